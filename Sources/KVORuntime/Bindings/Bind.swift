@@ -1,29 +1,33 @@
 // Bindings of properties (L).
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Sets a property of this object to another object's now, and after each change of that.
+  /// Binds a property of this object to another object's: sets it now, and after each change of the source.
   ///
   /// ```swift
   /// token = label.bind(\.text, to: account, \.title)
   /// ```
   ///
-  /// It is set on the thread of the change, which reads the source once more. Where code on an actor makes the binding, it is
-  /// set on that actor: later, if the change is made elsewhere. Where several threads change the source
-  /// at once, one of them does it for all, and the last value set is the source's. So it is where they change properties
-  /// that bindings connect to a circle: one thread passes on all of it, and all are equal in the end. A change that comes
-  /// from the property itself, by however many other bindings, is not brought back to it. Where an observer of this
-  /// property sets the source, that is passed on once.
+  /// The target is set on the thread of the change, to the value that the source has then. If code on an
+  /// actor makes the binding, the target is set on that actor, and later if the change is made elsewhere.
   ///
-  /// The binding ends with either object, neither of which it keeps alive, and with its token.
+  /// If several threads change the source at once, one of them sets the target for all, and the last value
+  /// set is the source's. This also holds for properties that bindings connect in a circle: one thread
+  /// forwards all changes, and all properties are equal in the end. A change never returns to a property that
+  /// it came from, through however many bindings. If an observer of the target sets the source, that change
+  /// is forwarded once.
+  ///
+  /// The binding retains neither object, and ends with either of them or with its token.
   ///
   /// - Parameters:
-  ///   - target: the property that is set; it need not be observable.
-  ///   - source: the object that is observed.
-  ///   - keyPath: whatever `observe` takes. What can't be observed stops the program.
-  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding.
-  /// - Returns: a token; dropping it ends the binding.
-  /// - Complexity: of each change O(*n*) in the number of bindings that pass it on; of this call as well, where some lead
-  ///   to the source and from the property.
+  ///   - target: The property to set. It need not be observable.
+  ///   - source: The object to observe.
+  ///   - keyPath: The property or key path of the source, as `observe` takes it. One that can't be observed
+  ///     stops the program.
+  ///   - isolation: The actor on which the property is set; by default that of the code that makes the
+  ///     binding.
+  /// - Returns: A token. Dropping it ends the binding.
+  /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. So does this call, if
+  ///   bindings lead to the source and from the target.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, Value>, isolation: (any Actor)? = #isolation
@@ -31,18 +35,25 @@ extension KeyValueObserving where Self: KVOObject {
     bind(target, to: source, keyPath, transform: { $0 }, isolation: isolation)
   }
 
-  /// The same of a value that is made of the source's.
+  /// Binds a property of this object to a value computed from another object's property: sets it now, and
+  /// after each change of the source.
   ///
   /// ```swift
   /// token = label.bind(\.text, to: account, \.balance) { "\($0) €" }
   /// ```
   ///
+  /// Threads, actors, circles and lifetimes are as for `bind(_:to:_:isolation:)`: the target is set on the
+  /// thread of the change or on the binding's actor, and the binding retains neither object.
+  ///
   /// - Parameters:
-  ///   - target: the property that is set; it need not be observable.
-  ///   - source: the object that is observed.
-  ///   - keyPath: whatever `observe` takes.
-  ///   - transform: called where the property is set.
-  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding.
+  ///   - target: The property to set. It need not be observable.
+  ///   - source: The object to observe.
+  ///   - keyPath: The property or key path of the source, as `observe` takes it. One that can't be observed
+  ///     stops the program.
+  ///   - transform: Computes the target's value. It is called on the thread or actor that sets the target.
+  ///   - isolation: The actor on which the property is set; by default that of the code that makes the
+  ///     binding.
+  /// - Returns: A token. Dropping it ends the binding.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value,
@@ -54,14 +65,27 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  /// Sets a property of this object to another object's now; from then on each of the two follows the other.
+  /// Binds two properties to each other: sets this object's to the other's now, and each to the other after a
+  /// change.
   ///
   /// ```swift
   /// token = slider.bindTwoWay(\.value, to: player, \.volume)
   /// ```
   ///
-  /// Setting one sets the other once. What its setter makes of the value stays there: it is not brought back.
-  /// Where several threads set both at once, they are equal in the end. Otherwise as `bind`.
+  /// Setting one property sets the other once. If the other's setter changes the value, that value is not
+  /// forwarded back. If several threads set both at once, they are equal in the end. A property that can't be
+  /// observed stops the program.
+  ///
+  /// The properties are set on the thread of the change. If code on an actor makes the binding, they are set
+  /// on that actor. The binding retains neither object, and ends with either of them or with its token.
+  ///
+  /// - Parameters:
+  ///   - target: The property of this object.
+  ///   - source: The other object.
+  ///   - keyPath: The property of the other object.
+  ///   - isolation: The actor on which the properties are set; by default that of the code that makes the
+  ///     binding.
+  /// - Returns: A token. Dropping it ends the binding.
   public func bindTwoWay<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: ReferenceWritableKeyPath<Source, Value>, isolation: (any Actor)? = #isolation
@@ -87,8 +111,8 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension KVOObject {
-  /// Registers for what is to be passed on.
-  // What the change holds is not looked at, so nothing is made for its type.
+  /// Registers for the changes that a binding forwards.
+  // The handler ignores the change's values, so that nothing is created for their type.
   func follow(
     _ keyPath: AnyKeyPath, _ flow: Flow, _ binding: PropertyBinding
   ) -> KeyValueObservation {
@@ -97,7 +121,7 @@ extension KVOObject {
     let handler = Handler<KVOObject, Any>(
       { _, _ in }, deliver: { _, _, _ in life.binding.changed(flow) })
     withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
-      // A buffer of one has an address. The handler moves into the registration.
+      // A buffer with room for one element has a base address. The handler moves into the registration.
       let words = $0.baseAddress!
       words.initialize(to: handler)
       register(keyPath, [], token, words: UnsafeRawPointer(words))

@@ -1,51 +1,54 @@
 internal import CKVORuntime
 
-// Bindings that lead in a circle (L4): two opposite ones, or a ring of several. If two threads passed on there at once, what
-// one carries would cross what the other does, and each would stop where it came from: the properties stayed unequal. So one
-// thread at a time passes on in a circle, and others leave their changes to it, as they do with a single binding. Each is
-// carried all the way round, so the last one makes all properties equal.
+// Circles of bindings (L4): two opposite bindings, or a ring of several. If two threads forwarded changes in
+// a circle at once, their changes would cross. Each would stop at the property where the other began, and the
+// properties would stay unequal. So one thread at a time forwards in a circle, and others leave their changes
+// to it, as with a single binding. Each change is carried all the way round, so the last one makes all
+// properties equal.
 //
-// A circle is found when the binding that closes it is made. The properties that bindings connect are places of a graph, and
-// the bindings' directions are its edges. What leads from a place back to it belongs to one circle; two circles that a new
-// binding connects become one. A circle that loses a binding stays as it is.
+// The binding that closes a circle finds it, when it is made. Properties are the nodes of a graph (`Place`),
+// and the directions of bindings are its edges. All paths from a node back to itself belong to one circle,
+// and two circles that a new binding connects are merged. A circle that loses a binding is not split.
 //
 // | state | protection |
 // |---|---|
-// | `places`, each circle | `BindingGraph.lock`, under which no user code is called and nothing dies |
+// | `places`, each circle | `BindingGraph.lock`; no user code is called and no object is destroyed while it
+// is held |
 
-/// A thread that passes on.
+/// A thread that forwards changes.
 struct BindingThread: Hashable {
   private let number: UInt
 
-  /// The thread that asks.
+  /// The current thread.
   static var current: BindingThread {
     BindingThread(number: UInt(bitPattern: kvo_binding_thread()))
   }
 }
 
-/// A change that one thread leaves to the one that passes on.
+/// A change that one thread leaves to the thread that is forwarding.
 struct LeftChange {
   let binding: PropertyBinding
   let flow: Flow
-  /// What the thread that left it was passing on.
+  /// The flows that the thread that left the change was forwarding.
   let chain: [Flow]
 }
 
-/// Several bindings that lead in a circle.
+/// Several bindings that form a circle.
 final class BindingCircle: Sendable {
   fileprivate struct State {
-    /// The threads that pass on, and how many of their calls do. There are two or more only where they began before
-    /// what they pass on became one circle.
+    /// The forwarding threads, with the number of their active calls. There are two or more only if they
+    /// began before their bindings became one circle.
     var workers: [BindingThread: Int] = [:]
     var left: [LeftChange] = []
-    /// The circle that this one has become part of.
+    /// The circle into which this one was merged.
     var successor: BindingCircle?
   }
 
-  // Under the graph's lock.
+  // Protected by the graph's lock.
   private nonisolated(unsafe) var state = State()
 
-  // Those on the way have it as their successor from then on: it is short, and so is the end of the first of them.
+  // Compresses the path: each circle on the way gets the root as its successor, so that chains stay short and
+  // are not destroyed recursively.
   private var root: BindingCircle {
     var root = self
     while let successor = root.state.successor { root = successor }
@@ -57,14 +60,14 @@ final class BindingCircle: Sendable {
     return root
   }
 
-  /// Passes a change on, or leaves it to the thread that passes on already.
+  /// Forwards a change, or leaves it to the thread that is forwarding already.
   func pass(on flow: Flow, of binding: PropertyBinding) {
     guard begins(flow, of: binding) else { return }
     binding.carryInCircle(flow)
     end()
   }
 
-  /// One of this thread's calls has passed on. The last one does what other threads have left meanwhile.
+  /// Ends one of this thread's calls. The last call forwards the changes that other threads have left.
   func end() {
     while let next = goesOn() { next.binding.carryInCircle(next.flow, in: next.chain) }
   }
@@ -86,17 +89,19 @@ final class BindingCircle: Sendable {
 
   // MARK: Joining
 
-  /// Makes one circle of bindings, and of the circles that some of them are in. Under the graph's lock.
-  /// - Parameter binding: the one that closes the circle, which this thread is making.
+  /// Merges bindings, and the circles that some of them are in, into one circle. The caller holds the graph's
+  /// lock.
+  /// - Parameter binding: The binding that closes the circle, which this thread is making.
   static func join(_ bindings: [PropertyBinding], closedBy binding: PropertyBinding) {
-    // A circle that is closed again and again stays the same.
+    // A circle is reused, so that one that is closed repeatedly stays the same object.
     let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCircle()
     for binding in bindings {
       let joined = binding.join(whole)
       if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
       if let circle = joined.circle { whole.absorb(circle.root) }
     }
-    // What other threads are passing on may cross what this one does. The last of them carries it once more.
+    // Other threads' changes may cross this thread's, so the last thread to end forwards the new binding once
+    // more.
     if whole.state.workers.count > 1 {
       whole.state.left.append(LeftChange(binding: binding, flow: binding.flows[0], chain: []))
     }
@@ -111,7 +116,7 @@ final class BindingCircle: Sendable {
 }
 
 extension BindingCircle.State {
-  // False where another thread passes on.
+  // Returns false if another thread is forwarding.
   fileprivate mutating func begins() -> Bool {
     let thread = BindingThread.current
     guard workers.isEmpty || workers[thread] != nil else { return false }
@@ -119,7 +124,8 @@ extension BindingCircle.State {
     return true
   }
 
-  // The newest change of one direction is enough: what is carried is what there is then. Returns the ones before it.
+  // One change for each direction is enough, because carrying it reads the current value. Returns the older
+  // ones.
   fileprivate mutating func leave(_ change: LeftChange) -> [LeftChange] {
     defer {
       left.removeAll { $0.flow === change.flow }
@@ -140,13 +146,13 @@ extension BindingCircle.State {
 
 // MARK: The graph
 
-/// The properties that bindings connect.
+/// The graph of properties that bindings connect.
 enum BindingGraph {
   final class Place {
     let property: BoundProperty
-    /// How many ends of flows are here, or about to be.
+    /// The number of flows that end here, or are about to.
     fileprivate var uses = 1
-    // By flow.
+    // Keyed by flow.
     fileprivate var outgoing: [ObjectIdentifier: Edge] = [:]
     fileprivate var incoming: [ObjectIdentifier: Edge] = [:]
 
@@ -160,10 +166,11 @@ enum BindingGraph {
   }
 
   static let lock = Lock(isOuter: true)
-  // Under the lock. By the address of the object.
+  // Protected by the lock. Keyed by the address of the object.
   private nonisolated(unsafe) static var places: [UnsafeRawPointer: [Place]] = [:]
 
-  /// A binding is made, whose objects the caller holds: where it closes a circle, the bindings there are in one.
+  /// Adds a new binding, whose objects the caller holds. If it closes a circle, the circle's bindings are
+  /// joined.
   static func add(_ binding: PropertyBinding) {
     let edges = binding.flows.map { flow in
       Edge(
@@ -181,7 +188,7 @@ enum BindingGraph {
     }
   }
 
-  /// A binding has ended. Again is harmless.
+  /// Removes a binding that has ended. Later calls have no effect.
   static func remove(_ binding: PropertyBinding) {
     var edges: [Edge] = []
     lock.withLock {
@@ -203,7 +210,7 @@ enum BindingGraph {
     if places[address]?.isEmpty == true { places[address] = nil }
   }
 
-  // Whether two are the same property is asked without the lock: that may call a getter.
+  // Properties are compared without the lock, because the comparison may call a getter.
   private static func place(of property: BoundProperty) -> Place {
     while true {
       let known = lock.withLock { places[property.address] ?? [] }
@@ -224,7 +231,8 @@ enum BindingGraph {
     }
   }
 
-  /// The bindings of all edges on a way from the edge's target to its source, and its own; none where there is no such way.
+  /// The bindings of all edges on a path from the edge's target to its source, and the edge's own; empty if
+  /// there is no such path.
   private static func circle(through edge: Edge) -> [PropertyBinding] {
     guard !edge.source.incoming.isEmpty, !edge.target.outgoing.isEmpty else { return [] }
     let ahead = reach(from: edge.target) { $0.outgoing.values.map(\.target) }

@@ -1,29 +1,30 @@
 internal import CKVORuntime
 
-// One property that follows another (L). Each change of the source is an observer's call, which reads the source
-// and sets the target. What keeps this from going round:
+// One property that follows another (L). Each change of the source calls an observer, which reads the source
+// and sets the target. Endless forwarding is prevented in three ways:
 //
-// * What a thread is passing on is a chain, from the innermost set outward. A change that would be passed on to a
-//   property from which something in that chain has come is an echo: nothing is done.
-// * A binding that is at work is not begun again. A change by another thread is left to the thread that is at work,
-//   which reads the source once more when it has set the target: the last value set is the source's. It comes with the
-//   chain that it has had: what the thread at work is in the middle of has nothing to do with it. So is a change
-//   of the source by this thread, made by an observer of the target; but once, lest it go on for ever.
-// * Of several bindings that lead in a circle, one thread at a time is at work (`BindingCircle`).
+// * The flows that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
+//   if its target is the source of a flow in that chain; it is not forwarded.
+// * An active binding is not entered again. A change on another thread is left to the active thread, which
+//   reads the source again after it has set the target; so the last value set is the source's. The change
+//   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
+//   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
+//   ever.
+// * If several bindings form a circle, one thread at a time forwards in it (`BindingCircle`).
 //
 // | state | protection |
 // |---|---|
-// | `state` | its own lock, under which no user code is called and nothing dies |
+// | `state` | its own lock; no user code is called and no object is destroyed while it is held |
 // | `edges` | `BindingGraph.lock` |
 
-/// A property at one end of a binding.
+/// The property at one end of a binding.
 struct BoundProperty {
   enum Key {
     case keyPath(AnyKeyPath)
     case name(String)
   }
 
-  /// The header of the object, of which only the address is used: neither end is kept alive.
+  /// The object's header. Only its address is used, since a binding retains neither end.
   let header: UnsafeMutablePointer<kvo_object>
   let key: Key
 
@@ -40,7 +41,7 @@ struct BoundProperty {
   /// The address of the object.
   var address: UnsafeRawPointer { UnsafeRawPointer(header) }
 
-  /// Whether it is the same property of the same object, which both bindings see alive.
+  /// Whether both are the same property of the same live object.
   func isSame(as other: BoundProperty) -> Bool {
     guard header == other.header else { return false }
     if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key {
@@ -51,12 +52,12 @@ struct BoundProperty {
     return name == other.name
   }
 
-  // The key that it is observed by; nil for a key path that can't be observed.
+  // The key by which the property is observed; nil for a key path that can't be observed.
   private var name: String? {
     switch key {
     case .name(let name): return name
     case .keyPath(let keyPath):
-      // Another object may be at the address of one that has died.
+      // A new object may be at the address of one that has died.
       let object = KVOObject.at(header)
       guard let root = type(of: keyPath).rootType as? KVOObject.Type,
         type(of: object).isSubclass(of: root)
@@ -78,25 +79,27 @@ final class Flow {
     self.carry = carry
   }
 
-  /// Whether its target is where what is passed on has come from.
+  /// Whether the target is a property that the change being forwarded came from.
   fileprivate var isEcho: Bool {
     target.isSame(as: source) || Passage.comes(from: target)
   }
 }
 
-/// What a thread is passing on, from the innermost set outward. It is on the thread's stack.
+/// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
+/// thread's stack.
 struct Passage {
   let binding: PropertyBinding
   let flow: Flow
   let outer: UnsafeMutablePointer<Passage>?
-  /// Of what another thread has left to this one, in place of an outer one: what that thread was passing on.
+  /// The chain of a change that another thread left to this one. It replaces an outer entry.
   let inherited: [Flow]
 
   private static var innermost: UnsafeMutablePointer<Passage>? {
     kvo_current_flow()?.assumingMemoryBound(to: Passage.self)
   }
 
-  /// - Parameter chain: what it is part of, where that is not what this thread is passing on.
+  /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
+  ///   thread's chain.
   static func run(_ binding: PropertyBinding, _ flow: Flow, in chain: [Flow]?) throws {
     let current = innermost
     var passage = Passage(
@@ -117,7 +120,7 @@ struct Passage {
     return false
   }
 
-  /// What this thread is passing on.
+  /// The flows that this thread is forwarding.
   static var chain: [Flow] {
     var chain: [Flow] = []
     var passage = innermost
@@ -129,7 +132,7 @@ struct Passage {
     return chain
   }
 
-  /// Whether something that this thread is passing on has come from a property.
+  /// Whether a change that this thread is forwarding came from a property.
   static func comes(from property: BoundProperty) -> Bool {
     var passage = innermost
     while let one = passage {
@@ -141,24 +144,26 @@ struct Passage {
   }
 }
 
-/// One property that follows another, or two that follow each other.
-// Sendable: what changes is under its lock, or the graph's.
+/// A binding of one property to another, or of two to each other.
+// Sendable: all mutable state is protected by the binding's lock or the graph's.
 final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private struct State {
     var tokens: [KeyValueObservation] = []
     var isOver = false
-    /// The thread that carries. At first the one that makes the binding: it sets the target, whatever others change
-    /// meanwhile.
+    /// The thread that is forwarding. At first it is the thread that makes the binding, which sets the target
+    /// even if other threads change the source in between.
     var worker: BindingThread? = .current
-    /// That what is carried was set by an observer that was notified of what had been carried before.
+    /// Whether the change being forwarded was made by an observer of the change forwarded before it.
     var isRepeating = false
-    /// What is left to do.
+    /// The next change to forward.
     var next: Waiting?
     var circle: BindingCircle?
-    /// Whether the thread that carries began before the binding was in the circle, which waits for it.
+    /// Whether the thread that is forwarding began before the binding joined a circle. The circle then waits
+    /// for it.
     var isAwaited = false
   }
-  /// A direction, whether the thread that carries has made it so itself, and if not, what else had been passed on.
+  /// A change to forward: whether the forwarding thread made it inside its own forwarding, and otherwise its
+  /// chain.
   private struct Waiting {
     let flow: Flow
     let isNested: Bool
@@ -166,15 +171,15 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
   private enum Beginning {
     case begun
-    /// It is left to the thread that is at work.
+    /// The change is left to the thread that is forwarding.
     case left
-    /// One thread at a time.
+    /// The circle forwards it, with one thread at a time.
     case ofCircle(BindingCircle)
   }
 
-  /// Its directions, one or two.
+  /// The directions, one or two.
   let flows: [Flow]
-  /// Where they are carried, if not on the thread of a change.
+  /// The actor that sets the targets; nil to do it on the thread of a change.
   private let actor: CallingActor?
   var edges: [BindingGraph.Edge] = []
   private let state = Locked(State())
@@ -185,8 +190,8 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - flows: the first is carried at once.
-  ///   - register: registers with both ends; what it returns is ended with the binding.
+  ///   - flows: The directions. The first is carried at once.
+  ///   - register: Registers with both ends. The binding ends the returned tokens.
   static func make(
     _ flows: Flow..., on actor: CallingActor?,
     register: (PropertyBinding) -> [KeyValueObservation]
@@ -194,7 +199,8 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     start(flows, on: actor, register).token
   }
 
-  /// The same where what is there now may be no value of the target: that is thrown, and there is no binding.
+  /// Makes a binding whose first value may not be valid for the target. Then the error is thrown, and no
+  /// binding exists.
   static func makeThrowing(
     _ flows: Flow..., on actor: CallingActor?,
     register: (PropertyBinding) throws -> [KeyValueObservation]
@@ -221,7 +227,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     return (token, binding.carryFirst())
   }
 
-  // An end may have died meanwhile.
+  // An object may have died during registration.
   private func keep(_ tokens: [KeyValueObservation]) {
     let isOver = state.withLock { state in
       if !state.isOver { state.tokens = tokens }
@@ -244,7 +250,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   // MARK: Carrying
 
-  // Returns what was wrong with that alone: what comes behind it is no part of making the binding.
+  // Returns only the error of the first carry; later ones are not part of making the binding.
   private func carryFirst() -> (any Error)? {
     var error: (any Error)?
     run(Waiting(flow: flows[0], isNested: false, chain: nil)) { error = $0 }
@@ -252,7 +258,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     return error
   }
 
-  /// The source has changed.
+  /// Called after a change of the source.
   func changed(_ flow: Flow) {
     guard !flow.isEcho else { return }
     switch begins(flow, nil, isInCircle: false) {
@@ -262,8 +268,9 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     }
   }
 
-  /// Carries what has changed in the binding's circle, where this thread is the one that passes on.
-  /// - Parameter chain: what it is part of, where that is not what this thread is passing on.
+  /// Carries a change in the binding's circle. This thread is the one that forwards there.
+  /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
+  ///   thread's chain.
   func carryInCircle(_ flow: Flow, in chain: [Flow]? = nil) {
     if case .begun = begins(flow, chain, isInCircle: true) { carry(flow, chain) }
   }
@@ -277,7 +284,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     while let next = goOn() { run(next, failed: Self.report) }
   }
 
-  // Also what another thread has left to this one, in a circle, is left to the actor.
+  // A change that another thread left in a circle is passed to the actor as well.
   private func run(_ waiting: Waiting, failed: (any Error) -> Void) {
     if let actor, !actor.isCurrent {
       let flow = waiting.flow
@@ -322,11 +329,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     return goesOn ? waiting : nil
   }
 
-  /// Under the graph's lock.
+  /// The circle that the binding is in. The caller holds the graph's lock.
   var circle: BindingCircle? { state.withLock { $0.circle } }
 
-  /// The binding is in a circle from now on. Under the graph's lock.
-  /// - Returns: the circle that it was in, or the thread that carries outside of any, which the new one waits for.
+  /// Puts the binding into a circle. The caller holds the graph's lock.
+  /// - Returns: The circle that it was in before; or, if none, the thread that is forwarding, for which the
+  ///   new circle waits.
   func join(_ circle: BindingCircle) -> (circle: BindingCircle?, worker: BindingThread?) {
     state.withLock { state in
       defer { state.circle = circle }
@@ -337,8 +345,8 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 }
 
-/// Held by the handlers of a binding's registrations: where one of them has ended, by whatever way, so has the
-/// binding.
+/// Ends the binding when one of its registrations has ended for any reason. The registrations' handlers hold
+/// this object.
 final class BindingLife: Sendable {
   let binding: PropertyBinding
 

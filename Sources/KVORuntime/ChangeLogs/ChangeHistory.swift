@@ -1,27 +1,29 @@
 internal import CKVORuntime
 
-// What a log remembers. Everything here is called under its lock: nothing may die, and nobody is called.
+// The state of a log. All functions are called under the log's lock, so no value may be destroyed and no
+// other code called in them.
 
-/// A change that has begun and is still to be recorded.
+/// A change that has begun and is not recorded yet.
 struct BegunChange {
   let thread: UnsafeRawPointer
   let place: RecordedPlace
-  /// Where the log was, or what the thread performs: what has come since came within it.
+  /// The log's end at the start of the change or, on a thread that is replaying, the number of its performed
+  /// changes. Later records were made within this change.
   let position: Int
-  /// How many changes had begun before it.
+  /// The number of changes that had begun before it.
   let order: Int
-  /// Whether another thread's change of the place has ended since.
+  /// Whether another thread's change of the same place has ended since.
   var hasOverlapped = false
 }
 
-/// What a thread undoes, redoes or applies.
+/// A running undo, redo or application of a transcript.
 struct Performance {
   let thread: UnsafeRawPointer
   let group: ChangeGroup
-  /// What has been changed since the step began.
+  /// The changes since the current step began.
   var changes: [RecordedChange] = []
-  /// The places that other threads have changed since it began. What is performed is recorded after each step, so the
-  /// last record of such a place need not have its last value.
+  /// The places that other threads have changed since it began. Performed changes are recorded after each
+  /// step, so the last record of such a place may not have its last value.
   var disturbed: [RecordedPlace.ID: RecordedPlace] = [:]
 }
 
@@ -30,7 +32,7 @@ struct ChangeHistory {
   private var firstKept = 0
   /// The position of the first record.
   private(set) var first = 0
-  /// Up to where records have been read.
+  /// The position up to which records have been read.
   private var read = 0
   private var begun: [BegunChange] = []
   private var beginnings = 0
@@ -44,7 +46,7 @@ struct ChangeHistory {
   var mergesSingles = false
   var undoLimit: Int?
 
-  // The objects by number, and those without. Gone ones are left out from time to time.
+  // The objects with and without numbers. Dead ones are removed from time to time.
   private var numbered: [Int: WeakObject] = [:]
   private var unnumbered: [WeakObject] = []
   private var objectsWhenCleaned = 0
@@ -62,7 +64,7 @@ private struct WeakObject {
 extension ChangeHistory {
   private subscript(position: Int) -> RecordedChange { kept[firstKept + position - first] }
 
-  /// Nil where some are not there any more, or not yet.
+  /// Nil if some of the records are gone, or do not exist yet.
   mutating func changes(from start: Int, to end: Int) -> ArraySlice<RecordedChange>? {
     guard start >= first, start <= end, end <= count else { return nil }
     read = max(read, end)
@@ -70,7 +72,7 @@ extension ChangeHistory {
   }
 
   mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) {
-    // Those that will never end: somebody who opened them by hand did not close them.
+    // Bounds the list: changes that were opened by hand may never be closed.
     if begun.count >= 1_000 { begun.removeFirst(500) }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
     begun.append(
@@ -90,12 +92,13 @@ extension ChangeHistory {
     return ended
   }
 
-  /// Takes a change in. Returns what is to be let go of, and whether other threads have changed the key meanwhile.
+  /// Adds a change. Returns the values to release, and whether changes of the key on other threads have
+  /// overlapped it.
   mutating func add(
     _ change: RecordedChange, on thread: UnsafeRawPointer
   ) -> (garbage: [RecordedChange], hasOverlapped: Bool) {
     let begun = end(change.place, on: thread)
-    // Its value was stored after the reads under way began.
+    // The change's value was stored after the reads in progress began.
     change.place.object.reads[change.place.index].dropOpenReads()
     if let performed = performance?.changes.count, performance?.thread == thread {
       performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
@@ -111,7 +114,7 @@ extension ChangeHistory {
     var garbage = forgetRedo()
     change.thread = thread
     change.order = begun?.order ?? beginnings
-    // An observer that is told before the log has changed the same key, or another thread has.
+    // An observer that was notified before the log has changed the same key again, or another thread has.
     if let begun, change.place.object.lastPositions[change.place.index] >= begun.position,
       let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
@@ -129,8 +132,8 @@ extension ChangeHistory {
     return garbage
   }
 
-  /// Has the last record of a place end with a value, unless one that was read later has been taken. Returns what is to be
-  /// let go of.
+  /// Makes a value the last one recorded of a place, unless a value that was read later has been recorded.
+  /// Returns the values to release.
   mutating func settle(
     _ place: RecordedPlace, _ read: Int, _ value: Any?, on thread: UnsafeRawPointer
   ) -> [RecordedChange] {
@@ -145,14 +148,14 @@ extension ChangeHistory {
     return []
   }
 
-  // What held the value between is made to die elsewhere.
+  // Returns a change that holds the value in between, so that it is destroyed outside the lock.
   private func replaceNew(of last: RecordedChange, by change: RecordedChange) -> RecordedChange {
     let between = last.merge(change)
     return RecordedChange(change.place, .setting, nil, old: between, new: nil, joined: [])
   }
 
-  /// The group of what this thread is still at: the change, bracket or batch within which it has last recorded
-  /// something, if nobody else has since.
+  /// The group to which this thread's current change, bracket or batch belongs: the last one, if this thread
+  /// made it within that action and no other thread has recorded a change since.
   private func action(on thread: UnsafeRawPointer) -> ChangeGroup? {
     guard let last = undo.last, last.thread == thread, kvo_binding_began_before(last.stamp) else {
       return nil
@@ -174,7 +177,8 @@ extension ChangeHistory {
     return group
   }
 
-  /// - Parameter thread: of a group that is not the program's: what it does now is in it.
+  /// - Parameter thread: The thread of a group that is implicit, to which the thread's further changes within
+  ///   the same action belong; nil for a group of the program's.
   private mutating func makeGroup(
     _ cause: ChangeLog.Cause, on thread: UnsafeRawPointer? = nil, name: String? = nil
   ) -> ChangeGroup {
@@ -197,7 +201,8 @@ extension ChangeHistory {
     }
   }
 
-  // Before what came within it, of which a set by itself becomes a part of the change, or what another thread began later.
+  // Inserts a change before a record that was made within it, or begun later by another thread. If the record
+  // is a set by the same thread, it becomes part of the change instead.
   private mutating func insert(_ change: RecordedChange, before position: Int) {
     let later = self[position]
     let isOwn = later.thread == change.thread
@@ -218,7 +223,7 @@ extension ChangeHistory {
 // MARK: Groups
 
 extension ChangeHistory {
-  /// Whether a record leaves what can be undone, and is called so, as it is.
+  /// Whether a new record leaves `canUndo`, `canRedo`, `undoName` and `redoName` unchanged.
   var staysSame: Bool { redo.isEmpty && (open != nil || undo.last.map { $0.name == nil } ?? false) }
 
   mutating func openGroup(_ name: String?) {
@@ -244,7 +249,7 @@ extension ChangeHistory {
     return garbage
   }
 
-  /// Lets go of groups beyond the limit, and of the records before all that are wanted.
+  /// Drops groups beyond the limit, and the records before all groups that can still be undone or redone.
   mutating func trim() -> [RecordedChange] {
     guard let undoLimit else { return [] }
     var garbage: [RecordedChange] = []
@@ -258,7 +263,7 @@ extension ChangeHistory {
     return garbage + drop(unwanted - firstKept)
   }
 
-  // The places do not stay for ever, and each record is moved a few times at most.
+  // Frees the places of dropped records. The condition bounds how often a record is moved.
   private mutating func drop(_ dropped: Int) -> [RecordedChange] {
     let garbage = Array(kept[firstKept..<firstKept + dropped])
     firstKept += dropped
@@ -274,7 +279,7 @@ extension ChangeHistory {
     var garbage: [RecordedChange] = []
     for group in undo + redo { garbage += group.forget() }
     (undo, redo, begun) = ([], [], [])
-    // What is being undone can't be redone.
+    // The changes that are being undone can't be redone.
     if let group = performance?.group { garbage += group.forget() }
     if let open {
       garbage += open.changes
@@ -287,8 +292,8 @@ extension ChangeHistory {
 // MARK: Undoing
 
 extension ChangeHistory {
-  /// Begins what only one thread does at a time; nil while one does, inside a group, or inside a change that this
-  /// thread is still to tell of.
+  /// Begins an undo, redo or application. It fails if one is running, inside a group or batch, or inside a
+  /// change on this thread that is not recorded yet.
   mutating func beginPerformance(
     _ cause: ChangeLog.Cause, name: String?, on thread: UnsafeRawPointer
   ) -> ChangeGroup? {
@@ -299,18 +304,18 @@ extension ChangeHistory {
     return group
   }
 
-  // What a thread has left open that is at nothing will never end.
+  // If the thread has no change open now, the entry was left open by hand and will never end.
   private func isChanging(_ thread: UnsafeRawPointer) -> Bool {
     kvo_binding_began_before(.max) && begun.contains { $0.thread == thread }
   }
 
-  /// What has been changed since this was asked last.
+  /// The changes since the last call.
   mutating func takePerformed() -> [RecordedChange] {
     defer { performance?.changes = [] }
     return performance?.changes ?? []
   }
 
-  /// What has been recorded of it.
+  /// The recorded changes of the running undo, redo or application.
   var performed: [RecordedChange] { performance?.group.changes ?? [] }
 
   mutating func record(_ change: RecordedChange) {
@@ -318,17 +323,17 @@ extension ChangeHistory {
     append(change, to: group)
   }
 
-  /// Returns what is to be let go of, and the places that are to be settled.
+  /// Returns the values to release, and the places to settle.
   mutating func endPerformance() -> (garbage: [RecordedChange], disturbed: [RecordedPlace]) {
     defer { performance = nil }
     return (performance?.changes ?? [], performance.map { Array($0.disturbed.values) } ?? [])
   }
 
-  /// Of one that has failed, and been taken back, nothing can be undone. Its records stay: that it was so is true.
-  /// Returns its changes.
+  /// Makes a failed and reverted group one that can't be undone. Its records stay, because its changes were
+  /// made. Returns its changes.
   func abandon(_ group: ChangeGroup) -> [RecordedChange] { group.forget() }
 
-  /// Moves a group that has been made backwards to where what did so can be made backwards again.
+  /// Replaces a group that was reversed by the group that reversed it, which can itself be reversed.
   mutating func exchange(
     _ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause
   ) -> [RecordedChange] {
@@ -343,18 +348,18 @@ extension ChangeHistory {
     return garbage + trim()
   }
 
-  /// Makes a group one that can be undone.
+  /// Adds a group to those that can be undone.
   mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
     Self.keep(group, in: &undo)
     return forgetRedo() + trim()
   }
 
-  // Mostly the last.
+  // It is usually the last.
   private static func remove(_ group: ChangeGroup, from groups: inout [ChangeGroup]) {
     if groups.last === group { groups.removeLast() } else { groups.removeAll { $0 === group } }
   }
 
-  // Static: a method of the history would have the groups copied, which it holds as well.
+  // Static, because a method of the history would need exclusive access to it, and so copy the groups.
   private static func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
     if !group.changes.isEmpty { groups.append(group) }
   }
@@ -378,7 +383,7 @@ extension ChangeHistory {
     clean()
   }
 
-  // Each object is looked at a few times at most.
+  // The condition bounds how often an object is visited.
   private mutating func clean() {
     guard numbered.count + unnumbered.count > 2 * objectsWhenCleaned + 16 else { return }
     numbered = numbered.filter { $0.value.object != nil }
@@ -388,7 +393,7 @@ extension ChangeHistory {
 
   func object(_ number: Int) -> RecordedObject? { numbered[number]?.object }
 
-  /// An object that is not to have joined, nor to have taken a number from who joins later.
+  /// Removes an object that joined during a failed application, and frees its number.
   mutating func forget(_ object: RecordedObject, lastNumber: Int) {
     if let number = object.number { numbered[number] = nil }
     self.lastNumber = max(lastNumber, numbered.keys.max() ?? 0)

@@ -1,9 +1,9 @@
 internal import CKVORuntime
 
-// The change log (N): what it tells and takes. How changes come into it is in ChangeRecording.swift, undoing in
-// ChangeUndoing.swift; its state, which all of them go through, in ChangeHistory.swift.
+// The change log (N): its public interface. Recording is in ChangeRecording.swift, undoing in
+// ChangeUndoing.swift, and the state that they share in ChangeHistory.swift.
 
-/// Records the changes of a graph of objects, undoes and redoes them.
+/// A log that records the changes of a graph of objects, and undoes and redoes them.
 ///
 /// ```swift
 /// let log = try ChangeLog(
@@ -16,34 +16,35 @@ internal import CKVORuntime
 /// try log.undo()  // all of them
 /// ```
 ///
-/// The graph is the roots and what the recorded keys lead to, to-one and to-many; an object that joins it is recorded
-/// from then on, as long as it and the log live, also after it has left: it may come back. What a weak property leads
-/// to does not join by that.
+/// The graph consists of the roots and the objects that the recorded keys lead to, to-one and to-many. An
+/// object that joins the graph is recorded from then on, as long as it and the log live, also after it has
+/// left the graph. A weak property does not bring its object into the graph.
 ///
-/// Each change outside of `withGroup` is a group of its own. `undo()` makes the changes of the last group backwards, by
-/// key-value coding, so that all observers are told; nothing is recorded meanwhile but this. What observers and setters
-/// change of recorded keys while they are told of that is taken back at once: afterwards the graph is what it was.
+/// Each change outside of `withGroup` is a group of its own. `undo()` reverses the changes of the last group
+/// by key-value coding, so that all observers are notified. If setters or observers change recorded keys in
+/// the process, those changes are reverted at once: the graph is in the end what it was.
 ///
-/// The log keeps no object alive but by the values of its records. Its functions may be called on any thread, and
-/// changes may come from any; but what two threads change at a time is in one order only for each key, and while one
-/// undoes, redoes or applies, another should change nothing that is recorded.
-// Sendable: all that changes is in `history`, under its lock.
+/// The log retains objects only as values in its records. Its functions may be called on any thread, and
+/// changes may be made on any. Simultaneous changes of two threads are ordered only for each key. While one
+/// thread undoes, redoes or applies, no other should change recorded keys.
+// Sendable: all mutable state is in `history`, under its lock.
 public final class ChangeLog: KVOObject, @unchecked Sendable {
   let selection: RecordedSelection
   let history = Locked(ChangeHistory())
-  /// By which an object of the graph has its `RecordedObject`.
+  /// The association from an object of the graph to its `RecordedObject`.
   let membership = KVOAssociation<RecordedLife>()
   let joining = Lock(isOuter: true)
   let arrivals = ArrivingObjects()
   let reported = Locked<Set<String>>([])
 
-  /// Records from now on.
+  /// Creates a log and records changes of the roots' graph from now on.
   ///
   /// - Parameters:
-  ///   - roots: from where the graph is followed.
-  ///   - keys: what is recorded of each class. A subclass's objects are recorded by its superclasses' as well.
-  /// - Throws: `KeyValueError` for a key that a root's class does not have, that can't be set, or can't be observed.
-  ///   Of other classes that is reported as misuse when their first object joins, of which nothing is recorded then.
+  ///   - roots: The objects at which the graph begins.
+  ///   - keys: The keys to record for each class. They are recorded for objects of subclasses as well.
+  /// - Throws: `KeyValueError` for a key that a root's class does not have, or that can't be set or observed.
+  ///   For other classes the error is reported as misuse when their first object joins, and nothing is
+  ///   recorded of such objects.
   /// - Complexity: O(*n*) in the number of keys of the graph.
   public init(of roots: KVOObject..., recording keys: RecordedKeys...) throws {
     selection = try RecordedSelection(keys)
@@ -64,13 +65,15 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
 
   // MARK: Records
 
-  /// How many records there have been. Observable.
+  /// The number of records there have been, including those that are gone. Observable.
   public var count: Int { own("count") { $0.count } }
 
-  /// The first record that is still there: not 0 if `undoLimit` or `removeAll()` have let go of some.
+  /// The position of the first record that is kept. It is not 0 if `undoLimit` or `removeAll()` has dropped
+  /// records.
   public var firstPosition: Int { history.withLock { $0.first } }
 
-  /// A record, which won't be changed any more.
+  /// Returns the record at a position. It won't be changed any more. A position without a record stops the
+  /// program with a message.
   ///
   /// - Complexity: O(1)
   public subscript(position: Int) -> Record {
@@ -80,12 +83,14 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     return Record(change: change)
   }
 
-  /// The records from a position on: of the log's end none. What has been read is not changed any more; so reading on
-  /// from where the last reading ended gives each record once.
+  /// Returns the records from a position to the log's end.
   ///
-  /// - Parameter position: of the first; all that are there unless one is given.
-  /// - Throws: `ChangeLogError.noRecord` where the log has let go of some of them.
-  /// - Complexity: O(*n*) in their number.
+  /// Records that were read are not changed any more. So a caller that reads on from the `count` of its last
+  /// reading gets each record once.
+  ///
+  /// - Parameter position: The position of the first record; by default that of the first one kept.
+  /// - Throws: `ChangeLogError.noRecord` if some of the records are gone.
+  /// - Complexity: O(*n*) in the number of records.
   public func records(from position: Int? = nil) throws -> [Record] {
     let changes = history.withLock { $0.changes(from: position ?? $0.first, to: $0.count) }
     guard let changes else { throw noRecord(position ?? 0) }
@@ -96,20 +101,24 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     history.withLock { .noRecord(position: position, first: $0.first, count: $0.count) }
   }
 
-  /// Lets go of all records, and of what can be undone and redone.
+  /// Removes all records and all groups, so that nothing can be undone or redone.
+  ///
+  /// - Complexity: O(*n*) in the number of records.
   public func removeAll() {
     tellOfAll { release(history.withLock { $0.removeAll() }) }
   }
 
   // MARK: Groups
 
-  /// Calls a body: what is recorded until it ends is one group, which is undone at once. A body inside another one is
-  /// part of that. If it throws, the group is what has been changed until then.
+  /// Calls a body and makes its recorded changes one group, which is undone as a whole.
+  ///
+  /// A body inside another one belongs to the outer group. If the body throws, the group has the changes made
+  /// so far.
   ///
   /// - Parameters:
-  ///   - name: for menus, `undoName`; the outermost that has one gives it to the group.
-  ///   - body: called once, on this thread.
-  /// - Returns: what the body returns.
+  ///   - name: The group's name for menus (`undoName`). The outermost call with a name sets it.
+  ///   - body: The function to call, once and on this thread.
+  /// - Returns: The result of the body.
   public func withGroup<R>(_ name: String? = nil, _ body: () throws -> R) rethrows -> R {
     history.withLock { $0.openGroup(name) }
     defer { closeGroup() }
@@ -130,15 +139,19 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     release(dropped)
   }
 
-  /// Whether two changes of one key that follow each other outside of groups, with none between, are one: their record
-  /// has the old value of the first and the new one of the last, if nobody has read it meanwhile, and they are undone at
-  /// once. Inside a group they always are. False at first.
+  /// Whether successive sets of one key outside of groups become one record and one group. The default is
+  /// false.
+  ///
+  /// The record has the old value of the first set and the new value of the last. They are merged only if in
+  /// between no other change was recorded, and the record was not read. Inside a group successive sets are
+  /// always merged.
   public var mergesRepeatedSets: Bool {
     get { history.withLock { $0.mergesSingles } }
     set { history.withLock { $0.mergesSingles = newValue } }
   }
 
-  /// How many groups can be undone at most; with the oldest of more the log lets go of its records. Nil, at first: all.
+  /// The maximum number of groups that can be undone; nil, the default, for no limit. The log drops the
+  /// oldest groups beyond it, with their records.
   public var undoLimit: Int? {
     get { history.withLock { $0.undoLimit } }
     set {
@@ -152,23 +165,24 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     }
   }
 
-  // MARK: What can be undone
+  // MARK: Undo and redo state
 
   /// Whether there is a group to undo. Observable.
   public var canUndo: Bool { own("canUndo") { !$0.undo.isEmpty } }
-  /// Whether a group that was undone can be redone: nothing has been changed since. Observable.
+  /// Whether there is an undone group to redo. Any change after the undo makes it false. Observable.
   public var canRedo: Bool { own("canRedo") { !$0.redo.isEmpty } }
-  /// The name of the group that `undo()` is about; nil if it has none. Observable.
+  /// The name of the group that `undo()` would undo; nil if it has none. Observable.
   public var undoName: String? { own("undoName") { $0.undo.last?.name } }
-  /// The name of the group that `redo()` is about; nil if it has none. Observable.
+  /// The name of the group that `redo()` would redo; nil if it has none. Observable.
   public var redoName: String? { own("redoName") { $0.redo.last?.name } }
 
-  // These getters are all that reads the state, so they tell of it themselves.
+  // Only these getters read the state, so they report the read to the tracker themselves.
   private func own<R>(_ key: String, _ read: (ChangeHistory) -> R) -> R {
     if kvo_is_recording() { tellTracker(key) }
     return history.withLock { read($0) }
   }
 
+  /// Declares the log's observable keys: `count`, `canUndo`, `canRedo`, `undoName` and `redoName`.
   public override class func registerKeys() {
     declareKeys { keys in
       keys.computed("count", \.count)
@@ -179,7 +193,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     }
   }
 
-  // Old values must not die under the lock.
+  // Old values must not be destroyed under the lock.
   func release(_ garbage: [RecordedChange]) { withExtendedLifetime(garbage) {} }
 }
 
@@ -188,10 +202,10 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
 extension ChangeLog {
   private static let ownKeys = ["count", "canUndo", "canRedo", "undoName", "redoName"]
 
-  /// Brackets what may change any of the log's own keys.
+  /// Brackets a body that may change any of the log's own keys.
   func tellOfAll(_ body: () throws -> Void) rethrows { try tell(of: Self.ownKeys[...], body) }
 
-  /// Brackets the coming of a record, which mostly changes the count alone.
+  /// Brackets the recording of a change, which usually changes only the count.
   func tellOfRecord(_ body: () -> Void) {
     guard isSomeoneTold else { return body() }
     let isMore = history.withLock { !$0.staysSame }

@@ -1,29 +1,30 @@
-/// Why a change log could not do what it was asked. Class names are unqualified.
+/// An error of a change log. Class names are unqualified.
 public enum ChangeLogError: Error, Equatable, Sendable {
-  /// Undo, redo and transcripts are refused inside `withGroup`, and while one of them is at work.
+  /// Undo, redo and transcripts are not possible inside `withGroup`, or while one of them is running.
   case isBusy
-  /// Records were asked for that the log has let go of, or that are still to come.
+  /// The requested records were dropped, or do not exist yet.
   case noRecord(position: Int, first: Int, count: Int)
-  /// A value of the key is not `Codable`, or an object that the log can't name in a transcript: one of whose class no
-  /// keys are recorded, or that was a member of a set when the log began.
+  /// A value of the key can't be in a transcript: it is not `Codable`, or it is an object that the log can't
+  /// name. That is one whose class has no recorded keys, or one that was a member of a set when the log
+  /// began.
   case notCodable(key: String, className: String, found: String)
-  /// A transcript has an object that this log does not know: its graph is another one.
+  /// The transcript refers to an object that this log does not know, so its graph is a different one.
   case unknownObject(number: Int)
-  /// A transcript makes an object that this log has already: its graph is another one.
+  /// The transcript creates an object that this log has already, so its graph is a different one.
   case knownObject(number: Int)
-  /// Elements are to be changed that are not there: of an object in another graph than the transcript's, or of a key that has
-  /// been changed meanwhile without the log.
+  /// The elements to change do not exist. The graph is not the transcript's, or the key was changed without
+  /// being recorded.
   case otherElements(key: String, className: String)
-  /// No recorded class has such a name, or no keys are recorded for it.
+  /// No recorded class has that name, or the key is not recorded for it.
   case unknownKey(key: String, className: String)
-  /// An object of the class joins, and no `making:` tells how one is made.
+  /// An object of the class joins, but its recorded keys have no `making:` function that creates one.
   case cannotMake(className: String)
   /// The decoder's `userInfo` has no log for `ChangeLog.userInfoKey`.
   case noLog
 }
 
 extension ChangeLogError: CustomStringConvertible {
-  /// A sentence that names class, key and cause.
+  /// A sentence that names the class, the key and the cause.
   public var description: String {
     switch self {
     case .isBusy:

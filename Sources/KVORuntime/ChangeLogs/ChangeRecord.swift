@@ -1,8 +1,8 @@
 internal import CKVORuntime
 
-// A change as a value, and what undoes it.
+// A recorded change as a value, and groups of them.
 
-/// A place where changes happen: a recorded key of a recorded object.
+/// A recorded key of a recorded object.
 struct RecordedPlace {
   let object: RecordedObject
   let index: Int
@@ -14,24 +14,26 @@ struct RecordedPlace {
     let index: Int
   }
 
-  /// While somebody has the place, it is no other's.
+  /// Unique as long as the place's object is retained.
   var id: ID { ID(object: ObjectIdentifier(object), index: index) }
 
   func isSame(as other: RecordedPlace) -> Bool { object === other.object && index == other.index }
 }
 
-/// One recorded change. Only the last one of a log is ever changed, before anybody has read it, under the log's lock.
+/// One recorded change. Only the last change of a log is modified, before it has been read, under the log's
+/// lock.
 final class RecordedChange: @unchecked Sendable {
   let place: RecordedPlace
   let kind: KeyValueChange
   let ranges: [Range<Int>]?
   private(set) var oldValue: Any?
   private(set) var newValue: Any?
-  /// What has joined the graph by it.
+  /// The objects that have joined the graph by this change.
   let joined: [JoinedObject]
-  /// Set when it comes into the log.
+  /// Set when the change is added to the log.
   var group: ChangeGroup!
-  /// The thread that has made it, and how many changes had begun before; 0 of what is done once more.
+  /// The thread that made the change, and the number of changes that had begun before. The number is 0 for
+  /// undone, redone and applied changes.
   var thread: UnsafeRawPointer?
   var order = 0
 
@@ -47,32 +49,32 @@ final class RecordedChange: @unchecked Sendable {
     self.joined = joined
   }
 
-  /// Takes what came after it, of the same key. Returns the value between.
+  /// Adds the next change of the same key to this one. Returns the value in between.
   func merge(_ next: RecordedChange) -> Any? {
     defer { newValue = next.newValue }
     return newValue
   }
 
-  /// Begins where another one did, within which it came. That one has what is to be let go of.
+  /// Takes the old value of the change within which this one was made. That change gets the value to release.
   func takeOld(of outer: RecordedChange) {
     (oldValue, outer.oldValue) = (outer.oldValue, oldValue)
   }
 
-  /// Whether a later change of its key may be made one with it.
+  /// Whether a later change of the key may be merged with this one.
   func merges(_ next: RecordedChange) -> Bool {
     kind == .setting && next.kind == .setting && place.isSame(as: next.place)
       && place.key.relation == .none
   }
 }
 
-/// What is undone at once.
+/// The changes that are undone as a whole.
 final class ChangeGroup: @unchecked Sendable {
   let id: Int
   let cause: ChangeLog.Cause
-  // The rest under the log's lock.
-  /// Who has made it, where it is not the program's: changes outside of all groups.
+  // The rest is protected by the log's lock.
+  /// The thread that made the group, for a change outside of the program's groups; otherwise nil.
   private(set) var thread: UnsafeRawPointer?
-  /// When it was made, or last joined by a set that repeats another (`kvo_binding_stamp`).
+  /// The time when it was made, or when a repeated set was last merged (`kvo_binding_stamp`).
   private(set) var stamp: UInt64
   var name: String?
   var changes: [RecordedChange] = []
@@ -89,63 +91,65 @@ final class ChangeGroup: @unchecked Sendable {
 
   var isSingle: Bool { thread != nil }
 
-  /// What the set leads to that has just been merged with one of the group's is in the group, too.
+  /// Extends the group's action after a merge, so that the changes that the merged set causes belong to the
+  /// group.
   func goOn(on thread: UnsafeRawPointer) {
     if isSingle { (self.thread, stamp) = (thread, kvo_binding_stamp()) }
   }
 
-  /// It is wanted no more. Returns its changes: nothing may die under the lock.
+  /// Marks the group as unneeded. Returns its changes, because nothing may be destroyed under the lock.
   func forget() -> [RecordedChange] {
     defer { (isWanted, changes) = (false, []) }
     return changes
   }
 }
 
-/// The state of an object when it joined the graph: the values of its recorded keys.
+/// An object that joined the graph, with the values of its recorded keys at that time.
 struct JoinedObject {
   let object: RecordedObject
   let values: [Any?]
 }
 
 extension ChangeLog {
-  /// What made a change.
+  /// The origin of a change.
   public enum Cause: String, Codable, Sendable {
-    /// The program.
+    /// The program made the change.
     case change
-    /// `undo()`.
+    /// `undo()` made the change.
     case undo
-    /// `redo()`.
+    /// `redo()` made the change.
     case redo
-    /// `apply(_:)`.
+    /// `apply(_:)` made the change.
     case transcript
   }
 
-  /// One change of a recorded key. It keeps its values and, where it still lives, has its object.
+  /// One change of a recorded key. A record retains its values, but not its object.
   public struct Record {
     let change: RecordedChange
 
-    /// Whose key it is; nil if it has died.
+    /// The object whose key was changed; nil if it has died.
     public var object: KVOObject? { change.place.object.object }
-    /// The key, as it is recorded.
+    /// The key that was changed. For a recorded key path, this is the key of its property.
     public var key: String { change.place.key.key }
-    /// What happened.
+    /// Whether the property was set, or elements were inserted, removed or replaced.
     public var kind: KeyValueChange { change.kind }
-    /// Where, for changes of ordered to-many properties.
+    /// The indexes of the changed elements, for an ordered to-many property; otherwise nil.
     public var indexes: RangeSet<Int>? { change.ranges.map { RangeSet($0) } }
-    /// What there was; of elements or members those that went. Nil where there was nothing.
+    /// The value before the change; for a change of elements, the removed elements. Nil if there was no
+    /// value.
     public var oldValue: Any? { change.oldValue }
-    /// What there is; of elements or members those that came. Nil where there is nothing.
+    /// The value after the change; for a change of elements, the added elements. Nil if there is no value.
     public var newValue: Any? { change.newValue }
-    /// What has made it.
+    /// The origin of the change: the program, an undo, a redo or a transcript.
     public var cause: Cause { change.group.cause }
-    /// The same number for all records that are undone at once, and for no others.
+    /// The number of the change's group. Exactly the records that are undone as a whole share it.
     public var group: Int { change.group.id }
   }
 }
 
 extension ChangeLog.Record: CustomStringConvertible {
-  /// `Employee#3.salary: setting 1000.0 -> 1200.0`. The object's number is the one that it has in transcripts; an object
-  /// that was in a set when the log began has none.
+  /// The record as text: `Employee#3.salary: setting 1000.0 -> 1200.0`. The number after `#` is the object's
+  /// number in transcripts; an object that was in a set when the log began has none.
   public var description: String {
     let object = change.place.object
     let owner = className(of: object.recorded.type) + (object.number.map { "#\($0)" } ?? "")

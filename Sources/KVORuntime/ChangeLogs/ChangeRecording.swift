@@ -1,12 +1,12 @@
 internal import CKVORuntime
 
-// How changes come into a log: one registration for all recorded keys of an object, with prior calls, which tell in
-// what order changes of one key began where an observer that is told before the log has changed it again.
+// Recording: one registration for all recorded keys of an object. Its prior calls record the order in which
+// changes of a key began, in case an observer that is notified before the log changes the key again.
 
 extension ChangeLog {
   private static var thread: UnsafeRawPointer { UnsafeRawPointer(kvo_binding_thread()) }
 
-  /// Called by a registration.
+  /// Called for each change of a recorded key, before and after it.
   private func changed(
     _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
   ) {
@@ -29,8 +29,8 @@ extension ChangeLog {
     if added.hasOverlapped { settle(place) }
   }
 
-  // Of changes that overlap, the last one that is recorded need not be the one that was stored last. What is read now,
-  // by the last thread that does so, is what was.
+  // If changes overlap, the last recorded value may not be the last stored one. So each of their threads
+  // reads the value now; the read that begins last gets the last stored value.
   func settle(_ place: RecordedPlace) {
     let thread = Self.thread
     let read = history.withLock { _ in place.object.reads[place.index].begin() }
@@ -41,8 +41,8 @@ extension ChangeLog {
     release(garbage)
   }
 
-  /// Records these objects, and what they lead to, from now on. Returns those that were not recorded before, as they
-  /// were when they came.
+  /// Records objects, and the objects that they lead to, from now on. Returns those that were not recorded
+  /// before, with their values at that time.
   @discardableResult
   func join(_ objects: [KVOObject], isNumbered: Bool) -> [JoinedObject] {
     guard !objects.isEmpty else { return [] }
@@ -63,10 +63,10 @@ extension ChangeLog {
     return joined
   }
 
-  // Nil where it is recorded already, or nothing is recorded of it.
+  // Returns nil if the object is recorded already, or if nothing is recorded of it.
   private func enter(_ object: KVOObject, isNumbered: Bool) -> RecordedObject? {
     guard let (member, isNew) = member(for: object, isNumbered: isNumbered) else { return nil }
-    // Another thread that has made it may still be about to observe.
+    // Another thread may have added the object without having registered yet.
     if isNew || history.withLock({ _ in member.registration == nil }) { observe(object, member) }
     return isNew ? member : nil
   }
@@ -89,7 +89,7 @@ extension ChangeLog {
     }
   }
 
-  // Of two threads that do so at once, the first one's registration is recorded.
+  // If two threads register at once, the changes of the first registration are recorded.
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
     let registration = RecordedRegistration()
@@ -119,7 +119,7 @@ extension ChangeLog {
   }
 }
 
-/// Objects that a transcript has made, with their numbers, until they join.
+/// Objects that a transcript has created, with their numbers, until they join.
 final class ArrivingObjects: Sendable {
   private let numbers = Locked<[ObjectIdentifier: Int]>([:])
 

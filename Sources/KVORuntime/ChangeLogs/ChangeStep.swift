@@ -1,13 +1,13 @@
-// A change that is to be made by key-value coding.
+// A change to be made by key-value coding.
 
 struct ChangeStep {
-  /// Nil where it has died: then nothing is done.
+  /// The object; nil if it has died, so that the step does nothing.
   private let object: KVOObject?
   private let key: RecordedKey
   let kind: KeyValueChange
-  /// Of elements; nil of a setting, and of members.
+  /// The indexes of elements; nil for a setting, and for members of a set.
   let indexes: RangeSet<Int>?
-  /// What goes, and what comes.
+  /// The removed and the added values.
   let oldValue, newValue: Any?
 
   init(
@@ -22,7 +22,7 @@ struct ChangeStep {
     newValue = new
   }
 
-  /// What takes a change back.
+  /// Creates the step that reverses a change.
   init(undoing change: RecordedChange) {
     let place = change.place
     self.init(
@@ -30,7 +30,7 @@ struct ChangeStep {
       new: change.oldValue)
   }
 
-  /// What makes it once more.
+  /// Creates the step that repeats a change.
   init(repeating change: RecordedChange) {
     let place = change.place
     self.init(
@@ -38,7 +38,7 @@ struct ChangeStep {
       new: change.newValue)
   }
 
-  /// Whether this is what it has led to.
+  /// Whether a change is the one that this step makes.
   func isDone(by change: RecordedChange) -> Bool { isOf(change.place) }
 
   func isOf(_ place: RecordedPlace) -> Bool {
@@ -46,7 +46,7 @@ struct ChangeStep {
     return place.key === key && place.object.isRecord(of: object)
   }
 
-  /// Of a recorded object, as long as it lives.
+  /// The recorded place that the step changes; nil if its object has died.
   func place(in log: ChangeLog) -> RecordedPlace.ID? {
     guard let object, let member = object[log.membership]?.member else { return nil }
     return member.recorded.keys.firstIndex { $0 === key }.map {
@@ -54,7 +54,7 @@ struct ChangeStep {
     }
   }
 
-  /// - Throws: what key-value coding does.
+  /// - Throws: The error of key-value coding.
   func perform() throws {
     guard let object else { return }
     if kind == .setting { return try key.set(newValue, of: object) }
@@ -62,7 +62,7 @@ struct ChangeStep {
     try changeElements(of: object, at: indexes)
   }
 
-  /// Of what a step asks of a value that is otherwise.
+  /// The error for a step whose elements do not fit the current value.
   var misfit: ChangeLogError {
     .otherElements(
       key: key.key, className: object.map { className(of: type(of: $0)) } ?? "an object that died")

@@ -1,13 +1,14 @@
 internal import CKVORuntime
 
-// Records on their way to another process: values and numbers of objects (N4).
+// Transcripts: records as values and object numbers, to be sent to another process (N4).
 
 extension ChangeLog {
-  /// Where `Decoder.userInfo` has the log whose classes tell of what types the values of a transcript are.
+  /// The key under which a decoder's `userInfo` contains the log that decodes a transcript. The log's classes
+  /// supply the types of the values.
   public static let userInfoKey = CodingUserInfoKey(rawValue: "KVORuntime.ChangeLog")!
 
-  /// Records as values that can be encoded, and applied to an equal graph: one from equal roots, recorded by the same
-  /// keys, where the same has been recorded.
+  /// Records as values that can be encoded and applied to an equal graph. The other graph must have equal
+  /// roots and recorded keys, and the same recorded changes so far.
   ///
   /// ```swift
   /// let sent = log.count
@@ -20,29 +21,29 @@ extension ChangeLog {
   public struct Transcript {
     let lines: [TranscriptLine]
 
-    /// How many records it is of.
+    /// The number of records in the transcript.
     public var count: Int { lines.count }
   }
 
-  /// The records from a position on.
+  /// Returns a transcript of the records from a position on.
   ///
-  /// - Throws: `ChangeLogError.noRecord` where the log has let go of some of them; `.notCodable` of a value that can't
-  ///   be encoded.
-  /// - Complexity: O(*n*) in their number.
+  /// - Throws: `ChangeLogError.noRecord` if some of the records are gone; `ChangeLogError.notCodable` for a
+  ///   value that can't be encoded.
+  /// - Complexity: O(*n*) in the number of records.
   public func transcript(from position: Int = 0) throws -> Transcript {
     let changes = history.withLock { $0.changes(from: position, to: $0.count) }
     guard let changes else { throw noRecord(position) }
     return Transcript(lines: try changes.map { try TranscriptLine($0, in: self) })
   }
 
-  /// Makes the changes of a transcript, in one group, so that the graph becomes what the other one is.
+  /// Makes the changes of a transcript as one group, so that the graph becomes equal to the transcript's.
   ///
-  /// Observers are told; what they change of recorded keys meanwhile is taken back at once, as in `undo()`: what theirs
-  /// have done is in the transcript.
+  /// Observers are notified. If they change recorded keys, those changes are reverted at once, as in
+  /// `undo()`, because the transcript contains what the other graph's observers have changed.
   ///
-  /// - Throws: `ChangeLogError` where the graph is another one than that of the transcript, and what key-value coding
-  ///   throws: then what was done is taken back.
-  /// - Complexity: O(*n*) in its length.
+  /// - Throws: `ChangeLogError` if the graph is not equal to the transcript's, or inside a group, undo or
+  ///   redo; the errors of key-value coding. On an error the changes made so far are reverted.
+  /// - Complexity: O(*n*) in the length of the transcript.
   public func apply(_ transcript: Transcript) throws {
     let thread = UnsafeRawPointer(kvo_binding_thread())
     let begun = history.withLock { history in
@@ -66,14 +67,14 @@ extension ChangeLog {
     }
   }
 
-  // As if it had not come.
+  // Undoes the joining of an object.
   private func leave(_ object: KVOObject, lastNumber: Int) {
     guard let member = object[membership]?.member else { return }
     history.withLock { $0.forget(member, lastNumber: lastNumber) }
     object[membership] = nil
   }
 
-  // All of them, before their values, which may be one another.
+  // Creates all objects before their values, because the values may refer to each other.
   private func makeArriving(_ transcript: Transcript, _ made: inout [Int: KVOObject]) throws {
     let joined = transcript.lines.flatMap(\.joined)
     for joined in joined {
@@ -134,7 +135,7 @@ struct TranscriptLine {
     group = change.group.id
   }
 
-  /// The change that makes of an object of an equal graph what this has made of its own.
+  /// The step that makes this change to the corresponding object of another graph.
   func step(in log: ChangeLog, _ arriving: [Int: KVOObject]) throws -> ChangeStep {
     guard let object = log.object(number) ?? arriving[number] else {
       throw ChangeLogError.unknownObject(number: number)
@@ -174,13 +175,13 @@ extension RecordedObject {
   }
 }
 
-/// A value of a joined object.
+/// A value of an object that has joined.
 struct NamedValue {
   let key: String
   let value: TranscriptValue
 }
 
-/// A value as it stands in a transcript.
+/// The form of a value in a transcript.
 enum TranscriptValue {
   case nothing
   case value(any Encodable)
@@ -215,7 +216,7 @@ enum TranscriptValue {
     }
     if let object = value as? KVOObject { return .object(try number(of: object)) }
     let objects = place.key.references(in: value)
-    // What may hold anything is known to hold a list only by its elements.
+    // A value of a type that may hold anything is known to be a list only by its elements.
     let isList = place.key.relation != .anything || value is [KVOObject] && !objects.isEmpty
     guard isList, let elements = value as? any Collection, elements.count == objects.count else {
       throw notCodable(place, "it holds what is no object of the log's")

@@ -1,27 +1,32 @@
 internal import CKVORuntime
 
-// Undo and redo: the changes of a group, made backwards. So is the group of what did that, in its turn.
+// Undo and redo reverse the changes of a group. The group of an undo is reversed in the same way by a redo.
 
 extension ChangeLog {
-  /// Undoes the last group that has not been undone.
+  /// Undoes the last group that has not been undone. Observers are notified as of any change.
   ///
-  /// - Returns: false if there is none.
-  /// - Throws: `ChangeLogError.isBusy` inside a group, or while the log undoes, redoes or applies; what key-value coding
-  ///   throws where a step can't be made: then what was done is taken back, and the group can still be undone.
+  /// - Returns: False if there is no such group.
+  /// - Throws: `ChangeLogError.isBusy` inside a group, a batch or a change that is not recorded yet, or while
+  ///   the log undoes, redoes or applies. The error of key-value coding if a step can't be made. Then the
+  ///   changes made so far are reverted, and the group can still be undone.
   /// - Complexity: O(*n*) in the number of the group's changes.
   @discardableResult
   public func undo() throws -> Bool { try turn(.undo) }
 
-  /// Redoes the last group that was undone, if nothing has been changed since.
+  /// Redoes the last group that was undone, unless a change has been recorded since. Observers are notified
+  /// as of any change.
   ///
-  /// - Returns: false if there is none.
-  /// - Throws: as `undo()`.
+  /// - Returns: False if there is no such group.
+  /// - Throws: `ChangeLogError.isBusy` inside a group, a batch or a change that is not recorded yet, or while
+  ///   the log undoes, redoes or applies. The error of key-value coding if a step can't be made. Then the
+  ///   changes made so far are reverted, and the group can still be redone.
+  /// - Complexity: O(*n*) in the number of the group's changes.
   @discardableResult
   public func redo() throws -> Bool { try turn(.redo) }
 
   private func turn(_ cause: Cause) throws -> Bool {
     let thread = UnsafeRawPointer(kvo_binding_thread())
-    // At once, or another thread could be at the same group.
+    // Under one lock, so that no other thread can begin with the same group.
     let begun = try history.withLock {
       history -> (group: ChangeGroup, changes: [RecordedChange], made: ChangeGroup)? in
       guard let group = (cause == .undo ? history.undo : history.redo).last else { return nil }
@@ -38,11 +43,11 @@ extension ChangeLog {
     return true
   }
 
-  /// Makes some changes, in this order, which become a group that has been begun.
+  /// Makes changes in order. They become the group, which has begun already.
   ///
   /// - Parameters:
-  ///   - steps: what they are; what making them leads to is taken back as well.
-  ///   - finish: returns what is to be let go of.
+  ///   - steps: Returns the changes. Other changes that creating the steps causes are reverted.
+  ///   - finish: Returns the values to release.
   func perform(
     _ group: ChangeGroup, _ steps: () throws -> [ChangeStep], finish: () -> [RecordedChange]
   ) throws {
@@ -59,7 +64,7 @@ extension ChangeLog {
     }
   }
 
-  // After an error: the steps before it. What can't be done then either is left.
+  // Abandons the group after an error. Returns the steps that reverse its changes.
   private func takeBack(_ group: ChangeGroup) -> [ChangeStep] {
     let done = history.withLock { $0.abandon(group) }
     return done.reversed().map { ChangeStep(undoing: $0) }

@@ -1,29 +1,29 @@
-// How the steps of a group are made while setters and observers change recorded keys in their turn: that is none of the
-// log's doing, and taken back when all steps have been made. Such a key gets its value as a whole, the one that the
-// steps alone would have led to, which the observers have seen before and let be.
+// Makes the steps of a group while setters and observers may change recorded keys as well. The log reverts
+// those changes after all steps have been made. Such a key is set as a whole, to the value that the steps
+// alone lead to. Its observers are usually content with that value, because they have seen it before.
 
-/// The making of some changes.
+/// Makes the steps of a group and reverts all other changes.
 final class GroupReplay {
   private let log: ChangeLog
   private var steps: [ChangeStep] = []
-  /// What has happened to any key, in order.
+  /// All changes of any key, in order.
   private var happened: [RecordedChange] = []
   private var disturbed: [RecordedPlace.ID: DisturbedKey] = [:]
-  /// Those that are not what they should be, in the order in which they were disturbed.
+  /// The keys with a wrong value, in the order in which they were disturbed.
   private var wrong: [DisturbedKey] = []
-  // By key, from when the first is set right.
+  // By key; filled when the first key is corrected.
   private var happenedByPlace: [RecordedPlace.ID: [RecordedChange]] = [:]
   private var stepsByPlace: [RecordedPlace.ID: [ChangeStep]] = [:]
   private var isSettling = false
-  /// After an error: each key is to be what it was before all.
+  /// Whether an error is being reverted: then each key gets the value that it had at first.
   private var isTakingBack = false
 
   init(_ log: ChangeLog) { self.log = log }
 
   /// - Parameters:
-  ///   - make: tells the steps. What it changes by that is taken back, too.
-  ///   - failed: what takes back what was done before a step threw.
-  /// - Throws: what the step has thrown.
+  ///   - make: Returns the steps. Other changes that it causes are reverted.
+  ///   - failed: Returns the steps that revert those made before a step threw.
+  /// - Throws: The error of the step.
   func run(_ make: () throws -> [ChangeStep], _ failed: () -> [ChangeStep]) throws {
     do {
       _ = try attempt {
@@ -35,7 +35,7 @@ final class GroupReplay {
       try settle { try setRight($0) }
     } catch {
       let back = GroupReplay(log)
-      // Of these keys what they were is what comes of all, backwards.
+      // Reversing all changes of these keys gives the values that they had at first.
       back.happened = happened
       for key in disturbed.values.sorted(by: { $0.order < $1.order }) { back.disturb(key.place) }
       back.takeBack(failed())
@@ -43,7 +43,7 @@ final class GroupReplay {
     }
   }
 
-  // What can't be done is left.
+  // Stops at a step that fails. Keys that were changed otherwise are corrected all the same.
   private func takeBack(_ steps: [ChangeStep]) {
     isTakingBack = true
     do { for step in steps { try perform(step) } } catch {}
@@ -51,7 +51,7 @@ final class GroupReplay {
   }
 
   private func perform(_ step: ChangeStep) throws {
-    // Its indexes may be meant for other elements, and its value comes as a whole.
+    // The step's indexes may refer to other elements now. The key gets its value as a whole later.
     if !disturbed.isEmpty, let key = step.place(in: log).flatMap({ disturbed[$0] }) {
       key.isSkipped = true
       return
@@ -64,7 +64,8 @@ final class GroupReplay {
     if let own { log.history.withLock { $0.record(own) } }
   }
 
-  /// Returns the change that was to be made, and takes note of all others.
+  /// Calls the body. Returns the change that it was to make, and marks the keys of all other changes as
+  /// disturbed.
   private func attempt(
     _ body: () throws -> Void, isOwn: (RecordedChange) -> Bool
   ) throws -> RecordedChange? {
@@ -88,7 +89,7 @@ final class GroupReplay {
     key.isRight = false
   }
 
-  // MARK: Taking back
+  // MARK: Reverting
 
   private static let mostRounds = 8
 
@@ -121,17 +122,18 @@ final class GroupReplay {
     }
   }
 
-  // From what it is now back to where all began, and from there on by the steps alone.
+  // Reverses the changes from the current value to the first one, and applies only the steps to that.
   private func find(_ key: DisturbedKey, in object: KVOObject) throws {
     let place = key.place
     let now = (try? object.value(forKey: place.key.key)) ?? nil
     let back = (happenedByPlace[place.id] ?? []).reversed()
     let start = try back.reduce(FoldedValue(now)) { try $0.after(ChangeStep(undoing: $1)) }
     key.target = try (stepsByPlace[place.id] ?? []).reduce(start) { try $0.after($1) }
-    key.start = start  // elements are of any type in it
+    key.start = start  // its elements have lost their type
   }
 
-  // The log has what it was, and what it has become. Of steps that were made it has records already.
+  // Records one setting, from the last recorded value to the final one, for each key whose steps were
+  // skipped.
   private func record() {
     let skipped = disturbed.values.filter(\.isSkipped)
     guard !skipped.isEmpty else { return }
@@ -156,15 +158,15 @@ final class GroupReplay {
   }
 }
 
-/// A key that others have changed meanwhile.
+/// A key that setters or observers have changed as well.
 private final class DisturbedKey {
   let place: RecordedPlace
-  /// In which they were disturbed.
+  /// The position in the order in which keys were disturbed.
   let order: Int
   var isRight = true
-  /// Whether steps of it were left out.
+  /// Whether steps for it were skipped.
   var isSkipped = false
-  /// What it was, and is to be; nil until it is known.
+  /// The value at first, and the final one; nil until they are computed.
   var start, target: FoldedValue?
 
   init(_ place: RecordedPlace, order: Int) {
@@ -173,13 +175,13 @@ private final class DisturbedKey {
   }
 }
 
-/// A value that changes are made of without an object.
+/// A value to which changes are applied without an object.
 struct FoldedValue {
   let value: Any?
 
   init(_ value: Any?) { self.value = value }
 
-  /// - Throws: `ChangeLogError.otherElements` where the step does not fit.
+  /// - Throws: `ChangeLogError.otherElements` if the step does not fit the value.
   func after(_ step: ChangeStep) throws -> FoldedValue {
     if step.kind == .setting { return FoldedValue(step.newValue) }
     guard let indexes = step.indexes else { return FoldedValue(members(step)) }
@@ -187,7 +189,7 @@ struct FoldedValue {
     return FoldedValue(elements)
   }
 
-  // Nil where it has not as many elements, or as many do not come.
+  // Returns nil if the value has too few elements, or if the step has another number of them than of indexes.
   private func elements(_ step: ChangeStep, _ indexes: RangeSet<Int>) -> [Any]? {
     var elements = value.flatMap(anyArray) ?? []
     let new = step.newValue.flatMap(anyArray) ?? []

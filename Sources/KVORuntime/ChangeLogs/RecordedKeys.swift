@@ -1,6 +1,6 @@
-// Which keys of which classes a change log records (N1).
+// The keys of each class that a change log records (N1).
 
-/// The keys that a `ChangeLog` records of the objects of one class and its subclasses.
+/// The keys that a `ChangeLog` records for the objects of a class and its subclasses.
 ///
 /// ```swift
 /// .keys(of: Company.self, \.name, \.employees)
@@ -16,13 +16,15 @@ public struct RecordedKeys: Sendable {
   let keys: [Key]
   let make: (@Sendable () -> KVOObject)?
 
-  /// Properties by key paths, which are undone by their setters, `didSet` and overrides included; of to-many ones the
-  /// elements one by one. What is no property of the object itself is recorded as it is by a string.
+  /// Selects properties by key paths. Changes are undone by the properties' own setters, including `didSet`
+  /// and overrides. A to-many property is undone element by element.
+  ///
+  /// A key path that is not a property of the object itself is recorded like a string key path.
   ///
   /// - Parameters:
-  ///   - type: the class whose objects are recorded.
-  ///   - keyPaths: which of its properties.
-  ///   - make: makes an object of the class, for logs that apply a transcript in which one joins.
+  ///   - type: The class whose objects are recorded.
+  ///   - keyPaths: Properties of the class.
+  ///   - make: Creates an object of the class. A log needs it to apply a transcript in which an object joins.
   public static func keys<Root: KVOObject>(
     of type: Root.Type, _ keyPaths: PartialKeyPath<Root>...,
     making make: (@Sendable () -> Root)? = nil
@@ -30,14 +32,16 @@ public struct RecordedKeys: Sendable {
     RecordedKeys(type: type, keys: keyPaths.map { .keyPath($0) }, make: make)
   }
 
-  /// Keys and key paths, which are undone by `setValue(_:forKey:)`. A key path stands for a key of each object on
-  /// it: `"employees.salary"` records `employees`, and `salary` of the employees' class.
+  /// Selects keys and key paths by strings. Changes are undone by `setValue(_:forKey:)`.
+  ///
+  /// A key path selects a key of each object on it: `"employees.salary"` records `employees`, and `salary` of
+  /// the employees' class.
   ///
   /// - Parameters:
-  ///   - type: the class whose objects are recorded.
-  ///   - keyPath: a key or key path of it.
-  ///   - more: others.
-  ///   - make: makes an object of the class, for logs that apply a transcript in which one joins.
+  ///   - type: The class whose objects are recorded.
+  ///   - keyPath: A key or key path of the class.
+  ///   - more: Further keys and key paths.
+  ///   - make: Creates an object of the class. A log needs it to apply a transcript in which an object joins.
   public static func keys<Root: KVOObject>(
     of type: Root.Type, _ keyPath: String, _ more: String...,
     making make: (@Sendable () -> Root)? = nil
@@ -47,20 +51,20 @@ public struct RecordedKeys: Sendable {
 }
 
 /// One recorded key of a class. Immutable.
-// Sendable as its property is: accessors are called with an object only by code that may use it.
+// Sendable like its property: only code that may use an object calls accessors with it.
 final class RecordedKey: @unchecked Sendable {
-  /// What the values of a property may hold that is recorded in its turn.
+  /// The kind of a property's values, as far as they contain objects that are recorded as well.
   enum Relation {
     case none, object, ordered, unordered
-    /// Known by looking at each value.
+    /// Determined for each value.
     case anything
   }
 
   let key: String
-  /// What it is observed by.
+  /// The key by which it is observed.
   let name: KeyName
   let property: Property
-  /// The property's own setter, where it was chosen by a key path.
+  /// The property's own setter, if a key path selected it.
   let setter: Accessors?
   let relation: Relation
   let isWeak: Bool
@@ -77,23 +81,23 @@ final class RecordedKey: @unchecked Sendable {
   /// The type of the values that are recorded.
   var valueType: Any.Type { property.observedType.swiftType }
 
-  /// Sets the key of an object by its own setter, or by key-value coding.
+  /// Sets the key of an object by its own setter or by key-value coding.
   func set(_ value: Any?, of object: KVOObject) throws {
     guard let setter, setter.isWritable else { return try object.setValue(value, forKey: key) }
     try property.setValue(value, of: object, by: setter)
   }
 
-  /// A value, of whose elements the type was lost, as one of the key's own type.
+  /// Converts a collection whose element type was lost to the key's own type.
   func typed(_ value: Any?) -> Any? {
     guard case .value(let converted) = property.observedType.convert(value) else { return value }
     func unbox<Value>(_ type: Value.Type) -> Any { converted.unbox(as: type) }
     return flattened(_openExistential(valueType, do: unbox))
   }
 
-  /// The objects that a value brings into the graph, in its order.
+  /// The objects that a value brings into the graph, in the value's order.
   func objects(in value: Any?) -> [KVOObject] { isWeak ? [] : references(in: value) }
 
-  /// The objects in a value, in its order.
+  /// The objects in a value, in the value's order.
   func references(in value: Any?) -> [KVOObject] {
     guard let value, relation != .none else { return [] }
     if let object = value as? KVOObject { return [object] }
@@ -125,13 +129,13 @@ extension RecordedKey.Relation {
     (type as? any OptionalType.Type)?.wrappedType ?? type
   }
 
-  // Existentials: any of them may be an object.
+  // A value of an existential type may be an object.
   private static func holdsObjects(_ type: Any.Type) -> Bool {
     type is KVOObject.Type || ValueType.isExistential(type)
   }
 }
 
-/// The recorded keys of one class. Of an error it has none, and the error.
+/// The recorded keys of one class. If the class could not be recorded, it has no keys and stores the error.
 final class RecordedClass: Sendable {
   let type: KVOObject.Type
   let keys: [RecordedKey]
@@ -144,7 +148,7 @@ final class RecordedClass: Sendable {
   }
 }
 
-/// What a log records: asked for each class when its first object comes.
+/// The recorded keys of all classes. Each class is resolved when its first object joins.
 final class RecordedSelection: Sendable {
   private struct Chosen {
     let type: KVOObject.Type
@@ -161,7 +165,7 @@ final class RecordedSelection: Sendable {
     makers = keys.compactMap { keys in keys.make.map { (keys.type, $0) } }
   }
 
-  // A key path is a key of each class on it.
+  // A key path selects a key of each class on it.
   private static func steps(_ key: RecordedKeys.Key, of type: KVOObject.Type) throws -> [Chosen] {
     switch key {
     case .keyPath(let keyPath):
@@ -195,7 +199,7 @@ final class RecordedSelection: Sendable {
     return ((type as? any OptionalType.Type)?.wrappedType ?? type) as? KVOObject.Type
   }
 
-  /// What is recorded of an object.
+  /// The recorded keys of an object's class.
   func recordedClass(of object: KVOObject) -> RecordedClass {
     let type = Swift.type(of: object)
     let id = ObjectIdentifier(type)
@@ -208,14 +212,14 @@ final class RecordedSelection: Sendable {
     }
   }
 
-  /// The class that has been met under a name, or whose keys were chosen.
+  /// The class with that name whose keys were selected, or of which an object has joined.
   func type(named name: String) -> KVOObject.Type? {
     chosen.first { className(of: $0.type) == name }?.type
       ?? makers.first { className(of: $0.type) == name }?.type
       ?? classes.withLock { $0.values.first { className(of: $0.type) == name }?.type }
   }
 
-  /// A new object of just the class of that name.
+  /// Creates an object of exactly the class with that name.
   func make(_ name: String) throws -> KVOObject {
     guard let maker = makers.first(where: { className(of: $0.type) == name }) else {
       throw ChangeLogError.cannotMake(className: name)

@@ -1,23 +1,25 @@
 internal import CKVORuntime
 
-// An object of a recorded graph: found by the value that a log keeps with it (P2), which ends with it.
+// An object of a recorded graph. It is found through an association of the log with the object (P2), and ends
+// with that association.
 
-/// An object whose changes a log records. It doesn't keep the object alive.
+/// An object whose changes a log records. It does not retain the object.
 ///
 /// | state | protection |
 /// |---|---|
 /// | `isAlive` | `RecordedObject.lives` |
-/// | `token` | set by the thread that has made it, before another may end it |
-/// | `registration`, `lastPositions`, `reads` | the log's state |
+/// | `token` | its own lock; it is set by the thread that registers, before another may end it |
+/// | `registration`, `lastPositions`, `reads` | the log's lock |
 final class RecordedObject: @unchecked Sendable {
   let recorded: RecordedClass
-  /// By which transcripts name it; nil where two equal graphs need not agree on one.
+  /// The object's number in transcripts; nil if two equal graphs might number it differently.
   let number: Int?
-  /// Which of the registrations that threads have made at once is recorded; nil until there is one.
+  /// The registration whose changes are recorded, in case several threads register at once; nil until there
+  /// is one.
   var registration: RecordedRegistration?
-  /// Where the last record of each key stands in the log.
+  /// The position of each key's last record.
   var lastPositions: [Int]
-  /// Of each key, where its changes have overlapped.
+  /// For each key, the order of reads after overlapping changes.
   var reads: [ReadOrder]
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
@@ -33,13 +35,13 @@ final class RecordedObject: @unchecked Sendable {
     reads = Array(repeating: ReadOrder(), count: recorded.keys.count)
   }
 
-  /// The object, unless it has died.
+  /// The object, or nil if it has died.
   var object: KVOObject? {
     Self.lives.withLock { isAlive && kvo_object_try_retain(header) }
       ? Unmanaged<KVOObject>.fromOpaque(ObjectHeader.object(of: header)).takeRetainedValue() : nil
   }
 
-  /// Whether it is this object, which lives.
+  /// Whether this is the record of an object, which the caller knows to live.
   func isRecord(of object: KVOObject) -> Bool { header == object.boundHeader }
 
   func keep(_ observation: KeyValueObservation) {
@@ -64,10 +66,10 @@ final class RecordedObject: @unchecked Sendable {
   }
 }
 
-/// Stands for one registration with an object.
+/// The identity of one registration with an object.
 final class RecordedRegistration: Sendable {}
 
-/// What is kept with the object.
+/// The associated value of a recorded object, which reports the object's death.
 final class RecordedLife {
   let member: RecordedObject
 

@@ -1,13 +1,18 @@
-// How transcripts are encoded, and decoded by what the log's classes tell of the types of their values.
+// Encodes and decodes transcripts. The log's classes supply the types of the values.
 
 extension ChangeLog.Transcript: Codable {
+  /// Encodes the records in an unkeyed container.
+  ///
+  /// - Throws: The error of encoding a value.
   public func encode(to encoder: any Encoder) throws {
     var lines = encoder.unkeyedContainer()
     for line in self.lines { try lines.encode(line) }
   }
 
-  /// - Throws: `ChangeLogError.noLog` if the decoder has no log for `ChangeLog.userInfoKey`, `.unknownKey` for what that
-  ///   does not record; and what the decoder throws.
+  /// Decodes a transcript with the log that the decoder's `userInfo` has for `ChangeLog.userInfoKey`.
+  ///
+  /// - Throws: `ChangeLogError.noLog` if there is no log; `ChangeLogError.unknownKey` for a key that the log
+  ///   does not record; the errors of the decoder.
   public init(from decoder: any Decoder) throws {
     guard let log = decoder.userInfo[ChangeLog.userInfoKey] as? ChangeLog else {
       throw ChangeLogError.noLog
@@ -70,7 +75,7 @@ extension TranscriptLine: Encodable {
 extension TranscriptLine.Joined: Encodable {
   private enum CodingKeys: CodingKey { case number, className, values }
 
-  // Whatever a transcript says, there are more for the objects that join later.
+  // The limit leaves numbers for objects that join later, whatever a transcript contains.
   private static let numbers = 1...Int.max / 2
 
   func encode(to encoder: any Encoder) throws {
@@ -150,14 +155,14 @@ extension TranscriptValue: Encodable {
 }
 
 extension RecordedKey {
-  /// The type by which values of the key are decoded; nil where nothing tells of one.
+  /// The type by which values of the key are decoded; nil if it is not Codable.
   var decodedType: (any Codable.Type)? {
     ((valueType as? any OptionalType.Type)?.wrappedType ?? valueType) as? any Codable.Type
   }
 }
 
 extension RecordedSelection {
-  /// A key of which only the types are known yet: no object has told of its setter.
+  /// A key with only its types: no object has determined its setter yet.
   fileprivate func codedKey(_ key: String, _ className: String) throws -> RecordedKey {
     guard let type = type(named: className), let property = KVOClass.of(type).property(key) else {
       throw ChangeLogError.unknownKey(key: key, className: className)

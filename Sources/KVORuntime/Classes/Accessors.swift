@@ -20,7 +20,7 @@ class Accessors {
     case accessors
     /// Only the keys that are declared to affect it.
     case derived
-    /// All properties that its getter reads. The key may stand for a path over other properties.
+    /// All properties that its getter reads. The key may represent a path over other properties.
     case tracked(isPath: Bool)
   }
 
@@ -55,7 +55,7 @@ class Accessors {
 
   /// Whether all properties that the getter reads affect the key.
   var isTracked: Bool { if case .tracked = use { true } else { false } }
-  /// Whether a tracked key stands for a path over other properties.
+  /// Whether a tracked key represents a path over other properties.
   var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
 
   var isWritable: Bool { false }

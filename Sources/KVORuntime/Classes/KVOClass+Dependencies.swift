@@ -58,7 +58,7 @@ extension KVOClass {
     let answer = type.keyPathsForValuesAffectingValue(forKey: key)
     return KVOClass.lock.withLock {
       if let known = preparation.affecting[key] { return known }
-      // If something was declared during the call, the answer may lack it, so it is not cached.
+      // An answer that may lack declarations made during the call is not cached.
       if preparation.declarations == declarations { preparation.affecting[key] = answer }
       return answer
     }

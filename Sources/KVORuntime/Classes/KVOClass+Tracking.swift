@@ -26,7 +26,7 @@ extension KVOClass {
   }
 
   /// Whether a property's name is parsed as a key path, as that of `` `my.name` ``, although it is a key for
-  /// key-value coding. A declared key is the one that the program chose, so it is never such a name.
+  /// key-value coding. A declared key is spelled as the program chose, and never parsed so.
   func isNoKeyPath(_ name: String) -> Bool {
     KeyPathCoding.isPath(name) && property(name)?.accessors == nil
   }
@@ -40,7 +40,7 @@ extension KVOClass {
   }
 
   // Creates a key for a superclass's property that has the name of a subclass's own property (both may be
-  // private), or for one whose name would be parsed as a key path.
+  // private). Also creates one for a property whose name would be parsed as a key path.
   private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
       name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,

@@ -38,7 +38,9 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// }
   /// ```
   ///
-  /// A property without a setter is read-only by key:
+  /// A property without a setter is read-only by key. If `affectedBy` is given, only its keys affect the
+  /// property:
+  ///
   /// ```swift
   /// keys.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"])
   /// ```
@@ -104,6 +106,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   ///
   /// The function may replace the value, which is nil or of the declared type. If it throws, the value is not
   /// valid: the error reaches the caller, and the value is unchanged.
+  ///
   /// ```swift
   /// keys.validator("age") { (person, age: inout Int?) in
   ///   guard let years = age, years >= 0 else { throw PersonError.noAge }

@@ -1,77 +1,107 @@
-// Key-value coding of collections, the standard library's and proxies: a key is each element's, an
-// operator makes one value of all.
+// Key-value coding of collections, the standard library's and proxies: a key is read from each element, and
+// an operator computes one value from all.
 
 extension Array {
-  /// What the elements have for a key, in their order; nil ones as `Optional<Any>.none`. A key that
-  /// begins with an @ is an operator, such as `@count`.
+  /// Returns the values that the elements have for a key, in their order. A nil value is `Optional<Any>.none`
+  /// in the result.
   ///
-  /// - Throws: as the elements' `value(forKey:)`; `KeyValueError.invalidKeyPath` where an element has
-  ///   no keys.
-  /// - Complexity: O(*n*).
+  /// A key that begins with an @, such as `@count`, is an operator on the elements.
+  ///
+  /// - Throws: The error of an element's `value(forKey:)`; `KeyValueError.invalidKeyPath` if an element has
+  ///   no keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that:
+  /// Returns the values of a key path, read from each element, or the result of its operators on them:
   /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension Set {
-  /// What the elements have for a key: a `Set<AnyHashable>`, of nil an empty optional; an array where
-  /// that is not hashable. A key that begins with an @ is an operator, such as `@count`.
+  /// Returns the values that the members have for a key, as a `Set<AnyHashable>`. A nil value is an empty
+  /// optional in it. If the values are not hashable, the result is an array.
   ///
-  /// - Throws: as the elements' `value(forKey:)`; `KeyValueError.invalidKeyPath` where an element has
-  ///   no keys.
-  /// - Complexity: O(*n*).
+  /// A key that begins with an @, such as `@count`, is an operator on the members.
+  ///
+  /// - Throws: The error of a member's `value(forKey:)`; `KeyValueError.invalidKeyPath` if a member has no
+  ///   keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each member, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension Dictionary where Key == String {
-  /// The value that the dictionary has for a key, without an optional around it; nil if it has none. A
-  /// key that begins with an @, and that it doesn't have, is an operator.
+  /// Returns the dictionary's value for a key, without an optional around it, or nil if it has none.
   ///
-  /// - Throws: `KeyValueError.invalidOperator` for an unknown one, or one that needs a key path behind it.
+  /// A key that begins with an @, and that the dictionary doesn't have, is an operator on the dictionary's
+  /// values.
+  ///
+  /// - Throws: `KeyValueError.invalidOperator` for an operator that is unknown, or that needs a key path
+  ///   after it.
   public func value(forKey key: String) throws -> Any? {
     if let value = self[key] { return flattened(value) }
     return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
   }
 
-  /// Reads a key path, whose first key is one of the dictionary's. An operator works on the dictionary's
-  /// values.
+  /// Returns the value at the end of a key path, whose first key is a key of the dictionary. An operator at
+  /// the start applies to the dictionary's values.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: Linear in the number of components, and of elements where the path goes through a
+  ///   collection.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension Dictionary where Key == AnyHashable {
-  /// The value that the dictionary has for a key, as that of a dictionary whose keys are strings.
+  /// Returns the dictionary's value for a string key, without an optional around it, or nil if it has none.
   ///
-  /// - Throws: `KeyValueError.invalidOperator` for an unknown operator, or one that needs a key path behind it.
+  /// A key that begins with an @, and that the dictionary doesn't have, is an operator on the dictionary's
+  /// values.
+  ///
+  /// - Throws: `KeyValueError.invalidOperator` for an operator that is unknown, or that needs a key path
+  ///   after it.
   public func value(forKey key: String) throws -> Any? {
     if let value = self[key] { return flattened(value) }
     return key.utf8.first == UInt8(ascii: "@") ? try value(forKeyPath: key) : nil
   }
 
-  /// Reads a key path, whose first key is one of the dictionary's. An operator works on the dictionary's
-  /// values.
+  /// Returns the value at the end of a key path, whose first key is a key of the dictionary. An operator at
+  /// the start applies to the dictionary's values.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: Linear in the number of components, and of elements where the path goes through a
+  ///   collection.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
@@ -80,85 +110,130 @@ extension Dictionary where Key == AnyHashable {
 // MARK: Proxies
 
 extension ArrayProxy {
-  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
-  /// operator, such as `@count`.
+  /// Returns the values that the elements have for a key, in their order. A nil value is `Optional<Any>.none`
+  /// in the result.
   ///
-  /// - Throws: as the elements' `value(forKey:)`.
+  /// A key that begins with an @, such as `@count`, is an operator on the elements.
+  ///
+  /// - Throws: The error of an element's `value(forKey:)`; `KeyValueError.invalidKeyPath` if an element has
+  ///   no keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each element, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension SetProxy {
-  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
-  /// operator, such as `@count`.
+  /// Returns the values that the members have for a key, as a `Set<AnyHashable>`. A nil value is an empty
+  /// optional in it. If the values are not hashable, the result is an array.
   ///
-  /// - Throws: as the elements' `value(forKey:)`.
+  /// A key that begins with an @, such as `@count`, is an operator on the members.
+  ///
+  /// - Throws: The error of a member's `value(forKey:)`; `KeyValueError.invalidKeyPath` if a member has no
+  ///   keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each member, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension MutableArrayProxy {
-  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
-  /// operator, such as `@count`.
+  /// Returns the values that the elements have for a key, in their order. A nil value is `Optional<Any>.none`
+  /// in the result.
   ///
-  /// - Throws: as the elements' `value(forKey:)`.
+  /// A key that begins with an @, such as `@count`, is an operator on the elements.
+  ///
+  /// - Throws: The error of an element's `value(forKey:)`; `KeyValueError.invalidKeyPath` if an element has
+  ///   no keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each element, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension MutableSetProxy {
-  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
-  /// operator, such as `@count`.
+  /// Returns the values that the members have for a key, as a `Set<AnyHashable>`. A nil value is an empty
+  /// optional in it. If the values are not hashable, the result is an array.
   ///
-  /// - Throws: as the elements' `value(forKey:)`.
+  /// A key that begins with an @, such as `@count`, is an operator on the members.
+  ///
+  /// - Throws: The error of a member's `value(forKey:)`; `KeyValueError.invalidKeyPath` if a member has no
+  ///   keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each member, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of members.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
 }
 
 extension MutableOrderedSetProxy {
-  /// What the elements have for a key, as of an `Array` or `Set`. A key that begins with an @ is an
-  /// operator, such as `@count`.
+  /// Returns the values that the elements have for a key, in their order. A nil value is `Optional<Any>.none`
+  /// in the result.
   ///
-  /// - Throws: as the elements' `value(forKey:)`.
+  /// A key that begins with an @, such as `@count`, is an operator on the elements.
+  ///
+  /// - Throws: The error of an element's `value(forKey:)`; `KeyValueError.invalidKeyPath` if an element has
+  ///   no keys; `KeyValueError.invalidOperator` for an unknown operator.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKey key: String) throws -> Any? {
     try KeyPathCoding.value(forKey: key, ofElementsOf: self)
   }
 
-  /// What a key path leads to from each element, or what its operators make of that.
+  /// Returns the values of a key path, read from each element, or the result of its operators on them:
+  /// `employees.value(forKeyPath: "@sum.salary")`.
   ///
-  /// - Throws: as `KVOObject.value(forKeyPath:)`.
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an operator that is
+  ///   unknown or can't be applied. `KeyValueError.typeMismatch` or `KeyValueError.nilValue` if an operator
+  ///   can't work on an element.
+  /// - Complexity: O(*n*) in the number of elements.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }

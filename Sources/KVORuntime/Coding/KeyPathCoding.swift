@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// Key-value coding by key path. The C core follows the paths, and applies their operators; each key
-/// is read by its own object's class, and asked of its `value(forKey:)` where that is overridden.
+/// Key-value coding by key path. The C core follows paths and applies operators. It reads each key by the
+/// class of its own object, and calls `value(forKey:)` if that is overridden.
 enum KeyPathCoding {
   /// Whether a string is more than a single key.
   static func isPath(_ text: String) -> Bool {
@@ -15,23 +15,24 @@ enum KeyPathCoding {
     }
   }
 
-  /// Sets the last key of a path; nothing happens where the path comes to nil before.
+  /// Sets the last key of a path. If the path leads to nil before, nothing happens.
   static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
     guard let holder = target.flatMap(flattened) else { return }
     if let holder = holder as? any KeyedObject { return try holder.setValue(value, forKey: key) }
     let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
-    // Dictionaries are reached again from the object on: what they are in takes a changed copy.
+    // Dictionaries are set from the object on, because each container of a dictionary is replaced by a
+    // changed copy.
     _ =
       try PathSetting.hasDictionaries(holder)
       ? setting.change(object, setting.keys) : setting.change(holder, [key])
   }
 
-  /// What the last key of a path is a key of, and that key.
+  /// Returns the holder of a path's last key, and that key.
   static func lastKey(
     of keyPath: String, from object: any CoreObject
   ) throws -> (target: Any?, key: String) {
-    // Not the core's, which points into the string that it borrows.
+    // The core's own result points into the borrowed string, so the key is found again in the Swift string.
     var last: UnsafePointer<CChar>?
     let target = try read(keyPath, name(of: object)) {
       kvo_value_with_last_key(object.coreHeader, $0, $1, &last, $2)
@@ -40,7 +41,7 @@ enum KeyPathCoding {
     return (target, key.map { String(keyPath[$0...]) } ?? keyPath)
   }
 
-  // MARK: From any value on
+  // MARK: Starting at any value
 
   static func value(_ keyPath: String, ofElementsOf collection: some Any) throws -> Any? {
     try CoreValue.with(collection) { start in
@@ -50,7 +51,7 @@ enum KeyPathCoding {
     }
   }
 
-  /// A single key, a dot in which is no more than a character.
+  /// Reads a single key; a dot in it is an ordinary character.
   static func value(forKey key: String, ofElementsOf collection: some Any) throws -> Any? {
     if key.utf8.first == UInt8(ascii: "@") { return try value(key, ofElementsOf: collection) }
     return try CoreValue.with(collection) { start in
@@ -70,7 +71,7 @@ enum KeyPathCoding {
       UnsafePointer<CChar>, UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>
     ) -> kvo_status
   ) throws -> Any? {
-    // Elements may be the first objects of Swift's that the core sees.
+    // An element may be the first Swift object that the core sees.
     _ = CoreBinding.root
     var value = kvo_value()
     try keyPath.withKey(className) { text in

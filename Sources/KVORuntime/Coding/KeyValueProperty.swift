@@ -1,6 +1,6 @@
-// What classes tell of their keys (P3).
+// Descriptions of a class's keys (P3).
 
-/// What a class tells of one of its keys, without an object of it.
+/// A description of one key of a class, available without an object.
 ///
 /// ```swift
 /// for property in Account.keyValueProperties where property.isWritable {
@@ -8,16 +8,20 @@
 /// }
 /// ```
 public struct KeyValueProperty: Sendable {
-  /// The key, as it was asked for.
+  /// The key, spelled as in the request.
   public let key: String
-  /// The type of the values that key-value coding reads and observers are told: of an optional property an optional. Of
-  /// a lazy property that has not been used yet nil is read all the same, of collection accessors a proxy.
+  /// The type of the values that key-value coding reads and observers get. It is an optional for an optional
+  /// property.
+  ///
+  /// For a lazy property that has not been used yet, reading gives nil although the type is not optional. For
+  /// collection accessors it gives a proxy.
   public let valueType: Any.Type
-  /// Whether `setValue(_:forKey:)` can set it.
+  /// Whether `setValue(_:forKey:)` can set the key.
   public let isWritable: Bool
-  /// Whether its value is an array or a set, or it has collection accessors: its elements are changed one by one.
+  /// Whether elements can be changed one by one: the value is an array or a set, or the key has collection
+  /// accessors.
   public let isToMany: Bool
-  /// Whether the property holds its object weakly.
+  /// Whether the property is a weak reference.
   public let isWeak: Bool
 
   init(_ property: Property, _ key: String) {
@@ -30,7 +34,7 @@ public struct KeyValueProperty: Sendable {
 }
 
 extension Property {
-  // What a lazy property is kept in is an optional.
+  // A lazy property is stored in an optional, which is left out here.
   fileprivate var declaredType: Any.Type {
     let type = observedType.swiftType
     guard accessors == nil, storage?.form == .lazy else { return type }
@@ -39,16 +43,19 @@ extension Property {
 }
 
 extension KVOObject {
-  /// What the class tells of a key, found as `value(forKey:)` finds it; nil if it has no such key. Nothing is read, and
-  /// hooks for undefined keys are not asked. Any thread.
+  /// Returns the description of a key, found as `value(forKey:)` finds it, or nil if the class has no such
+  /// key.
+  ///
+  /// No value is read, and the hooks for undefined keys are not called. May be called on any thread.
   ///
   /// - Complexity: O(1) after the key's first use.
   public final class func keyValueProperty(forKey key: String) -> KeyValueProperty? {
     KVOClass.of(self).property(key).map { KeyValueProperty($0, key) }
   }
 
-  /// All keys of the class, declared and stored, those of its superclasses among them, by name; but for stored
-  /// properties whose names begin with an underscore. Any thread.
+  /// The descriptions of all keys of the class and its superclasses, declared and stored, sorted by key.
+  ///
+  /// Stored properties whose names begin with an underscore are left out. May be used on any thread.
   ///
   /// - Complexity: O(*n* log *n*) in the number of keys.
   public final class var keyValueProperties: [KeyValueProperty] {

@@ -1,21 +1,22 @@
-/// The setting of a key path's last key, where collections or dictionaries are on the way.
+/// Sets a key path's last key if collections or dictionaries are on the way.
 ///
-/// Objects are changed as they are. Dictionaries, and collections of them, are values: a changed copy
-/// takes the place of each, as far up as an object, whose key is set to it.
+/// Objects are changed in place. Dictionaries, and collections of dictionaries, are values: each is replaced
+/// by a changed copy, up to the nearest object, whose key is set to the copy.
 struct PathSetting {
   let keyPath: String
-  /// Of what the path begins at, for messages.
+  /// The class of the value at which the path begins, for messages.
   let className: String
   let value: Any?
 
-  /// The path's keys, which it has been found to have.
+  /// The path's keys. The path was read before, so they are valid.
   var keys: ArraySlice<String> {
-    // By bytes, as the C core does: a mark that follows a dot is not the dot's.
+    // Split by bytes, as in the C core. In a `Character` a combining mark after a dot would be part of the
+    // dot.
     keyPath.utf8.split(separator: UInt8(ascii: ".")).map { String(Substring($0)) }
       .filter { $0 != "self" }[...]
   }
 
-  /// Whether a value is a dictionary, or has some in it.
+  /// Whether a value is a dictionary or contains dictionaries.
   static func hasDictionaries(_ value: Any) -> Bool {
     if let elements = AnyElements(value) {
       return elements.all.contains { flattened($0).map(hasDictionaries) ?? false }
@@ -23,8 +24,8 @@ struct PathSetting {
     return keyedValue(value) != nil
   }
 
-  /// Sets the last of some keys, of which the first is one of the holder's.
-  /// - Returns: what takes the holder's place; nil if it stays.
+  /// Sets the last of several keys, the first of which belongs to the holder.
+  /// - Returns: The holder's replacement, or nil if it stays.
   func change(_ holder: Any?, _ keys: ArraySlice<String>) throws -> Any? {
     guard let holder = holder.flatMap(flattened), let key = keys.first else { return nil }
     if let object = holder as? any KeyedObject {
@@ -76,7 +77,7 @@ struct PathSetting {
   }
 }
 
-/// What has keys and is changed as it is.
+/// An object that has keys and is changed in place.
 protocol KeyedObject: AnyObject {
   func value(forKey key: String) throws -> Any?
   func setValue(_ value: Any?, forKey key: String) throws

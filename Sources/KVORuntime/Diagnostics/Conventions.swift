@@ -1,11 +1,11 @@
 internal import CKVORuntime
 
-// Methods by whose names Objective-C's key-value coding goes, and Swift's can't: where a class has one,
-// and has not declared what it says, that is a hint. A class's methods are seen in the program's symbols:
-// not where these have been stripped, nor what the optimiser has left out.
+// Hints at methods that Objective-C's key-value coding would find by their names, but Swift's can't. A hint
+// is given if a class has such a method and does not declare its effect. The methods are read from the
+// program's symbols, so stripped symbols and methods that the optimiser removed are not seen.
 
 extension KVOClass {
-  /// Tells of the class's own methods that are named by a convention and that no declaration stands for.
+  /// Gives hints at the class's own methods whose names follow a convention and that no declaration replaces.
   func hintAtConventions() {
     guard Hint.areWanted, type != KVOObject.self else { return }
     let members = Set(SymbolTable.members(of: type).compactMap { Member($0) })
@@ -29,8 +29,8 @@ extension KVOClass {
     return found.flatMap { isDeclared($0) || isNeedless($0) ? nil : $0 }
   }
 
-  // The elements of an @Observed property are changed by a handle, of which observers are told: an accessor
-  // that does so needs no declaration.
+  // The elements of an @Observed property are changed by a handle, which notifies observers. An accessor that
+  // uses the handle needs no declaration.
   private func isNeedless(_ convention: Convention) -> Bool {
     convention.isOfElements && find(convention.key)?.storage?.isObserved == true
   }
@@ -47,16 +47,17 @@ extension KVOClass {
   }
 }
 
-/// A method or property of a class, as its symbol tells it.
+/// A method or property of a class, parsed from its symbol.
 private struct Member: Hashable {
   let name: String
   let isStatic: Bool
-  /// What each parameter is: "inItemsAt: Swift.Int". Of one without a label "_: Swift.Int" or "Swift.Int".
+  /// The parameters, with labels and types: "inItemsAt: Swift.Int". One without a label is "_: Swift.Int" or
+  /// "Swift.Int".
   let parameters: [Substring]
   private let isMethod: Bool
 
-  /// Nil for what is neither: "method descriptor for …", "… in closure #1 in …"; and for what no selector
-  /// is named like.
+  /// Fails for symbols that are neither methods nor properties ("method descriptor for …", "… in closure #1
+  /// in …"), and for names that can't be a selector's.
   init?(_ symbol: Substring) {
     let statically = "static "
     isStatic = symbol.hasPrefix(statically)
@@ -73,7 +74,7 @@ private struct Member: Hashable {
     parameters = isMethod ? Self.parts(ofBrackets: behind) : []
   }
 
-  /// Of each parameter; nil for one without.
+  /// The label of each parameter; nil for one without.
   var labels: [Substring?] {
     parameters.map { parameter in
       let label = parameter.prefix(while: Self.isOfName)
@@ -81,13 +82,13 @@ private struct Member: Hashable {
     }
   }
 
-  /// As source text refers to it: `insertObject(_:inItemsAt:)`.
+  /// The method as source text refers to it: `insertObject(_:inItemsAt:)`.
   var reference: String {
     isMethod ? name + "(" + labels.map { ($0 ?? "_") + ":" }.joined() + ")" : name
   }
 
-  /// Name and labels as one word, which is the same however a selector is divided among them:
-  /// "removeObjectFromItemsAt" of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
+  /// Name and labels joined to one word, so that the way in which a selector is split does not matter. For
+  /// both `removeObject(fromItemsAt:)` and `removeObjectFromItems(at:)` it is "removeObjectFromItemsAt".
   var word: String {
     labels.reduce(name) { $0 + ($1 ?? "").prefix(1).uppercased() + ($1 ?? "").dropFirst() }
   }
@@ -100,8 +101,8 @@ private struct Member: Hashable {
     character.isLetter || character.isNumber || character == "_"
   }
 
-  // "(_: Swift.Dictionary<A, B>, inItemsAt: Swift.Int) -> ()", of which commas that are in other brackets
-  // divide nothing.
+  // Splits "(_: Swift.Dictionary<A, B>, inItemsAt: Swift.Int) -> ()" at the commas that are not in inner
+  // brackets.
   private static func parts(ofBrackets text: Substring) -> [Substring] {
     var (parts, depth, start, last) = ([Substring](), 0, text.startIndex, Character(" "))
     for index in text.indices {
@@ -127,12 +128,12 @@ private struct Member: Hashable {
   }
 }
 
-/// What a method's name means on Apple's platforms, and what says it here.
+/// The meaning of a method's name on Apple's platforms, and the declaration that replaces it here.
 private struct Convention {
   let key: String
   let method: String
   let entry: String
-  /// Whether the name is one that other methods have as well, so that the class must have the key.
+  /// Whether other methods may have the name by chance, so that the class must have the key.
   let needsKey: Bool
   /// Whether it is an accessor of a to-many key's elements.
   var isOfElements = false
@@ -159,7 +160,7 @@ private struct Convention {
     ) { $0.automatic[$1] != nil }
   }
 
-  // One value, to be replaced.
+  // A validator takes one value, which it may replace.
   private static func validator(_ member: Member) -> Convention? {
     guard !member.isStatic, [[nil], [nil, "error"]].contains(member.labels),
       member.hasType(["inout ", "Pointer<"]), let key = key(in: member.name, after: "validate")
@@ -190,25 +191,25 @@ private struct Convention {
   }
 }
 
-/// A form of the methods of a to-many key, as words (`Member.word`): Objective-C's selectors, as Swift's
-/// programs spell them and as Swift imports them, where `Object`, `Index` and the second key may be missing.
+/// A pattern for the methods of a to-many key, as words (`Member.word`). It covers Objective-C's selectors as
+/// Swift programs spell them and as Swift imports them, without `Object`, `Index` and the second key.
 private struct CollectionForm {
   enum Order { case ordered, unordered, either }
 
   let order: Order
-  /// What of the declaration stands for it.
+  /// The argument of the declaration that replaces the method.
   let argument: String
   let beginning: String
-  /// Behind the key. `*` stands for the key once more.
+  /// The possible endings after the key. `*` is the key again.
   let endings: [String]
-  /// How many parameters it has.
+  /// The number of parameters.
   let count: Int
-  /// Whether the name is one that other methods have as well, so that the class must have the key.
+  /// Whether other methods may have the name by chance, so that the class must have the key.
   let needsKey: Bool
-  /// One of these words must be in the types of the parameters, if there are any.
+  /// Words of which the parameters' types must contain at least one; empty if any type will do.
   let types: [String]
 
-  /// The first that fits has it: what fits nearly everything comes last.
+  /// The first pattern that matches is used, so the most general ones are last.
   static let all = [
     CollectionForm(.either, "count", 0, "countOf", [""]),
     CollectionForm(.ordered, "element", 1, "objectIn", ["AtIndex", "At"]),
@@ -252,8 +253,8 @@ private struct CollectionForm {
   private static let indexes = ["IndexSet", "RangeSet"]
   private static let collections = ["Set", "Array", "["]
 
-  /// Whether a method's parameters are those of the form. Of an unordered key's none has a label, nor has
-  /// `countOf…`: what `countOfItems(in:)` counts are no elements of a key.
+  /// Whether a method has the pattern's parameters. Those of an unordered key, and of `countOf…`, have no
+  /// labels: `countOfItems(in:)` does not count the elements of a key.
   func takes(_ member: Member) -> Bool {
     member.parameters.count == count && (types.isEmpty || member.hasType(types))
       && (order == .ordered || member.labels.allSatisfy { $0 == nil })
@@ -278,7 +279,7 @@ private struct CollectionForm {
     return !key.isEmpty && rest == key + middle + key ? key : nil
   }
 
-  /// The declaration, with the arguments that it needs, and the one that stands for the method.
+  /// The declaration, with its required arguments and the one that replaces the method.
   func entry(of key: String) -> String {
     switch order {
     case .ordered: entry("orderedToMany", of: key, ["count", "element"])
@@ -293,7 +294,7 @@ private struct CollectionForm {
   }
 }
 
-/// The key in a name such as `FullName`; nil where no capital begins it.
+/// The key in a name such as `FullName`; nil if the name does not begin with a capital.
 private func uncapitalized(_ name: Substring) -> String? {
   guard let first = name.first, first.isUppercase else { return nil }
   return first.lowercased() + name.dropFirst()

@@ -1,15 +1,16 @@
-/// Where a key path of strings leads nowhere, by the types that the classes on the way declare: what an error knows
-/// only by its text, and what is no error yet, behind a link that is nil.
+/// The point at which a string key path leads nowhere, according to the types that the classes on the way
+/// declare. It explains an error that has only the path's text, or predicts one behind a link that is nil
+/// now.
 struct DeadEnd {
   enum Cause {
-    /// The key is one of an object that has none.
+    /// The path reads a key of an object without keys.
     case keyless(KeylessObject)
-    /// The class of what the link takes has no such key; one of its subclasses may.
+    /// The class of the link's values has no such key; one of its subclasses may have it.
     case unknown(in: KVOClass)
   }
 
   let cause: Cause
-  /// The keys that lead there, and the one that is missing there.
+  /// The path before the missing key, and that key.
   let link: String
   let key: String
 }
@@ -19,7 +20,7 @@ extension KVOClass {
     used(named: name).lazy.compactMap { $0.deadEnd(of: keyPath) }.first
   }
 
-  /// Nil where every key is known, and where nothing tells.
+  /// Returns nil if every key is known, or if the types don't show an error.
   func deadEnd(of keyPath: String) -> DeadEnd? {
     var (known, link) = (self, [(key: String, mark: String)]())
     var keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
@@ -52,7 +53,7 @@ extension KVOClass {
 }
 
 extension KVOObject {
-  /// Tells of a key path that is observed, and leads nowhere, as far as is known, once its link is no longer nil.
+  /// Gives a hint if an observed key path will lead nowhere as soon as a link that is nil gets an object.
   func hintAtDeadEnd(of keyPath: String) {
     let known = KVOClass.of(self)
     guard keyPath.utf8.contains(UInt8(ascii: ".")), let end = known.deadEnd(of: keyPath),

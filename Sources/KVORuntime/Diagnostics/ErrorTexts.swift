@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-// What errors say of a value that is not what was wanted, beyond what they carry: a property is asked what it
-// holds, in the classes of the name that the error has.
+// Sentences for errors about unexpected values. The property's type is looked up in the classes of the name
+// that the error contains.
 
 extension KeyValueError {
   /// The sentence of a `typeMismatch`.
@@ -33,19 +33,19 @@ extension KeyValueError {
       ?? "\(quoted(key)) of \(className) can't be nil."
   }
 
-  /// The sentence of an `invalidOperator`, with the operator that is probably meant.
+  /// The sentence of an `invalidOperator`, with the operator that was probably meant.
   static func fault(ofOperator name: String, in keyPath: String) -> String {
     guard let text = OperatorFault.text(of: name, in: keyPath) else {
       return
         "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
     }
-    // The core lists what there is.
+    // The core's text lists the valid operators.
     let operators = text.split(separator: " ").filter { $0.hasPrefix("@") }
       .map { String($0.prefix { $0 == "@" || $0.isLetter }) }
     return text + (NearKey(name, among: Set(operators)).map { " " + $0.question } ?? "")
   }
 
-  // The operator that a key path has, if it has one, as the core's own sentences begin.
+  // The operators of a key path as a subject, in the wording of the core's own sentences; nil if it has none.
   private static func operation(_ keyPath: String) -> String? {
     let names = keyPath.split(separator: ".").filter { $0.hasPrefix("@") }
     guard KeyPathCoding.isPath(keyPath), let name = names.first else { return nil }
@@ -53,7 +53,7 @@ extension KeyValueError {
     return "\(phrase) in the key path \(quoted(keyPath))"
   }
 
-  // What the mutable proxies set.
+  // The mutable proxies set values of these types.
   private static func isOfProxy(_ found: String) -> Bool {
     found == swiftName(of: [Any].self) || proxied(found) == .set
   }
@@ -63,7 +63,7 @@ extension KeyValueError {
   }
 }
 
-/// Whether an operator has that name, which is without its @.
+/// Whether there is an operator of that name, given without its @.
 func isOperator(_ name: String) -> Bool {
   [
     "count", "sum", "avg", "min", "max", "unionOfObjects", "distinctUnionOfObjects",
@@ -72,7 +72,7 @@ func isOperator(_ name: String) -> Bool {
   ].contains(name)
 }
 
-/// What a property holds, as far as messages have to tell.
+/// The kind of value that a property holds, for messages.
 enum Holding {
   enum Kind: CustomStringConvertible {
     case array, set
@@ -81,15 +81,15 @@ enum Holding {
     var description: String { self == .array ? "an array" : "a set" }
   }
 
-  /// A collection of elements of a type of that name.
+  /// A collection whose element type has that name.
   case elements(Kind, of: String)
   case noElements
-  /// Anything, or what nothing is known of.
+  /// A value of any type, or of an unknown one.
   case unknown
 }
 
 extension KVOClass {
-  /// What the first class of that name holds for a key.
+  /// The kind of value that the first class of that name holds for a key.
   static func holding(_ key: String, inClassNamed name: String) -> Holding {
     for known in used(named: name) {
       guard let type = known.property(key)?.valueType, !type.holdsAnything else { continue }

@@ -1,13 +1,13 @@
 internal import CKVORuntime
 
-/// What the program probably means otherwise, without being wrong: said once, where a hook or the
-/// environment asks for it.
+/// Messages about code that is valid but probably not what was meant. Each is given once, if a hook or the
+/// environment asks for hints.
 enum Hint {
   static var areWanted: Bool { kvo_wants_hints() }
 
   private static let told = Locked<Set<String>>([])
 
-  /// - Parameter text: a sentence, which is not made unless it is asked for.
+  /// - Parameter text: A sentence. It is not evaluated unless hints are wanted.
   static func tell(_ text: @autoclosure () -> String) {
     guard areWanted else { return }
     let text = text()
@@ -16,7 +16,7 @@ enum Hint {
 }
 
 extension KVOObject {
-  /// What there is to say of the getter of a key that is about to be observed.
+  /// Gives hints at the getter of a key that is about to be observed.
   @inline(never)
   func hintAtGetter(of key: String) {
     hintAtPlainProperty(of: key)
@@ -28,8 +28,8 @@ extension KVOObject {
     hintAtOwnBracket(of: key)
   }
 
-  // Where the getter is in a bracket of its own key. What it makes when it is first read, and keeps, it may
-  // announce; so it is read twice.
+  // Gives a hint if the getter brackets a change of its own key. The getter is called twice, because it may
+  // rightly announce a value that it creates and stores at the first call.
   private func hintAtOwnBracket(of key: String) {
     let known = KVOClass.of(self)
     let tracked = known.trackedKeyPath(ofKey: key)
@@ -47,17 +47,19 @@ extension KVOObject {
       """)
   }
 
-  // Where a declared key can be assigned to, but its getter reads nothing that could tell of it.
+  // Gives a hint if a declared key can be assigned to, but its getter reads nothing that would notify of the
+  // change.
   func hintAtSilence(of key: String) {
-    // One whose automatic notification is off is announced by hand.
+    // A key with automatic notification off is announced by hand.
     guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
       !property.isManual,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
     let key = property.name.string
-    // The accessors that `@KVO` makes notify.
+    // The accessors that `@KVO` generates notify.
     guard !Field.isNamed(Field.storagePrefix + key, in: type(of: self)) else { return }
-    // What is declared to affect it may be what its setter sets. A declared key is read as itself, too.
+    // The setter may set a key that is declared to affect this one. A declared key is recorded as a read of
+    // itself.
     guard KVOClass.of(self).declaredDependencies(key).isEmpty,
       KeyPathReads(of: keyPath, in: self).names.allSatisfy({ $0 == key })
     else { return }
@@ -83,9 +85,9 @@ extension KVOObject {
   }
 }
 
-// MARK: Code that is passed by
+// MARK: Bypassed code
 
-/// What changes a property's storage without its setter.
+/// A change of a property's storage that bypasses its setter.
 enum StorageChange: String {
   case byKey = "what sets it by key"
   case byProxy = "what changes its elements by a proxy (mutableArrayValue and its like)"
@@ -100,9 +102,9 @@ extension Property {
 
   private static let lookedAt = Locked<Set<Look>>([])
 
-  /// Where a change stores past code of the property's, since the key is not declared. An override
-  /// is known once a key path has shown it; else the program's symbols tell, as far as there are any,
-  /// which are looked at once for each key of a class.
+  /// Gives a hint if a change bypasses code of the property because the key is not declared. An override is
+  /// known once a key path has revealed it. Other code is found in the program's symbols, if there are any;
+  /// they are searched once for each key of a class.
   @inline(never)
   func hintAtCodePassedBy(_ change: StorageChange, of object: KVOObject) {
     let look = Look(property: ObjectIdentifier(self), change: change)
@@ -123,7 +125,7 @@ extension Property {
       """)
   }
 
-  // An undeclared key is found by what is stored, also under the name with a _ before it.
+  // An undeclared key is looked up among stored properties, also with a _ before its name.
   private func hintAtComputed(
     _ change: StorageChange, before property: String, of type: KVOObject.Type
   ) {
@@ -137,7 +139,7 @@ extension Property {
   }
 }
 
-/// What a class may have done when a property is set.
+/// Code of a class that runs when a property is set.
 private enum SettingCode: String {
   case observer = "that"
   case override = "the override"
@@ -151,7 +153,8 @@ private enum SettingCode: String {
 }
 
 extension Field {
-  /// What the class itself, or one between it and the one that stores the property, has for it.
+  /// The code for setting the property, in the class itself or in a class between it and the one that stores
+  /// the property.
   fileprivate func code(of property: String, in type: KVOObject.Type) -> SettingCode? {
     let classes = sequence(first: type as AnyClass, next: { _getSuperclass($0) })
       .compactMap { $0 as? KVOObject.Type }
@@ -172,7 +175,7 @@ extension Field {
 }
 
 extension String {
-  /// Whether the class or a superclass has a property of that name with a setter, as symbols tell.
+  /// Whether the class or a superclass has a property of that name with a setter, according to symbols.
   fileprivate func isComputed(in type: KVOObject.Type) -> Bool {
     sequence(first: type as AnyClass, next: { _getSuperclass($0) })
       .compactMap { $0 as? KVOObject.Type }

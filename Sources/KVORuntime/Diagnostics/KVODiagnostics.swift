@@ -1,25 +1,29 @@
 internal import CKVORuntime
 
-// What the runtime says of errors in the program reaches the program's hooks by this file, from the C core and the
-// overlay alike, on the thread that noticed it (D10, J2). The limits are the core's own (D7).
+// The reports of errors in the program. Those of the C core and of the overlay reach the program's hooks
+// here, on the thread that found the error (D10, J2). The limits are stored in the core (D7).
 
-/// Hooks into what the runtime has to say about errors in the program.
+/// Hooks for the runtime's reports of errors in the program, and limits on its use of stack and memory.
 public enum KVODiagnostics {
-  /// Sees a notification that no class of the observer took, in place of the stop with a message.
-  /// Called on the thread of the change. Any thread.
+  /// A hook for notifications that no class of the observer handles. Without one such a notification stops
+  /// the program with a message.
+  ///
+  /// It is called on the thread of the change. May be set on any thread.
   public static var unhandledNotification:
     (@Sendable (_ keyPath: String, _ object: Any?, _ observer: KVOObject) -> Void)?
   {
     get { hooks.withLock { $0.unhandledNotification } }
     set {
-      // The earlier one, and what it captured, ends outside the lock.
+      // The earlier hook and its captures are destroyed outside the lock.
       var hook = newValue
       hooks.withLock { swap(&$0.unhandledNotification, &hook) }
     }
   }
 
-  /// Sees each reported misuse (a did without will, a pair left open …); the default logs to
-  /// stderr. Called on the thread that noticed it. Any thread.
+  /// A hook for reports of misuse, such as a `didChangeValue` without its `willChangeValue`. By default they
+  /// are logged to stderr.
+  ///
+  /// It is called on the thread that found the misuse. May be set on any thread.
   public static var misuse: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.misuse } }
     set {
@@ -29,42 +33,52 @@ public enum KVODiagnostics {
     }
   }
 
-  /// About how deep changes may nest on one thread: a change that an observer makes while it is told
-  /// of another is one level. A program that goes deeper is stopped with a message that names class
-  /// and property: some observer sets what it observes, and never stops, and would use up the
-  /// thread's stack, which ends a program without a word.
+  /// The maximum depth of nested changes on one thread. A change that an observer makes while it is notified
+  /// of another one is one level deeper.
   ///
-  /// Looked at every sixteen levels. Whatever the limit, the program is also stopped when so little
-  /// of the stack is left that sixteen more levels may not fit; 0 is no other limit than that. At
-  /// first 10,000, or what `KVO_DEPTH` in the environment says. Any thread.
+  /// A program that exceeds the limit stops with a message that names the class and the property. The usual
+  /// cause is an observer that always sets the property it observes, which would use up the thread's stack
+  /// and end the program without a message.
+  ///
+  /// The depth is checked at every sixteenth level. Whatever the limit, the program also stops if too little
+  /// of the stack is left for sixteen more levels; 0 means only that check. The default is 10,000, or the
+  /// value of `KVO_DEPTH` in the environment. May be used on any thread.
   public static var depthLimit: Int {
     get { Int(kvo_depth_limit()) }
     set { kvo_set_depth_limit(UInt32(clamping: newValue)) }
   }
 
-  /// How many names the runtime may keep that are no properties of a class: keys that only
-  /// `value(forUndefinedKey:)` answers and that were observed, or that were changed by hand. Each
-  /// takes 200 to 500 bytes, for ever. Beyond the limit observing a new one throws
-  /// `KeyValueError.notObservable`. Names that can't be observed, that are only read, set or validated,
-  /// and key paths that nobody observes any more, are not kept. For programs that observe names which
-  /// clients send. At first 100,000, or what `KVO_NAMES` in the environment says. Any thread.
+  /// The maximum number of observed names that are no properties of a class. It protects programs that
+  /// observe names sent by clients.
+  ///
+  /// Such names are keys that only `value(forUndefinedKey:)` answers, if they were observed or changed by
+  /// hand. Each takes 200 to 500 bytes, which are never freed. Beyond the limit, observing a new one throws
+  /// `KeyValueError.notObservable`. Other names are not kept: those that can't be observed or are only read,
+  /// set or validated, and key paths without observers.
+  ///
+  /// The default is 100,000, or the value of `KVO_NAMES` in the environment. May be used on any thread.
   public static var nameLimit: Int {
     get { kvo_name_limit() }
     set { kvo_set_name_limit(max(newValue, 0)) }
   }
 
-  /// Sees each hint at what is no error in the program, but probably meant otherwise; each is given once:
-  /// when a property is observed whose setter tells nobody, or whose getter tells of a change each time, a plain
-  /// one by its key, an `@Observed` one by another key under which it is declared as `stored`, or a key path
-  /// through an object that is no `KVOObject`, or to a key that the class of a link that is nil does not have;
-  /// when a change finds nobody since a token was let go of where it was made; when key-value coding, a proxy or a handle passes by a `didSet`, an override or the setter of a
-  /// computed property; when a change of a key that an observed object does not have is announced by hand; and
-  /// when a class is first used which declares something of a key that it does not have, or has methods that are
-  /// named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`) and that no
-  /// declaration stands for.
+  /// A hook for hints at code that is valid but probably not what was meant. Each hint is given once.
   ///
-  /// The default logs them to stderr where the environment asks for it, by `KVO_LOG=hints` or `KVO_HELP=1`.
-  /// Called on the thread that has the occasion. Any thread.
+  /// Hints are given at these occasions:
+  /// - A property is observed whose setter does not notify, or whose getter announces a change at each call.
+  /// - A plain property is observed by its key, or an `@Observed` one by another key under which it is
+  ///   declared as `stored`.
+  /// - An observed key path leads through an object that is no `KVOObject`, or to a key that the class of a
+  ///   nil link does not have.
+  /// - A property changes whose observation ended because its token was released where it was made.
+  /// - Key-value coding, a proxy or a handle bypasses a `didSet`, an override or the setter of a computed
+  ///   property.
+  /// - A change is announced by hand for a key that the observed object does not have.
+  /// - A class is first used that declares something for a key that it does not have, or that has undeclared
+  ///   methods named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`).
+  ///
+  /// By default hints are logged to stderr if the environment has `KVO_LOG=hints` or `KVO_HELP=1`. The hook
+  /// is called on the thread that causes the hint. May be set on any thread.
   public static var hint: (@Sendable (String) -> Void)? {
     get { hooks.withLock { $0.hint } }
     set {
@@ -92,7 +106,7 @@ public enum KVODiagnostics {
 }
 
 extension KVODiagnostics {
-  /// Ends a notification that reached the root: the hook has it, or the program stops.
+  /// Handles a notification that reached the root: calls the hook, or stops the program.
   static func report(unhandled keyPath: String, of object: Any?, by observer: KVOObject) {
     if let hook = unhandledNotification { return hook(keyPath, object, observer) }
     let subject =
@@ -107,17 +121,17 @@ extension KVODiagnostics {
       """)
   }
 
-  /// Reports an error in the program that it can live with.
+  /// Reports an error in the program after which it can continue.
   static func report(misuse message: String) { kvo_report_misuse(message) }
 
-  /// Stops the program for an error in it, where a debugger can see it coming.
+  /// Stops the program for an error in it. A debugger can stop at the break function first.
   package static func stop(_ message: String) -> Never {
     kvo_break_on_misuse(message)
     fatalError("KVORuntime: \(message)")
   }
 }
 
-/// The unqualified name, as messages have it.
+/// The unqualified name of a type, for messages.
 func className(of type: Any.Type) -> String {
   _typeName(type, qualified: false)
 }

@@ -1,33 +1,33 @@
-// The errors of calls by key, and their sentences. `CError.swift` makes them of what the C core reports; their
-// advice is looked for in the classes of that name (`KVOClass+Hints.swift`).
+// The errors of calls by key, and their sentences. `CError.swift` creates them from the C core's errors.
+// Advice comes from the classes of the name in the error (`KVOClass+Hints.swift`).
 
-/// Why a call by key failed. Values and registrations are as before it. Class names are
-/// unqualified.
+/// An error of a call by key. Values and registrations are unchanged after it. Class names are unqualified.
 public enum KeyValueError: Error, Equatable, Sendable {
-  /// The class has no property, no declaration and no answer for the key.
+  /// The class has no property and no declaration for the key, and no hook answers it.
   case undefinedKey(key: String, className: String)
-  /// Nil for a property that is not optional.
+  /// Nil was set for a property that is not optional.
   case nilValue(key: String, className: String)
-  /// The value is not of the property's type and can't become it.
+  /// The value can't be converted to the property's type.
   case typeMismatch(key: String, className: String, expected: String, found: String)
   /// The property can be read but not set.
   case readOnly(key: String, className: String)
-  /// What was named can't be observed.
+  /// The key, collection or object can't be observed, for the given reason.
   case notObservable(key: String, className: String, reason: String)
-  /// No such registration to remove.
+  /// There is no such registration to remove.
   case observerNotRegistered(keyPath: String, className: String, observer: String)
-  /// A key path with an empty component, or through something that has no keys.
+  /// A component of the key path is empty, or is read from a value without keys.
   case invalidKeyPath(keyPath: String, component: String, className: String)
-  /// An unknown `@operator`, or one without what it needs.
+  /// The operator in the key path is unknown, or can't be applied there.
   case invalidOperator(String, keyPath: String)
-  /// Beyond the collection; it is as it was.
+  /// The index is not in the collection, which is unchanged.
   case indexOutOfBounds(key: String, className: String, index: Int, count: Int)
-  /// A validator said no.
+  /// The value is not valid: a validator of a C class rejected it, or the collection that it was to change
+  /// can't take it.
   case validationFailed(key: String, className: String, reason: String)
 }
 
 extension KeyValueError: CustomStringConvertible {
-  /// A sentence that names class, key and cause.
+  /// A sentence that names the class, the key and the cause, with a suggestion if there is one.
   public var description: String {
     switch self {
     case .undefinedKey(let key, let className):
@@ -59,8 +59,8 @@ extension KeyValueError: CustomStringConvertible {
   }
 }
 
-/// A key in quotation marks. What would end a message or a line of it, and may come from a client, is
-/// escaped.
+/// A key in quotation marks. Control characters are escaped, because a key may come from a client and must
+/// not end a message or a line of it.
 func quoted(_ key: String) -> String {
   let isPlain = key.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   return isPlain ? "\"\(key)\"" : String(reflecting: key)
@@ -95,15 +95,15 @@ private func end(of keyPath: String, in className: String, at component: String)
     + quoted("\(head)@unionOfObjects.\(component)") + "."
 }
 
-/// What the C core has said of the last operators that could not be used: `invalidOperator` has no room for the
-/// class, nor for what is wrong.
+/// The C core's texts for the last operators that could not be used. An `invalidOperator` has no room for the
+/// class or the cause.
 enum OperatorFault {
   private struct Place: Hashable {
     let name, keyPath: String
   }
 
   private static let most = 100
-  // An empty text where several classes, or faults, are meant.
+  // A text is empty if several classes or causes have the same operator and path.
   private static let texts = Locked<[Place: String]>([:])
 
   static func note(_ text: String, of name: String, in keyPath: String) {
@@ -114,7 +114,7 @@ enum OperatorFault {
     }
   }
 
-  /// Nil where nothing is known but the error.
+  /// The text, or nil if it is unknown or ambiguous.
   static func text(of name: String, in keyPath: String) -> String? {
     let text = texts.withLock { $0[Place(name: name, keyPath: keyPath)] }
     return text.flatMap { $0.isEmpty ? nil : $0 }

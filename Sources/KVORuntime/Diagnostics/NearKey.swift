@@ -1,20 +1,20 @@
 internal import CKVORuntime
 
-// Keys that a class does not have: which of its keys is probably meant, and where a program names one without
-// an error, a hint. Nothing here is called but for a message.
+// Suggestions for keys that a class does not have, and hints where a program names such a key without an
+// error. They are computed only for messages.
 
 extension KVOClass {
-  /// A sentence that names the key that is probably meant, of a class of that name; nil where none is near.
+  /// A sentence that names the most similar key of a class of that name; nil if no key is similar.
   static func suggestion(for key: String, inClassNamed name: String) -> String? {
     used(named: name).lazy.compactMap { $0.suggestion(for: key) }.first
   }
 
-  /// The same of this class.
+  /// A sentence that names the most similar key of this class; nil if no key is similar.
   func suggestion(for key: String) -> String? {
     NearKey(key, among: keys)?.question
   }
 
-  /// All keys, but for stored properties whose names begin with an underscore.
+  /// All keys, except those of plain stored properties whose names begin with an underscore.
   var keys: Set<String> {
     var keys = Set(fields.filter { !$0.name.hasPrefix("_") || $0.isObserved }.map(\.key))
     KVOClass.lock.withLock {
@@ -27,8 +27,8 @@ extension KVOClass {
   }
 }
 
-/// The key that is nearest to a name: two letters exchanged, one left out, added or another, or two such faults
-/// in six letters and more; or the same but for capitals.
+/// The key that is most similar to a name. They may differ in capitals, by one fault from three letters on,
+/// and by two from six letters on. A fault is a swapped pair of letters, or a missing, extra or wrong letter.
 struct NearKey {
   let key: String
 
@@ -48,7 +48,7 @@ struct NearKey {
     key = found.key
   }
 
-  // How many of those faults make one word of the other: row by row of the table of their beginnings.
+  // The Damerau–Levenshtein distance, computed row by row over the prefixes of both words.
   private static func faults(in word: [Character], for other: [Character]) -> Int {
     var (earlier, last) = ([Int](), Array(0...other.count))
     for i in word.indices {
@@ -69,7 +69,8 @@ struct NearKey {
 // MARK: Hints
 
 extension KVOObject {
-  /// Tells of a change by hand of a key that the object does not have: no observer is told of it.
+  /// Gives a hint at a change by hand of a key that the object does not have, and of which no observer is
+  /// notified.
   @inline(__always)
   func hintAtUnknownKey(_ key: String) {
     if kvo_binding_is_observed(header), Hint.areWanted { lookForKey(key) }
@@ -78,7 +79,7 @@ extension KVOObject {
   @inline(never)
   private func lookForKey(_ key: String) {
     let known = KVOClass.of(self)
-    // A key path's own key is no name.
+    // The key of a tracked key path is generated and no name.
     guard !known.lacksFields, !known.answers(key), !key.hasPrefix("\\"), key != "self",
       !isObserved(forKey: key), (try? value(forUndefinedKey: key)) == nil
     else { return }
@@ -89,7 +90,7 @@ extension KVOObject {
 }
 
 extension KVOClass {
-  /// Tells of declarations of the class's for keys that it does not have.
+  /// Gives hints at the class's declarations for keys that it does not have.
   func hintAtUnknownKeys<Root>(of declared: KeyDeclarations<Root>) {
     guard Hint.areWanted, !lacksFields, !MethodOverride.answers(type) else { return }
     hint(at: declared.automatic.keys, declared: "automaticallyNotifies")
@@ -114,7 +115,7 @@ extension KVOClass {
     KVOClass.lock.withLock { find(key) != nil }
   }
 
-  /// What the program's symbols tell of; it may be observed by its key path.
+  /// Whether symbols or metadata show a property of that name, which may be observed by its key path.
   private func hasComputed(_ key: String) -> Bool {
     sequence(first: self, next: \.superclass).contains {
       $0.type != KVOObject.self
@@ -122,7 +123,7 @@ extension KVOClass {
     }
   }
 
-  /// A sentence that says so, with the remedy if there is one.
+  /// A sentence that the class has no such key, with the remedy if there is one.
   func lack(of key: String) -> String {
     let remedy = advice(on: key) ?? suggestion(for: key)
     return "\(name) has no key \(quoted(key))." + (remedy.map { " " + $0 } ?? "")

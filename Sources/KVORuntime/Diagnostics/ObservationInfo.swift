@@ -1,28 +1,29 @@
 internal import CKVORuntime
 
-// An object's registrations as values and as text, as the C core lists them (`dump.c`, J1). On Apple's platforms
-// this is an optional, hence the comparisons with nil at the end.
+// An object's registrations as values and as text, as the C core lists them (`dump.c`, J1). On Apple's
+// platforms this is an optional, so comparisons with nil are supported.
 
-/// Who is registered with an object: a picture of the moment it was asked for.
+/// The registrations with an object at the moment of the request.
 public struct ObservationInfo {
-  /// One registration.
+  /// One registration with an object.
   public struct Registration {
     /// The key path as it was registered.
     public let keyPath: String
-    /// The observer, described: `<Class: address>`, or what stands for a handler.
+    /// A description of the observer: `<Class: address>`, or a text that represents a handler.
     public let observer: String
-    /// What it asked for.
+    /// The options of the registration.
     public let options: KeyValueObservingOptions
-    /// The context it was made with; a handler's registration has none.
+    /// The context of the registration; nil for a handler's.
     public let context: UnsafeRawPointer?
   }
 
-  /// By key path, each in the order of registration.
+  /// The registrations, grouped by key path, in the order in which they were made for each.
   public let registrations: [Registration]
   private let dump: String
 }
 
 extension ObservationInfo {
+  /// Collects the registrations of an object.
   /// - Complexity: O(*n*) in the number of registrations.
   init(of object: UnsafePointer<kvo_object>) {
     var registrations: [Registration] = []
@@ -49,24 +50,25 @@ extension ObservationInfo.Registration {
     keyPath = String(cString: info.key_path)
     observer = String(cString: info.observer)
     options = KeyValueObservingOptions(rawValue: UInt(info.options.rawValue))
-    // A callback's context is its owner's: here it would be the handler's address.
+    // The context of a callback is its owner's; for a handler it would be the handler's address.
     context = info.is_callback ? nil : info.context
   }
 }
 
 extension ObservationInfo: CustomStringConvertible, CustomDebugStringConvertible {
-  /// One line for each registration.
+  /// The registrations as text, with a line for each.
   public var description: String {
     registrations.isEmpty
       ? "no registrations" : registrations.map(\.description).joined(separator: "\n")
   }
 
-  /// The runtime's own dump: registrations, what the object itself observes, and pairs left open.
+  /// The C runtime's dump of the object: its registrations, those that it made as an observer, and changes
+  /// left open by hand.
   public var debugDescription: String { dump }
 }
 
 extension ObservationInfo.Registration: CustomStringConvertible {
-  /// Key path, observer, options and context in one line.
+  /// The registration as one line: key path, observer, options and context.
   public var description: String {
     let contextText = context.map { ", context \($0)" } ?? ""
     return "\"\(keyPath)\" by \(observer), options [\(options.names)]\(contextText)"
@@ -83,42 +85,46 @@ extension KeyValueObservingOptions {
   }
 }
 
-// MARK: As an optional
+// MARK: Comparison with nil
 
-// The class's own property has a value, observed or not. Where an optional is asked for, by `if let` or
-// `?.`, the extensions' answer. A variable that is given one without a type (`let info =
-// account.observationInfo`) holds the value, which is no optional: `== nil` is of it all the same.
+// The class's own property always has a value. If the context wants an optional (`if let`, `?.`), the
+// compiler chooses the property of an extension below. A variable without a written type (`let info =
+// account.observationInfo`) holds the value, which is no optional; these operators make `== nil` valid for
+// it, too.
 extension ObservationInfo {
-  /// Whether nobody was registered when it was asked for, which is when `observationInfo` is nil on
-  /// Apple's platforms.
+  /// Returns whether there was no registration at the time of the request, in which case `observationInfo` is
+  /// nil on Apple's platforms.
   public static func == (info: ObservationInfo, none: _OptionalNilComparisonType) -> Bool {
     info.registrations.isEmpty
   }
 
-  /// Whether somebody was registered when it was asked for.
+  /// Returns whether there was a registration at the time of the request.
   public static func != (info: ObservationInfo, none: _OptionalNilComparisonType) -> Bool {
     !info.registrations.isEmpty
   }
 
-  /// The same as `info == nil`.
+  /// Returns whether there was no registration at the time of the request; equals `info == nil`.
   public static func == (none: _OptionalNilComparisonType, info: ObservationInfo) -> Bool {
     info.registrations.isEmpty
   }
 
-  /// The same as `info != nil`.
+  /// Returns whether there was a registration at the time of the request; equals `info != nil`.
   public static func != (none: _OptionalNilComparisonType, info: ObservationInfo) -> Bool {
     !info.registrations.isEmpty
   }
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Who is registered with this object; nil if nobody is. Any thread.
+  /// The registrations with this object, or nil if there are none. May be used on any thread.
+  ///
   /// - Complexity: O(*n*) in the number of registrations.
   public var observationInfo: ObservationInfo? { (observationInfo as ObservationInfo).unlessEmpty }
 }
 
 extension KeyValueObserving where Self: ForeignObject {
-  /// Who is registered with this object; nil if nobody is. Any thread.
+  /// The registrations with this object of the C runtime, or nil if there are none. May be used on any
+  /// thread.
+  ///
   /// - Complexity: O(*n*) in the number of registrations.
   public var observationInfo: ObservationInfo? { (observationInfo as ObservationInfo).unlessEmpty }
 }

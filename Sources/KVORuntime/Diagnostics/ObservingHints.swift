@@ -1,18 +1,17 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-// What there is to say of a registration that is made without an error, and probably won't tell what the
-// program expects.
+// Hints at registrations that succeed, but will probably not notify as the program expects.
 
 extension KVOObject {
-  /// Tells of a plain property that is observed by its key, or begins a key path that is: assigning to it tells
-  /// nobody.
+  /// Gives a hint at a plain property that is observed by its key, or at the start of an observed key path:
+  /// assigning to it notifies no observer.
   func hintAtPlainProperty(of keyPath: String) {
     let key = String(keyPath.prefix { $0 != "." })
     guard let property = KVOClass.of(self).property(key), property.accessors == nil,
       property.toMany == nil, let field = property.storage, !field.isObserved, field.isVariable
     else { return }
-    // What leads nowhere has a word of its own.
+    // A path that leads nowhere has a hint of its own.
     if case .keyless? = KVOClass.of(self).deadEnd(of: keyPath)?.cause { return }
     let name = className(of: type(of: self))
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
@@ -24,7 +23,7 @@ extension KVOObject {
       """)
   }
 
-  /// Tells of an `@Observed` property that is declared as stored under another key.
+  /// Gives a hint at an `@Observed` property that is declared as stored under another key.
   func hintAtOtherName(of key: String) {
     let known = KVOClass.of(self)
     guard !known.lacksFields, let property = known.property(key),
@@ -42,7 +41,7 @@ extension KVOObject {
       """)
   }
 
-  /// Tells of an object on a key path that nobody hears of when it changes.
+  /// Gives a hint at an object on a key path whose changes notify no observer.
   func hintAtKeylessObject(on keyPath: AnyKeyPath) {
     guard let object = keyPath.keylessObject else { return }
     Hint.tell(
@@ -55,8 +54,8 @@ extension KVOObject {
 
 // MARK: Tokens
 
-/// Sees that a token is let go of where it was made. The function of a registration holds it, where hints are
-/// wanted, and ends with that.
+/// Detects that a token is released where it was made. If hints are wanted, the handler of a registration
+/// holds this object and releases it when the registration ends.
 final class TokenWatch {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
@@ -65,7 +64,7 @@ final class TokenWatch {
   private let isCalled = Locked(false)
   private let start: UInt64
 
-  // A token that is kept is kept for longer.
+  // In milliseconds. A token that is kept lives longer.
   private static let moment: UInt64 = 10
 
   init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
@@ -76,10 +75,10 @@ final class TokenWatch {
     start = kvo_milliseconds()
   }
 
-  /// The handler has been called.
+  /// Called when the handler is called.
   func noteCall() { isCalled.withLock { $0 = true } }
 
-  // A token that is there was invalidated, and one whose object dies ends with that.
+  // If the token still exists, it was invalidated. If the object is gone, its death ended the registration.
   deinit {
     guard let object, token == nil, !isCalled.withLock({ $0 }),
       kvo_milliseconds() - start < Self.moment
@@ -88,8 +87,9 @@ final class TokenWatch {
   }
 }
 
-/// The change that a handler would have been called for, had its token been kept. Where nothing changes, the token may have been
-/// meant to live for a moment. Waits in a registration of its own, until it has been called or the object dies.
+/// Waits for the change that a handler would have been called for if its token had been kept. Without such a
+/// change there is no hint, because the token may have been meant to live briefly. It waits with a
+/// registration of its own, until that is called or the object dies.
 private final class MissedChange {
   private struct Place: Hashable {
     let object: ObjectIdentifier

@@ -1,17 +1,17 @@
-// Types as a program writes them, for messages (B12): `[String: Int]?`, not `Optional<Dictionary<String, Int>>`, and
-// Swift's types for those of the C core.
+// Spells types for messages as a program writes them (B12): `[String: Int]?`, not
+// `Optional<Dictionary<String, Int>>`. Types of the C core become Swift's.
 
-/// A type's name, unqualified, as a program writes it.
+/// The unqualified name of a type as a program writes it.
 func swiftName(of type: Any.Type) -> String { swiftName(className(of: type)) }
 
-/// A name that the runtime or the C core gives, as a program writes it.
+/// A type name from the runtime or the C core, as a program writes it.
 func swiftName(_ name: String) -> String {
   if let known = coreNames[name] { return known }
   var rest = name[...]
   return name.utf8.contains(UInt8(ascii: "<")) ? readType(&rest) : name
 }
 
-/// A sentence of the C core's, which names a type at its end.
+/// A sentence of the C core that ends with a type's name, with that name in Swift's spelling.
 func swiftSentence(_ text: String) -> String {
   let words = " type "
   guard text.hasSuffix("."), let place = text.lastRange(of: words) else { return text }
@@ -24,7 +24,7 @@ private let coreNames = [
   "double": "Double", "long double": "Double", "string": "String",
 ]
 
-// One type, as far as a comma or a bracket that it does not open.
+// Reads one type, up to a comma or an unmatched closing bracket.
 private func readType(_ rest: inout Substring) -> String {
   var text = ""
   while let next = rest.first, !",>)]".contains(next) {
@@ -32,7 +32,7 @@ private func readType(_ rest: inout Substring) -> String {
     case "<":
       rest.removeFirst()
       text = generic(text, arguments: readArguments(&rest))
-    case "-":  // of an arrow
+    case "-":  // an arrow
       text += rest.prefix(2)
       rest = rest.dropFirst(2)
     case "(", "[":
@@ -55,7 +55,7 @@ private func readArguments(_ rest: inout Substring) -> [String] {
   return arguments
 }
 
-// A tuple, or a function's parameters, whose parts are types.
+// Reads a tuple or the parameters of a function, whose parts are types.
 private func readBrackets(_ rest: inout Substring) -> String {
   var text = String(rest.removeFirst())
   while let next = rest.first, next != ")", next != "]" {

@@ -93,6 +93,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// try company.value(forKeyPath: "boss.name")
   /// try company.value(forKeyPath: "employees.@sum.salary")
   /// ```
+  ///
   /// Each key is read by the class of the object that has it. A nil on the way gives nil. A key of an array
   /// or a set is read from each element, giving an array (a nil element becomes `Optional<Any>.none`) or a
   /// set. The keys of a dictionary are its own keys. The key `self` gives the value itself.
@@ -104,9 +105,9 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// - `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays`, `@distinctUnionOfArrays`,
   ///   `@unionOfSets` and `@distinctUnionOfSets` collect values. A nil is an error.
   ///
-  /// - Throws: The error of reading a key on the way; `KeyValueError.invalidKeyPath` for an empty component,
-  ///   or one that is read from a value without keys; `KeyValueError.invalidOperator` for an unknown
-  ///   operator, or one applied to a value that is not a collection; `KeyValueError.typeMismatch` or
+  /// - Throws: The error of reading a key on the way. `KeyValueError.invalidKeyPath` for an empty component,
+  ///   or one that is read from a value without keys. `KeyValueError.invalidOperator` for an unknown
+  ///   operator, or one applied to a value that is not a collection. `KeyValueError.typeMismatch` or
   ///   `KeyValueError.nilValue` if an operator can't work on an element.
   /// - Complexity: Linear in the number of components, and of elements where the path goes through a
   ///   collection.
@@ -120,7 +121,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// A dictionary on the way is replaced by a changed copy. If a link on the way is nil, nothing happens.
   ///
   /// - Throws: The errors of `value(forKeyPath:)` for the links and of `setValue(_:forKey:)` for the last
-  ///   key; `KeyValueError.invalidKeyPath` or `KeyValueError.invalidOperator` for a path with an operator.
+  ///   key; `KeyValueError.invalidOperator` for a path with an operator; `KeyValueError.readOnly` for
+  ///   one that ends in `self`.
   open func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
     guard KeyPathCoding.isPath(keyPath) else { return try setValue(value, forKey: keyPath) }
     try KeyPathCoding.setValue(value, keyPath, of: self)
@@ -281,7 +283,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Registers an observer, whose `observeValue(forKeyPath:of:change:context:)` is called on each change.
   ///
   /// The registration retains neither object, and ends when either is destroyed. Several equal registrations
-  /// may be made; each is notified. May be called on any thread.
+  /// may be made; each causes a call for a change. May be called on any thread.
   ///
   /// - Parameters:
   ///   - observer: An object whose class overrides `observeValue(forKeyPath:of:change:context:)`.
@@ -438,8 +440,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// Registers an observer with a `KVOContext`, which identifies the registrations of one class in a
   /// hierarchy.
   ///
-  /// Otherwise it does the work of `addObserver(_:forKeyPath:options:context:)` with a pointer. The
-  /// registration keeps the context's address from being reused.
+  /// Otherwise it does the work of `addObserver(_:forKeyPath:options:context:)` with a pointer. The address
+  /// of a `KVOContext` is never reused, so the context may be released before the registration ends.
   ///
   /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; nothing is registered then.
   public func addObserver(

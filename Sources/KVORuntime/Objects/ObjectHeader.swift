@@ -4,9 +4,9 @@ internal import CSwiftRuntime
 /// Finds the C runtime's two words in a `KVOObject`. They are its first stored property, right behind Swift's
 /// own object header.
 ///
-/// Inlinable code contains the offset, so it is a constant, which `check()` verifies once. The C runtime
-/// changes the words atomically on any thread, so no code here reads or writes them through the stored
-/// property.
+/// Inlinable code contains the offset. It is therefore a constant, which `check()` verifies once. The C
+/// runtime changes the words atomically on any thread, so no code here reads or writes them through the
+/// stored property.
 enum ObjectHeader {
   /// The offset from the object's address to the header's.
   static var offset: Int { Int(KVO_SWIFT_HEADER_OFFSET) }

@@ -75,6 +75,7 @@ public struct KeyValueChangeKey: RawRepresentable, Hashable, Sendable, CustomStr
   /// The key as a string.
   public var description: String { rawValue }
 
+  /// Hashes the key by its first letter and length.
   // These distinguish the few keys there are, at a fraction of the cost of hashing the text. Equal texts that
   // are not ASCII may be encoded in several ways, so such texts all have one hash.
   public func hash(into hasher: inout Hasher) {
