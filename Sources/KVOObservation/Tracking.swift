@@ -3,19 +3,21 @@ internal import CKVORuntime
 public import KVORuntime
 public import Observation
 
-// Swift's Observation sees what `@Observed` properties are read (O1, O2, O3). Linking this library is all that it takes: the core
-// asks here about every read (`CKVOObservation`), and what is read while Observation tracks has a registrar of its own,
-// which is told of the property's next change as any observer is.
+// Makes Swift's Observation track reads of `@Observed` properties (O1, O2, O3). Linking this library is all
+// that is needed: the core reports every read to it (`CKVOObservation`). A key that is read while Observation
+// tracks gets a registrar. The registrar is notified of the key's next change through an ordinary
+// registration.
 //
-// Observation tells nobody whether it tracks. But it hashes the key path that it is given if it does, and only then; so
-// a key path with an argument that notes when it is hashed tells it (`Probe`). Each thread has a probe at hand, whose
-// registrar becomes that of the next object which is read while there is tracking.
+// Observation does not reveal whether it is tracking. But it hashes the key path that it gets only if it is.
+// So a key path with an argument that records when it is hashed shows it (`Probe`). Each thread has a probe
+// ready. The probe becomes that of the next object that is read during tracking, and the thread then makes
+// another one.
 
-/// With this library linked, `@Observed` properties are observable to `withObservationTracking`, and to what is built
-/// on it.
+/// Makes `@Observed` properties observable by `withObservationTracking`, and by everything that is built on
+/// it.
 extension KVOObject: Observable {}
 
-/// What the key paths begin at that registrars are asked and told about. They are all one.
+/// The root of the key paths that are passed to registrars. All use the same object.
 private final class Subject: Observable, Sendable {
   static let shared = Subject()
   // Made once, never changed.
@@ -24,7 +26,7 @@ private final class Subject: Observable, Sendable {
   subscript(_ argument: Hashed) -> Int { 0 }
 }
 
-/// Notes on its thread that it was hashed.
+/// An argument that records on its thread that it was hashed.
 private struct Hashed: Hashable, Sendable {
   let readers: Readers?
 
@@ -39,21 +41,23 @@ private struct Hashed: Hashable, Sendable {
 }
 
 extension ObservationRegistrar {
-  /// Has whatever tracks on this thread wait for this registrar. False if nothing does.
+  /// Makes whatever tracks on this thread wait for this registrar. Returns false if nothing tracks.
   fileprivate func isAccessed(_ keyPath: KeyPath<Subject, Int> = Subject.keyPath) -> Bool {
-    // It is also hashed by whatever begins to wait for a change, and where one comes.
+    // Clears the mark first: Observation also hashes the key path when it begins to wait for a change, and at
+    // a change.
     _ = kvo_observation_take_hashed()
     access(Subject.shared, keyPath: keyPath)
     return kvo_observation_take_hashed()
   }
 }
 
-/// A registrar that tells whether there is tracking, and never of a change. What tracks keeps what it waits for as long
-/// as the registrar lives: so the first object that it told of keeps it.
+/// A registrar that shows whether Observation is tracking, and never reports a change. Observation retains
+/// what it waits for as long as the registrar lives. Therefore the probe is kept with the first object for
+/// which it detected tracking.
 private final class Probe: Sendable {
   let registrar = ObservationRegistrar()
 
-  /// This thread's.
+  /// This thread's probe, made if there is none.
   static var ofThread: Probe {
     if let kept = kvo_observation_probe() {
       return Unmanaged<Probe>.fromOpaque(kept).takeUnretainedValue()
@@ -63,7 +67,7 @@ private final class Probe: Sendable {
     return made
   }
 
-  /// This thread's no more.
+  /// Removes and returns this thread's probe.
   static func take() -> Probe? {
     guard let kept = kvo_observation_probe() else { return nil }
     kvo_observation_keep_probe(nil)
@@ -74,9 +78,9 @@ private final class Probe: Sendable {
 @_cdecl("kvo_observation_end_probe")
 func endProbe(_ probe: UnsafeMutableRawPointer) { Unmanaged<Probe>.fromOpaque(probe).release() }
 
-// MARK: What the core asks
+// MARK: Functions called by the core
 
-/// Whether there is tracking on this thread, to which an object is about to be read.
+/// Whether Observation is tracking on this thread, which is about to read an object.
 @_cdecl("kvo_observation_tracks")
 func tracks(_ object: UnsafeMutablePointer<kvo_object>) -> Bool {
   if let known = TrackedObject.known(object) { return known.probe.registrar.isAccessed() }
@@ -85,23 +89,23 @@ func tracks(_ object: UnsafeMutablePointer<kvo_object>) -> Bool {
   return true
 }
 
-/// A key of such an object is read.
+/// Notes that a key of such an object is read.
 @_cdecl("kvo_observation_read")
 func read(_ object: UnsafeMutablePointer<kvo_object>, _ key: UnsafePointer<CChar>) {
   TrackedObject.known(object)?.key(key).read(object)
 }
 
-// MARK: Objects and keys that have been read
+// MARK: Tracked objects and keys
 
-/// What is kept with such an object.
+/// Kept with an object that was read during tracking, as an associated value.
 private final class TrackedObject: Sendable {
   let probe: Probe
-  // Keys are interned: they are addresses.
+  // Keys are interned, so addresses identify them.
   private let keys = Mutexed<[UnsafePointer<CChar>: TrackedKey]>([:])
 
   private init(_ probe: Probe) { self.probe = probe }
 
-  // An address that is no other's.
+  // An address that nothing else uses.
   private nonisolated(unsafe) static let address = UnsafeRawPointer(
     UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
@@ -110,11 +114,11 @@ private final class TrackedObject: Sendable {
       .map { Unmanaged<TrackedObject>.fromOpaque($0).takeRetainedValue() }
   }
 
-  // Outer: the runtime is called under it.
+  // Outer, since the runtime is called while it is held.
   private static let making = Lock(isOuter: true)
 
-  /// - Parameter probe: what tracks knows of it already. Where another thread has been first, its own stays, and this
-  ///   one ends.
+  /// - Parameter probe: the one that detected tracking. If another thread was first, its probe is kept and
+  ///   this one is released.
   static func make(_ object: UnsafeMutablePointer<kvo_object>, _ probe: Probe) {
     let made = TrackedObject(probe)
     making.withLock { if known(object) == nil { keep(made, object) } }
@@ -129,7 +133,7 @@ private final class TrackedObject: Sendable {
 
   func key(_ key: UnsafePointer<CChar>) -> TrackedKey {
     if let known = keys.withLock({ $0[key] }) { return known }
-    // Made, and given up, while no lock is held, as it has one of its own.
+    // Created and released without holding the lock, since it has its own.
     let made = TrackedKey(key, probe)
     return withExtendedLifetime(made) {
       keys.withLock { keys in
@@ -141,11 +145,12 @@ private final class TrackedObject: Sendable {
   }
 }
 
-/// The threads that have read a key and do not wait for its next change yet. Observation waits from the end of the tracked
-/// body on; until then it tells of no change. When it begins to wait it hashes the key path, on the thread of the body.
+/// The threads that have read a key but are not yet waiting for its next change. Observation waits from the
+/// end of the tracked body; until then it reports no change. When it begins to wait, it hashes the key path
+/// on the thread of the body.
 private final class Readers: @unchecked Sendable {
   private let threads = Mutexed<[UnsafeRawPointer]>([])
-  // The object's. Not kept alive: what tracks keeps this, and would be kept by it.
+  // The object's probe. Weak, since Observation retains this object, and would thereby retain the probe.
   private weak var probe: Probe?
 
   init(_ probe: Probe) { self.probe = probe }
@@ -157,10 +162,11 @@ private final class Readers: @unchecked Sendable {
     threads.withLock { if !$0.contains(thread) { $0.append(thread) } }
   }
 
-  /// A thread that has been in the list, and tracks no more, waits. One that still tracks has ended an inner body.
+  /// A listed thread that is no longer tracking now waits, and is removed. One that is still tracking has
+  /// only ended an inner body.
   func hashed() {
     let thread = kvo_observation_thread()
-    // Without gates: Observation holds a lock of its own.
+    // Without gates, since Observation holds a lock of its own here.
     guard threads.withLock(isGate: false, { $0.contains(thread) }),
       probe?.registrar.isAccessed() != true
     else { return }
@@ -168,7 +174,7 @@ private final class Readers: @unchecked Sendable {
   }
 }
 
-/// A key with its registrar. While something may wait for its next change it is observed, until that has come.
+/// A key with its registrar. It is observed while something may wait for its next change, until that change.
 private final class TrackedKey: @unchecked Sendable {
   private let name: UnsafePointer<CChar>
   private let registrar = ObservationRegistrar()
@@ -182,8 +188,9 @@ private final class TrackedKey: @unchecked Sendable {
     keyPath = \Subject[Hashed(readers)]
   }
 
-  // Observed before it is accessed, so that what tracks is told of what is set after it has been read. A change on another
-  // thread may come between the two: it ends the registration, and is told to what has accessed before.
+  // Registers before the access, so that a change after the read is always reported. Another thread may
+  // change the key between the two. That ends the registration, and is reported only to earlier accesses, so
+  // try again.
   func read(_ object: UnsafeMutablePointer<kvo_object>) {
     readers.note()
     while true {
@@ -193,10 +200,10 @@ private final class TrackedKey: @unchecked Sendable {
     }
   }
 
-  /// The registration that waits for the next change, or a new one. Nil if it can't be observed.
+  /// The registration that waits for the next change, or a new one. Nil if the key can't be observed.
   private func observed(_ object: UnsafeMutablePointer<kvo_object>) -> Registration? {
     if let known = registration.withLock({ $0 }), known.waits { return known }
-    // In place of one that another thread is still making, which may begin too late for this one.
+    // Replaces a registration that another thread is still making, which may begin too late for this read.
     let made = Registration(self)
     var last: Registration? = made
     registration.withLock { swap(&$0, &last) }
@@ -204,9 +211,9 @@ private final class TrackedKey: @unchecked Sendable {
   }
 
   fileprivate func told(_ registration: Registration, isPrior: Bool) {
-    // What reads from now on waits for the change after this one.
+    // From now on, a read waits for the change after this one.
     if registration.isFirstToTell() || isPrior {
-      // What was read, and does not wait yet, is told of the next change.
+      // Threads that have read the key but are not waiting yet will be notified of the next change.
       if readers.areThere { registration.isAwaited = true }
       registrar.willSet(Subject.shared, keyPath: keyPath)
     }
@@ -215,13 +222,13 @@ private final class TrackedKey: @unchecked Sendable {
     if registration.isAwaited { registration.waitAgain() } else { registration.end() }
   }
 
-  // What is left does not die under the lock: somebody else has it.
+  // Another reference keeps the registration, so it is not released under the lock.
   fileprivate func leave(_ left: Registration) {
     registration.withLock { if $0 === left { $0 = nil } }
   }
 }
 
-/// One registration with the core: until the key has changed once.
+/// A registration with the core, until the key's first change.
 private final class Registration: @unchecked Sendable {
   private let key: TrackedKey
   private struct State {
@@ -236,10 +243,10 @@ private final class Registration: @unchecked Sendable {
 
   init(_ key: TrackedKey) { self.key = key }
 
-  /// Whether the next change will be the first that it is told of.
+  /// Whether the registration is in place and has not reported a change.
   var waits: Bool { state.withLock { $0.isBegun && !$0.isTold && !$0.isOver } }
 
-  /// Whether nobody has been told of a change by it, as is from now on.
+  /// Marks the registration as having reported a change. Returns whether it had reported none before.
   func isFirstToTell() -> Bool {
     state.withLock { state in
       defer { state.isTold = true }
@@ -247,7 +254,7 @@ private final class Registration: @unchecked Sendable {
     }
   }
 
-  /// Whether it stays for the change after the one that it is told of.
+  /// Whether the registration remains for the change after the present one.
   var isAwaited: Bool {
     get { state.withLock { $0.isAwaited } }
     set { state.withLock { $0.isAwaited = newValue } }
@@ -255,7 +262,7 @@ private final class Registration: @unchecked Sendable {
 
   func waitAgain() { state.withLock { ($0.isTold, $0.isAwaited) = (false, false) } }
 
-  /// False if there is no registration.
+  /// Registers with the core. Returns false if that fails.
   func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) -> Bool {
     var handle: OpaquePointer?
     let context = Unmanaged.passRetained(self).toOpaque()
@@ -287,7 +294,7 @@ private final class Registration: @unchecked Sendable {
     registration.key.told(registration, isPrior: kvo_change_is_prior(change))
   }
 
-  // Where somebody else has ended it, the next read registers anew.
+  // If the registration was ended by `removeAllObservers()`, for instance, the next read registers anew.
   private static let ended: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
     let registration = Unmanaged<Registration>.fromOpaque($0!).takeRetainedValue()
     registration.key.leave(registration)
@@ -295,7 +302,8 @@ private final class Registration: @unchecked Sendable {
   }
 }
 
-/// A value that is reached under its lock only, which is why this is Sendable. Of this module, so that it is specialised.
+/// A value that is accessed under its lock only; that makes this class `Sendable`. It is declared in this
+/// module so that the compiler specialises it.
 private final class Mutexed<Value>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<kvo_binding_lock>
   private var value: Value
@@ -311,7 +319,7 @@ private final class Mutexed<Value>: @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// - Parameter isGate: whether a test may let another thread go on before it.
+  /// - Parameter isGate: whether a test may run another thread before the lock is taken.
   func withLock<R>(isGate: Bool = true, _ body: (inout Value) -> R) -> R {
     #if DEBUG
       if isGate { LockGates.willTake(lock) }

@@ -1,8 +1,8 @@
 internal import KVORuntime
 
-// What a failure says of recorded changes that are not the expected ones (S2).
+// The text of a failure for recorded changes that are not the expected ones (S2).
 
-/// Expected changes beside those that there were.
+/// Compares expected changes with recorded ones.
 struct ChangeComparison<Value: Equatable> {
   let subject: String
   let expected: [ExpectedChange<Value>]
@@ -17,7 +17,7 @@ struct ChangeComparison<Value: Equatable> {
     self.found = found
   }
 
-  /// Nil where all is as expected.
+  /// The text of a failure; nil if all changes are as expected.
   var failure: String? {
     for (place, pair) in zip(expected, found).enumerated() {
       if let difference = pair.0.difference(from: pair.1) {

@@ -1,12 +1,12 @@
 internal import KVORuntime
 
-// What recorders write into (S2), held by the registration's handler as well as by the recorder.
+// The storage of a recorder (S2). The registration's handler and the recorder share it.
 
-/// Changes in the order in which they were told.
+/// Recorded changes, in the order of their delivery.
 ///
 /// | state | protection |
 /// |---|---|
-/// | `state` | its own lock, under which nobody is called, and no value dies |
+/// | `state` | its own lock, under which nothing is called and no value is released |
 final class ChangeLogbook<Value>: @unchecked Sendable {
   private struct State {
     var changes: [KeyValueObservedChange<Value>] = []
@@ -36,7 +36,7 @@ final class ChangeLogbook<Value>: @unchecked Sendable {
     }
   }
 
-  /// Calls a function once there are so many changes: at once, if there are.
+  /// Calls a function once at least `count` changes are recorded; immediately, if there are so many.
   func call(atLeast count: Int, _ call: @escaping @Sendable () -> Void) {
     let isReached = state.withLock { state in
       guard state.changes.count < count else { return true }

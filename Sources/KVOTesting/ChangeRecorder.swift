@@ -1,9 +1,9 @@
 public import KVORuntime
 internal import Testing
 
-// Changes that a test records, and then compares with what it expects (S2).
+// Records changes for a test, which then compares them with the expected ones (S2).
 
-/// The changes of a property since this was made, in the order in which they were told.
+/// Records the changes of a property from its creation on, in the order of their delivery.
 ///
 /// ```swift
 /// let changes = account.recordChanges(of: \.balance)
@@ -11,8 +11,10 @@ internal import Testing
 /// changes.expect([.setting(from: 0, to: 10)])
 /// ```
 ///
-/// It observes as long as it lives, and does not keep the object alive. Any thread may change the object meanwhile.
-// Sendable: what is recorded is under a lock; who reads it takes values from another thread, as any observer does.
+/// It observes the property as long as it exists, and does not retain the object. Any threads may change the
+/// object during that time.
+// Unchecked `Sendable`: recorded changes are under a lock. Values pass from the changing thread to the
+// reading one, as with any observer.
 public final class ChangeRecorder<Value>: @unchecked Sendable {
   let log: ChangeLogbook<Value>
   let subject: String
@@ -24,27 +26,31 @@ public final class ChangeRecorder<Value>: @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Ends the recording. What was recorded stays. Again is harmless.
+  /// Ends the recording. Recorded changes are kept. Calling it again has no effect.
   public func stop() { token.invalidate() }
 
-  /// What has been recorded, and not been taken.
+  /// The recorded changes that were not taken.
   public var changes: [KeyValueObservedChange<Value>] { log.read { $0 } }
 
-  /// How many changes there are.
+  /// The number of recorded changes that were not taken.
   public var count: Int { log.read { $0.count } }
 
-  /// The new values, where the options ask for them.
+  /// The new values of the recorded changes, if the options include `new`.
   public var newValues: [Value] { changes.compactMap(\.newValue) }
 
-  /// The old values, where the options ask for them.
+  /// The old values of the recorded changes, if the options include `old`.
   public var oldValues: [Value] { changes.compactMap(\.oldValue) }
 
-  /// What has been recorded, which is forgotten then.
+  /// Returns the recorded changes, and removes them from the recorder.
   public func take() -> [KeyValueObservedChange<Value>] { log.take() }
 
-  /// Waits until there are so many changes, for so long.
+  /// Waits until a number of changes has been recorded. Doesn't poll.
   ///
-  /// - Throws: `ChangeTimeout` if there are fewer then, `CancellationError` if the task is cancelled.
+  /// - Parameters:
+  ///   - count: the number of recorded changes that were not taken.
+  ///   - timeout: the longest time to wait.
+  /// - Throws: `ChangeTimeout` if there are fewer changes at the end of that time; `CancellationError` if the
+  ///   task is cancelled.
   public func waitForChanges(
     _ count: Int, timeout: Duration = .seconds(10),
     isolation: isolated (any Actor)? = #isolation,
@@ -64,8 +70,8 @@ public final class ChangeRecorder<Value>: @unchecked Sendable {
 }
 
 extension ChangeRecorder where Value: Equatable {
-  /// Takes what has been recorded, and fails the test where it is not what was expected: one issue, at the caller's line,
-  /// which names the first change that differs, and shows all of them.
+  /// Takes the recorded changes, and fails the test if they are not the expected ones. It records one issue
+  /// at the caller's line, which names the first difference and lists all changes.
   public func expect(
     _ expected: [ExpectedChange<Value>], fileID: String = #fileID, filePath: String = #filePath,
     line: Int = #line, column: Int = #column
@@ -78,7 +84,8 @@ extension ChangeRecorder where Value: Equatable {
     )
   }
 
-  /// Takes what has been recorded, and fails the test where it is not that the property was set to these values.
+  /// Takes the recorded changes, and fails the test unless the property was set to exactly these values, in
+  /// this order.
   public func expect(
     newValues: [Value], fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
     column: Int = #column
@@ -88,7 +95,7 @@ extension ChangeRecorder where Value: Equatable {
       column: column)
   }
 
-  /// Fails the test if anything has been recorded, and forgets it.
+  /// Takes the recorded changes, and fails the test if there are any.
   public func expectNone(
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) {
@@ -100,8 +107,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// Records the property's changes from now on.
   ///
   /// - Parameters:
-  ///   - keyPath: what `observe` takes.
-  ///   - options: what is recorded of each change; with `initial`, the value that there is comes first.
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - options: what is recorded of each change; with `initial`, the present value is recorded first.
+  /// - Returns: a recorder; the recording ends when it is released.
   public func recordChanges<Value>(
     of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new]
   ) -> ChangeRecorder<Value> {
@@ -110,9 +118,14 @@ extension KeyValueObserving where Self: KVOObject {
     return ChangeRecorder(subject, log, token)
   }
 
-  /// Records the changes of a key path that is a string, as values of a type: an optional one where there may be nil. A
-  /// value of another type fails the test, at the line of this call.
+  /// Records the changes of a string key path from now on, with values of a given type. A value of another
+  /// type fails the test, at the line of this call.
   ///
+  /// - Parameters:
+  ///   - keyPath: a key or key path.
+  ///   - type: the type of the values; an optional type if they may be nil.
+  ///   - options: what is recorded of each change; with `initial`, the present value is recorded first.
+  /// - Returns: a recorder; the recording ends when it is released.
   /// - Throws: `KeyValueError.undefinedKey` if the object has no such key.
   public func recordChanges<Value>(
     ofKeyPath keyPath: String, as type: Value.Type,

@@ -1,19 +1,20 @@
 public import Testing
 
-// What is thrown where something that a test waits for does not come (S1).
+// The error for a change that a test awaits in vain (S1).
 
-/// What a test waited for has not come in time. It says what was waited for, where, and what came instead.
+/// An awaited value or change did not occur in time. The error shows what was awaited, where, and what
+/// occurred instead.
 public struct ChangeTimeout: Error, CustomStringConvertible, Sendable {
-  /// The property or key path, and its object's class.
+  /// The property or key path, and the class of its object.
   public let subject: String
-  /// How long was waited.
+  /// The time that the test waited.
   public let timeout: Duration
-  /// The last value that was seen, which was not the one; nil where there was none.
+  /// The last value that was seen and was not the awaited one; nil if there was none.
   public let lastSeen: String?
-  /// Where the test waited.
+  /// The place in the test that waited.
   public let sourceLocation: SourceLocation
 
-  /// What a failing test shows.
+  /// The text that a failing test shows.
   public var description: String {
     let found = lastSeen.map { "the last value was \($0)" } ?? "it did not change"
     return """

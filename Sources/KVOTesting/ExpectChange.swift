@@ -1,21 +1,22 @@
 public import KVORuntime
 internal import Testing
 
-// Expectations around a body (S3): a recorder that lives as long as the body runs.
+// Expectations about the changes that a body makes (S3). They use a recorder that exists while the body runs.
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Fails the test unless the body changes the property, and what it leaves behind is a value.
+  /// Fails the test unless the body changes the property, and the values before and after are the expected
+  /// ones. If the body throws, the check is made as well, and the error is rethrown.
   ///
   /// ```swift
   /// account.expectChange(of: \.balance, from: 0, to: 10) { account.deposit(10) }
   /// ```
   ///
   /// - Parameters:
-  ///   - keyPath: what `observe` takes.
-  ///   - old: the value before; nil if it does not matter.
-  ///   - new: the value behind the last change; nil if it does not matter.
-  ///   - body: what changes it. Changes that other threads make meanwhile count.
-  /// - Returns: what the body does.
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - old: the value before the body; nil if it does not matter.
+  ///   - new: the value after the body; nil if it does not matter.
+  ///   - body: changes the property. Changes by other threads during the body count, too.
+  /// - Returns: the body's result.
   @discardableResult
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
@@ -31,7 +32,15 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// The same of a body that waits.
+  /// Fails the test unless an asynchronous body changes the property, and the values before and after are the
+  /// expected ones. If the body throws, the check is made as well, and the error is rethrown.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - old: the value before the body; nil if it does not matter.
+  ///   - new: the value after the body; nil if it does not matter.
+  ///   - body: changes the property. Changes by other threads during the body count, too.
+  /// - Returns: the body's result.
   @discardableResult
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
@@ -48,11 +57,18 @@ extension KeyValueObserving where Self: KVOObject {
     return try await body()
   }
 
-  /// Fails the test unless the body makes just these changes, in this order.
+  /// Fails the test unless the body makes exactly these changes of the property, in this order. If the body
+  /// throws, the check is made as well, and the error is rethrown.
   ///
   /// ```swift
   /// list.expectChanges(of: \.items, [.insertion(of: ["a"], at: RangeSet(0..<1))]) { list.add("a") }
   /// ```
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - expected: the expected changes.
+  ///   - body: changes the property. Changes by other threads during the body count, too.
+  /// - Returns: the body's result.
   @discardableResult
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
@@ -66,7 +82,14 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// The same of a body that waits.
+  /// Fails the test unless an asynchronous body makes exactly these changes of the property, in this order.
+  /// If the body throws, the check is made as well, and the error is rethrown.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - expected: the expected changes.
+  ///   - body: changes the property. Changes by other threads during the body count, too.
+  /// - Returns: the body's result.
   @discardableResult
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
@@ -81,7 +104,10 @@ extension KeyValueObserving where Self: KVOObject {
     return try await body()
   }
 
-  /// Fails the test if the body has the property's observers told of anything.
+  /// Fails the test if observers of the property are notified of any change while the body runs. If the body
+  /// throws, the check is made as well, and the error is rethrown.
+  ///
+  /// - Returns: the body's result.
   @discardableResult
   public func expectNoChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, fileID: String = #fileID, filePath: String = #filePath,
@@ -93,7 +119,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 }
 
-/// The changes between two moments.
+/// The changes of a property while a body runs, and the value before it.
 private struct ChangeSpan<Value: Equatable> {
   let recorder: ChangeRecorder<Value>
   let start: Value

@@ -1,8 +1,8 @@
 internal import KVORuntime
 
-// What a test expects of one change: as much as it says, and nothing of the rest (S2).
+// A test's expectations of one change (S2). Only what is specified is compared.
 
-/// A change as a test expects it. What is not said is not compared.
+/// A change as a test expects it. Only what is specified is compared.
 ///
 /// ```swift
 /// changes.expect([.setting(from: 0, to: 1), .insertion(of: ["Ada"], at: RangeSet(0..<1))])
@@ -14,36 +14,37 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
   var indexes: RangeSet<Int>?
   var isPrior = false
 
-  /// The property was set.
+  /// Expects that the property was set.
   public static func setting(from old: Value? = nil, to new: Value? = nil) -> Self {
     Self(kind: .setting, old: old, new: new)
   }
 
-  /// These elements came, at these indexes.
+  /// Expects that elements were inserted. The indexes are those after the change.
   public static func insertion(of new: Value? = nil, at indexes: RangeSet<Int>? = nil) -> Self {
     Self(kind: .insertion, new: new, indexes: indexes)
   }
 
-  /// These elements went, from these indexes.
+  /// Expects that elements were removed. The indexes are those before the change.
   public static func removal(of old: Value? = nil, at indexes: RangeSet<Int>? = nil) -> Self {
     Self(kind: .removal, old: old, indexes: indexes)
   }
 
-  /// Elements were put in the places of others.
+  /// Expects that elements were replaced.
   public static func replacement(
     of old: Value? = nil, with new: Value? = nil, at indexes: RangeSet<Int>? = nil
   ) -> Self {
     Self(kind: .replacement, old: old, new: new, indexes: indexes)
   }
 
-  /// The same, told before it happened, to an observer that asked for `prior`.
+  /// Expects the same change in its prior notification, which observers with the option `prior` get before
+  /// the change.
   public var prior: Self {
     var expected = self
     expected.isPrior = true
     return expected
   }
 
-  /// The first part that differs, as a failure says it; nil if none does.
+  /// The first difference, as the text of a failure; nil if there is none.
   func difference(from found: KeyValueObservedChange<Value>) -> String? {
     if isPrior != found.isPrior {
       return isPrior ? "expected one before the change" : "expected one after the change"
@@ -62,7 +63,7 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
     return "expected \(name) \(described(expected)), found \(told)"
   }
 
-  /// As a failure shows it: `setting from 0 to 1`.
+  /// The change as failures show it: `setting from 0 to 1`.
   public var description: String {
     Self.text(kind, old, new, indexes, isPrior: isPrior)
   }
@@ -84,7 +85,7 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
 
 extension ExpectedChange: Sendable where Value: Sendable {}
 
-/// A value as a failure shows it: strings in quotation marks, indexes as ranges.
+/// A value as failures show it: strings in quotation marks, indexes as ranges.
 func described<T>(_ value: T) -> String {
   guard let indexes = value as? RangeSet<Int> else { return String(reflecting: value) }
   return indexes.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0)" }.joined(separator: ", ")

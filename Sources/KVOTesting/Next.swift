@@ -1,22 +1,23 @@
 public import KVORuntime
 internal import Testing
 
-// Waiting in a test for what a property becomes (S1). An observer gives it; conditions are asked on the thread of the
-// change, so that no value between two looks is missed.
+// Waiting for a value of a property in a test (S1). An observer delivers it. It tests the condition on the
+// thread of the change, so that no value is missed.
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Waits until a property's value is one of which a condition is true: the one that it has, or one that it gets.
+  /// Waits until a condition is true of a property's value, either the present one or a later one.
   ///
   /// ```swift
   /// let state = try await download.next(\.state, where: { $0 == .done }, timeout: .seconds(5))
   /// ```
   ///
   /// - Parameters:
-  ///   - keyPath: what `observe` takes.
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
   ///   - condition: called with each value, on the thread of the change.
-  ///   - timeout: how long is waited. Real time: nothing is polled meanwhile.
+  ///   - timeout: the longest time to wait, in real time. Waiting doesn't poll.
   /// - Returns: the value.
-  /// - Throws: `ChangeTimeout` if there is no such value in time, `CancellationError` if the task is cancelled.
+  /// - Throws: `ChangeTimeout` if there is no such value in time; `CancellationError` if the task is
+  ///   cancelled.
   public func next<Value: Sendable>(
     _ keyPath: KeyPath<Self, Value>, where condition: @escaping @Sendable (Value) -> Bool,
     timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
@@ -33,13 +34,18 @@ extension KeyValueObserving where Self: KVOObject {
       SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Waits for a property's next change, and returns the value that it has then.
+  /// Waits for a property's next change, and returns the value after it. Changes before this call don't
+  /// count.
   ///
   /// ```swift
   /// async let name = person.next(\.name)
   /// ```
   ///
-  /// - Throws: as `next(_:where:timeout:)`. What has changed before this is called is not waited for.
+  /// - Parameters:
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - timeout: the longest time to wait, in real time. Waiting doesn't poll.
+  /// - Returns: the value.
+  /// - Throws: `ChangeTimeout` if there is no change in time; `CancellationError` if the task is cancelled.
   public func next<Value: Sendable>(
     _ keyPath: KeyPath<Self, Value>, timeout: Duration = .seconds(10),
     isolation: isolated (any Actor)? = #isolation,
@@ -54,10 +60,17 @@ extension KeyValueObserving where Self: KVOObject {
       SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Waits until the value of a key path that is a string is one of which a condition is true: the one that it has, or
-  /// one that it gets. Values of another type, and nil, are passed over.
+  /// Waits until a condition is true of the value of a string key path, either the present one or a later
+  /// one. Values of another type, and nil, are ignored.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if there is no such key, otherwise as `next(_:where:timeout:)`.
+  /// - Parameters:
+  ///   - keyPath: a key or key path.
+  ///   - type: the type of the value.
+  ///   - condition: called with each value of that type, on the thread of the change.
+  ///   - timeout: the longest time to wait, in real time. Waiting doesn't poll.
+  /// - Returns: the value.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key; `ChangeTimeout` if there is no
+  ///   such value in time; `CancellationError` if the task is cancelled.
   public func next<Value: Sendable>(
     keyPath: String, as type: Value.Type,
     where condition: @escaping @Sendable (Value) -> Bool = { _ in true },
@@ -75,7 +88,7 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension Outcome {
-  // Gives what is read if it is a `Value` that the condition takes.
+  // Completes the outcome if the value that is read is a `Value` that satisfies the condition.
   fileprivate func take(where condition: (Value) -> Bool = { _ in true }, _ read: () -> Any?) {
     let order = beginRead()
     let found = read()
@@ -83,7 +96,7 @@ extension Outcome {
     note(found.map { "\($0)" } ?? "nil", order)
   }
 
-  // The registration is held until what it waits for has come.
+  // The registration is kept until the outcome is complete.
   fileprivate func wait(
     for subject: String, _ token: KeyValueObservation, _ timeout: Duration,
     _ isolation: isolated (any Actor)?, _ sourceLocation: SourceLocation

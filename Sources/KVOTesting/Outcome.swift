@@ -1,32 +1,33 @@
 internal import KVORuntime
 
-// What a test waits for (S1): an observer's thread, a timer and a cancellation race to give it, and the first one does.
+// The result that a test waits for (S1). An observer's thread, a timer and a cancellation compete to set it;
+// the first one does.
 
-/// How long a timeout lasts. The tests of this library have a clock that they move by hand, so that no load decides which
-/// of a change and a timeout comes first.
+/// The duration of timeouts. This library's tests replace it by a clock that they advance themselves, so that
+/// the machine's load does not decide whether a change or a timeout comes first.
 package enum TimeoutClock {
   @TaskLocal package static var sleep: @Sendable (Duration) async throws -> Void = {
     try await Task.sleep(for: $0)
   }
 }
 
-/// Something that comes once. Nobody polls: who waits is woken by who gives it.
+/// A value that is set once. The reader is suspended until then; there is no polling.
 ///
 /// | state | protection |
 /// |---|---|
-/// | `state` | its own lock, under which nobody is resumed |
+/// | `state` | its own lock, under which no reader is resumed |
 final class Outcome<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, any Error>?
     var reader: CheckedContinuation<Value, any Error>?
-    /// What was seen that was not what is waited for.
+    /// A description of the last value seen that was not the awaited one.
     var lastSeen: String?
     var reads = ReadOrder()
   }
 
   private let state = LockedValue(State())
 
-  /// Gives it, unless it has been given.
+  /// Sets the value, unless it has been set.
   func give(_ result: Result<Value, any Error>) {
     let reader = state.withLock { state in
       guard state.result == nil else { return nil as CheckedContinuation<Value, any Error>? }
@@ -37,10 +38,11 @@ final class Outcome<Value: Sendable>: Sendable {
     reader?.resume(with: result)
   }
 
-  /// A read of what may be waited for begins.
+  /// Begins a read of a value that may be the awaited one. Returns the read's number.
   func beginRead() -> Int { state.withLock { $0.reads.begin() } }
 
-  /// What the read has found is not what is waited for. It is the last that was seen unless a later read has ended before.
+  /// Notes that the read found another value than the awaited one. This is the last one seen, unless a later
+  /// read has already ended.
   func note(_ seen: String, _ read: Int) {
     state.withLock { state in
       if state.reads.end(read) { state.lastSeen = seen }
@@ -49,12 +51,12 @@ final class Outcome<Value: Sendable>: Sendable {
 
   var lastSeen: String? { state.withLock { $0.lastSeen } }
 
-  /// Waits until it has been given, for so long, or until the task is cancelled.
+  /// Waits until the value is set, the timeout has passed, or the task is cancelled.
   func wait(
     atMost timeout: Duration, isolation: isolated (any Actor)?,
     orThrow error: @escaping @Sendable (String?) -> any Error
   ) async throws -> Value {
-    // A detached task has no task-local values.
+    // Read here, since a detached task has no task-local values.
     let sleep = TimeoutClock.sleep
     let timer = Task.detached { [weak self] in
       do { try await sleep(timeout) } catch { return }

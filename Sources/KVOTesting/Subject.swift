@@ -1,10 +1,11 @@
 internal import KVORuntime
 
-// What failures call what is observed (S1, S2).
+// The name of the observed property in failures (S1, S2).
 
 extension KVOObject {
-  /// Registers, and names what was registered by its key and the object's class: a key path's own description has no
-  /// name. What another thread registers meanwhile may be named in its place.
+  /// Registers an observer, and returns the key and class that it observes, for failures: a key path's own
+  /// description contains no name. If another thread registers at the same time, its key may be returned
+  /// instead.
   func named(_ register: () -> KeyValueObservation) -> (KeyValueObservation, subject: String) {
     var before = observationInfo.registrations.map(\.keyPath)
     let token = register()

@@ -2,35 +2,42 @@
   public import KVORuntime
   public import XCTest
 
-  // XCTest's expectations of what a key becomes, by the names that they have on Apple's platforms (S4). Only who uses
-  // them needs XCTest: the rest of the library does not touch it.
+  // XCTest's expectations about the values of keys, with the names that they have on Apple's platforms (S4).
+  // The rest of the library does not use XCTest.
 
-  /// Fulfilled when the value of a key path is what is expected: at once, if it is already.
+  /// An expectation that is fulfilled when the value of a key path is the expected one; immediately, if it is
+  /// already.
   ///
   /// ```swift
   /// let done = try XCTKVOExpectation(keyPath: "state", object: download, expectedValue: "done")
   /// wait(for: [done], timeout: 5)
   /// ```
-  // Sendable: the token and the handler are under a lock.
+  // Unchecked `Sendable`: the token and the state are under a lock.
   public final class XCTKVOExpectation: XCTestExpectation, @unchecked Sendable {
-    /// Called with the object and the change; true fulfils the expectation.
+    /// A function that gets the object and a change, and returns true to fulfil the expectation.
     public typealias Handler = (Any, [KeyValueChangeKey: Any]) -> Bool
 
-    /// The key path.
+    /// The observed key path.
     public let keyPath: String
-    /// What is expected; nil where the first change is, or what the handler says.
+    /// The expected value; nil if the first change fulfils the expectation, or a handler decides.
     public let expectedValue: Any?
     private struct State {
       var isOver = false
       var token: KeyValueObservation?
-      /// What stands for this in a test case.
+      /// The expectation that represents this one in a test case.
       var registered: XCTestExpectation?
     }
     private let state = LockedValue(State())
 
-    /// Fulfilled when the value is equal to the expected one: the value that there is, or one that it gets; and without an
-    /// expected value by the first change.
+    /// Creates an expectation that is fulfilled when the value of a key path is equal to the expected one,
+    /// either now or later.
     ///
+    /// Numbers are equal if their values are, whatever their types. A value is also equal to its raw value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: a key or key path.
+    ///   - object: the object to observe, which is not retained.
+    ///   - expectedValue: the expected value; if nil, the first change fulfils the expectation.
     /// - Throws: `KeyValueError.undefinedKey` if the object has no such key.
     public init(keyPath: String, object: KVOObject, expectedValue: Any? = nil) throws {
       self.keyPath = keyPath
@@ -42,8 +49,12 @@
       }
     }
 
-    /// Fulfilled when the handler says so, which is called on each change, on its thread, with old and new value.
+    /// Creates an expectation that is fulfilled when a handler returns true.
     ///
+    /// - Parameters:
+    ///   - keyPath: a key or key path.
+    ///   - object: the object to observe, which is not retained.
+    ///   - handler: called on each change, on its thread, with the old and the new value.
     /// - Throws: `KeyValueError.undefinedKey` if the object has no such key.
     public init(keyPath: String, object: KVOObject, handler: @escaping Handler) throws {
       self.keyPath = keyPath
@@ -73,7 +84,7 @@
       if isOver { token.invalidate() }
     }
 
-    /// Has another expectation, which a test case waits for, be fulfilled with this one.
+    /// Fulfils another expectation, which a test case waits for, together with this one.
     fileprivate func fulfil(_ other: XCTestExpectation) {
       let isOver = state.withLock { state in
         state.registered = state.isOver ? nil : other
@@ -82,7 +93,7 @@
       if isOver { other.fulfill() }
     }
 
-    // Once, whichever threads' changes come.
+    // Has an effect only once, even if several threads change the value.
     private func finish() {
       let last = state.withLock { state in
         defer { state.isOver = true }
@@ -96,9 +107,13 @@
   }
 
   extension XCTestCase {
-    /// An expectation that `waitForExpectations(timeout:)` waits for: fulfilled when the value of the key path is equal to
-    /// the expected one, at once if it is already; without an expected value by the first change.
+    /// Creates an expectation for `waitForExpectations(timeout:)`. It is fulfilled when the value of a key
+    /// path is equal to the expected one, either now or later.
     ///
+    /// - Parameters:
+    ///   - object: the object to observe, which is not retained.
+    ///   - keyPath: a key or key path.
+    ///   - expectedValue: the expected value; if nil, the first change fulfils the expectation.
     /// - Throws: `KeyValueError.undefinedKey` if the object has no such key.
     @discardableResult
     public func keyValueObservingExpectation(
@@ -110,8 +125,13 @@
       return waiting(for: observed, file, line)
     }
 
-    /// The same with a handler, which is called on each change and says whether that was the one.
+    /// Creates an expectation for `waitForExpectations(timeout:)`. It is fulfilled when a handler returns
+    /// true.
     ///
+    /// - Parameters:
+    ///   - object: the object to observe, which is not retained.
+    ///   - keyPath: a key or key path.
+    ///   - handler: called on each change, on its thread, with the object and the change.
     /// - Throws: `KeyValueError.undefinedKey` if the object has no such key.
     @discardableResult
     public func keyValueObservingExpectation(
@@ -122,7 +142,7 @@
       return waiting(for: observed, file, line)
     }
 
-    // Only an expectation that the case makes itself is waited for by `waitForExpectations(timeout:)`.
+    // `waitForExpectations(timeout:)` waits only for expectations that the test case creates itself.
     private func waiting(
       for observed: XCTKVOExpectation, _ file: StaticString, _ line: Int
     ) -> XCTestExpectation {
@@ -134,7 +154,7 @@
   }
 
   extension KeyValueObservedChange<Any> {
-    /// As `observeValue(forKeyPath:of:change:context:)` is given it.
+    /// The change as `observeValue(forKeyPath:of:change:context:)` gets it.
     fileprivate var dictionary: [KeyValueChangeKey: Any] {
       var dictionary: [KeyValueChangeKey: Any] = [.kindKey: kind]
       if let newValue { dictionary[.newKey] = newValue }
@@ -145,7 +165,7 @@
     }
   }
 
-  /// Equal as `isEqual` has it: numbers by their value, whatever their types.
+  /// Equality like `isEqual`: numbers are compared by value, whatever their types.
   private func areEqual(_ found: Any?, _ expected: Any) -> Bool {
     guard let found = found.flatMap(flattened), let expected = flattened(expected) else {
       return false
@@ -154,7 +174,7 @@
     {
       return true
     }
-    // An NSNumber is cast to the number that it is equal to.
+    // An `NSNumber` can be cast to the number that it is equal to.
     func compare<E: Equatable>(_ found: E) -> Bool { expected as? E == found }
     if (found as? any Equatable).map({ compare($0) }) == true { return true }
     return areNumbersEqual(found, expected) || isRawValue(expected, of: found)

@@ -1,11 +1,12 @@
 public import Foundation
 public import KVORuntime
 
-// `RangeSet<Int>`, as the library has indexes, and Foundation's `IndexSet`, each made of the other by its ranges; and
-// what a change tells of indexes as the latter (R2).
+// Conversion between `RangeSet<Int>`, which this library uses for indexes, and Foundation's `IndexSet`. A
+// change also offers its indexes as an `IndexSet` (R2).
 
 extension IndexSet {
-  /// The same indexes. A negative one stops the program: an `IndexSet` has none.
+  /// Creates an index set from a range set. Stops the program for a negative index, which an `IndexSet` can't
+  /// contain.
   /// - Complexity: O(*n*) in the number of ranges.
   public init(_ indexes: RangeSet<Int>) {
     self.init()
@@ -14,7 +15,7 @@ extension IndexSet {
 }
 
 extension RangeSet where Bound == Int {
-  /// The same indexes.
+  /// Creates a range set from an index set.
   /// - Complexity: O(*n*) in the number of ranges.
   public init(_ indexes: IndexSet) {
     self.init(Array(indexes.rangeView) as [Range<Int>])
@@ -22,13 +23,14 @@ extension RangeSet where Bound == Int {
 }
 
 extension KeyValueObservedChange {
-  /// `indexes`, as Foundation has them: where, for changes of ordered to-many properties.
+  /// The indexes of a change of an ordered to-many property, as an `IndexSet`; nil for other changes.
   /// - Complexity: O(*n*) in the number of ranges.
   public var indexSet: IndexSet? { indexes.map { IndexSet($0) } }
 }
 
 extension Dictionary where Key == KeyValueChangeKey, Value == Any {
-  /// What stands under `indexesKey`, as Foundation has it: the stand-in for `change[.indexesKey] as? IndexSet`.
+  /// The value for `indexesKey` as an `IndexSet`, in place of `change[.indexesKey] as? IndexSet`; nil if
+  /// there is none.
   /// - Complexity: O(*n*) in the number of ranges.
   public var indexSet: IndexSet? { (self[.indexesKey] as? RangeSet<Int>).map { IndexSet($0) } }
 }

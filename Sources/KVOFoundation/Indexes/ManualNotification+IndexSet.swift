@@ -1,12 +1,14 @@
 public import Foundation
 public import KVORuntime
 
-// Changes of elements by hand, with indexes as moved code has them (R2). Each is what its namesake with a
-// `RangeSet<Int>` is, and calls that, also where a class overrides it. They are disfavoured, so that what compiled
-// without this library, `at: .init(integer: 0)`, compiles with it.
+// Manual changes of elements, with an `IndexSet` as in code that is moved from Apple's platforms (R2). Each
+// calls the function of the same name that takes a `RangeSet<Int>`, including overrides. They are
+// disfavoured, so that code such as `at: .init(integer: 0)` still compiles when this library is linked.
 
 extension KVOObject {
-  /// As `willChange(_:valuesAt:forKey:)` with a `RangeSet<Int>`.
+  /// Announces a change by hand of elements at some indexes of a to-many key. Follow it by
+  /// `didChange(_:valuesAt:forKey:)` with the same arguments. Calls the function that takes a
+  /// `RangeSet<Int>`.
   @_disfavoredOverload
   public final func willChange(
     _ kind: KeyValueChange, valuesAt indexes: IndexSet, forKey key: String
@@ -14,7 +16,9 @@ extension KVOObject {
     willChange(kind, valuesAt: RangeSet(indexes), forKey: key)
   }
 
-  /// As `didChange(_:valuesAt:forKey:)` with a `RangeSet<Int>`.
+  /// Ends a change by hand of elements at some indexes of a to-many key, and notifies observers. It must
+  /// follow `willChange(_:valuesAt:forKey:)` with the same arguments. Calls the function that takes a
+  /// `RangeSet<Int>`.
   @_disfavoredOverload
   public final func didChange(
     _ kind: KeyValueChange, valuesAt indexes: IndexSet, forKey key: String
@@ -24,7 +28,8 @@ extension KVOObject {
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// As `willChange(_:valuesAt:for:)` with a `RangeSet<Int>`.
+  /// Announces a change by hand of elements at some indexes of a to-many property. Follow it by
+  /// `didChange(_:valuesAt:for:)` with the same arguments. Calls the function that takes a `RangeSet<Int>`.
   @_disfavoredOverload
   public func willChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: IndexSet, for keyPath: KeyPath<Self, Value>
@@ -32,7 +37,9 @@ extension KeyValueObserving where Self: KVOObject {
     willChange(kind, valuesAt: RangeSet(indexes), for: keyPath)
   }
 
-  /// As `didChange(_:valuesAt:for:)` with a `RangeSet<Int>`.
+  /// Ends a change by hand of elements at some indexes of a to-many property, and notifies observers. It must
+  /// follow `willChange(_:valuesAt:for:)` with the same arguments. Calls the function that takes a
+  /// `RangeSet<Int>`.
   @_disfavoredOverload
   public func didChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: IndexSet, for keyPath: KeyPath<Self, Value>
@@ -40,7 +47,8 @@ extension KeyValueObserving where Self: KVOObject {
     didChange(kind, valuesAt: RangeSet(indexes), for: keyPath)
   }
 
-  /// As `withChange(_:at:forKey:_:)` with a `RangeSet<Int>`.
+  /// Runs a body as a change by hand of elements at some indexes of a to-many key, and notifies observers
+  /// afterwards. Calls the function that takes a `RangeSet<Int>`.
   @_disfavoredOverload
   public func withChange<R>(
     _ kind: KeyValueChange, at indexes: IndexSet, forKey key: String, _ body: () throws -> R

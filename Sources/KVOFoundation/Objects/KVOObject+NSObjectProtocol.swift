@@ -1,13 +1,13 @@
 public import Foundation
 public import KVORuntime
 
-// `KVOObject` where Foundation asks for an `NSObjectProtocol`: as a delegate, say. Relies on the object's own
-// `isEqual(_: KVOObject)` and `hash(into:)`, which stay the ones to override (R1).
+// Conforms `KVOObject` to `NSObjectProtocol`, for instance for delegates. The conformance calls the object's
+// own `isEqual(_: KVOObject)` and `hash(into:)`, which remain the methods to override (R1).
 //
-// The conformance's members stand in an extension of the protocol: a member of the class itself could not be
-// declared by a subclass, and many have a `description` or a `hash` of their own.
+// Its members are in an extension of the protocol. If they were members of the class, a subclass could not
+// declare its own `description` or `hash`, as many do.
 
-/// Objects are delegates of Foundation's classes, whose protocols are refined from `NSObjectProtocol`.
+/// Makes objects usable as delegates of Foundation's classes, whose protocols refine `NSObjectProtocol`.
 ///
 /// ```swift
 /// final class Downloads: KVOObject, URLSessionDelegate, @unchecked Sendable {
@@ -17,28 +17,29 @@ public import KVORuntime
 extension KVOObject: NSObjectProtocol {}
 
 extension NSObjectProtocol where Self: KVOObject {
-  /// Whether an object counts as the same: what `isEqual(_:)` of `KVOObject` says of another of these, false for
-  /// anything else and for nil. Any thread, as far as the override allows.
+  /// Returns whether another object is equal: the result of `isEqual(_:)` of `KVOObject`. False for nil, and
+  /// for anything that is no `KVOObject`. May be called on any thread, unless an override restricts that.
   public func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? KVOObject else { return false }
     return isEqual(other)
   }
 
-  /// What `hash(into:)` comes to: equal objects have equal ones, within one run of the program.
+  /// The hash value that `hash(into:)` produces. Equal objects have equal values, within one run of the
+  /// program.
   public var hash: Int { hashValue }
 
-  /// The object.
+  /// Returns the object itself.
   public func `self`() -> Self { self }
 
-  /// False: it stands for no other object.
+  /// Returns false: a `KVOObject` is not a proxy for another object.
   public func isProxy() -> Bool { false }
 
-  /// The object's class and address; a subclass that is `CustomStringConvertible` has its own.
+  /// The object's class and address, unless the subclass is `CustomStringConvertible`.
   public var description: String {
     let address = UInt(bitPattern: ObjectIdentifier(self))
     return "<\(type(of: self)): 0x\(String(address, radix: 16))>"
   }
 
-  /// What the object is described as.
+  /// The object's description.
   public var debugDescription: String { String(describing: self) }
 }

@@ -2,22 +2,30 @@ internal import Foundation
 public import KVORuntime
 public import OpenCombine
 
-// Built only if the environment names a copy of OpenCombine (`KVO_OPENCOMBINE`, Package.swift). It uses public names alone, so that
-// programs may copy it (Documentation/Foundation.md).
+// Built only if the environment names a copy of OpenCombine (`KVO_OPENCOMBINE`, Package.swift). It uses
+// public names only, so that programs may copy it (Documentation/Foundation.md).
 
 extension KeyValueObserving where Self: KVOObject {
-  /// A publisher of a property's values: the present one, unless the options leave out `initial`, and each later one (R9).
+  /// Returns a publisher of a property's values: the present one, unless the options leave out `initial`, and
+  /// each later one (R9).
   ///
   /// ```swift
   /// let subscription = account.publisher(for: \.balance).sink { print($0) }
   /// ```
   ///
-  /// The publisher retains the object; its subscriptions do not. Each subscription is a registration, which ends when it is cancelled or the
-  /// object is destroyed. As with Combine, the object's death is no completion.
+  /// The publisher retains the object; its subscriptions do not. Each subscription is a registration, which
+  /// ends when it is cancelled or the object is destroyed. As with Combine, the object's death is no
+  /// completion.
   ///
-  /// A value is published on the thread of its change. One thread at a time calls a subscriber: a value of another thread is
-  /// published by the one that is in the call. While the subscriber is called by another thread, or demands nothing, only the newest
-  /// value is kept, so that the last value received is the property's last.
+  /// A value is published on the thread of its change. One thread at a time calls a subscriber. If another
+  /// thread changes the property during such a call, the calling thread publishes that value, too. During a
+  /// call by another thread, or without demand, only the newest value is kept. So the last value received is
+  /// the property's last.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - options: with `initial`, the present value is published first; with `prior`, the value before each
+  ///     change as well.
   public func publisher<Value>(
     for keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.initial, .new]
   ) -> KVOObject.KeyValueObservingPublisher<Self, Value> {
@@ -35,12 +43,13 @@ extension KVOObject {
 
     /// The object that has the property.
     public let object: Subject
-    /// The property.
+    /// The published property.
     public let keyPath: KeyPath<Subject, Value>
-    /// With `initial`, the present value is published first; with `prior`, the value before each change as well. Others have
-    /// no effect.
+    /// With `initial`, the present value is published first; with `prior`, the value before each change as
+    /// well. Other options have no effect.
     public let options: KeyValueObservingOptions
 
+    /// Creates a publisher of the values of an object's property.
     public init(
       object: Subject, keyPath: KeyPath<Subject, Value>, options: KeyValueObservingOptions
     ) {
@@ -49,22 +58,24 @@ extension KVOObject {
       self.options = options
     }
 
+    /// Attaches a subscriber: registers with the object, and passes it the subscription.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
       let subscription = KeyValueSubscription<Subject, S>(keyPath, subscriber)
       subscriber.receive(subscription: subscription)
       subscription.start(object, options)
     }
 
-    /// A publisher of the changes alone, without their values.
+    /// Returns a publisher that publishes a `Void` value for each change.
     public func didChange() -> Publishers.Map<Self, Void> { map { _ in } }
   }
 }
 
-// The lock is not held while the subscriber is called. The thread that calls it may enter again: the subscriber may ask for more,
-// cancel, or change the property. What other threads publish is kept, and that thread publishes it when the call returns.
+// The lock is not held while the subscriber is called. The calling thread may enter again: the subscriber may
+// request more, cancel, or change the property. Values of other threads are kept, and the calling thread
+// publishes them when the call returns.
 //
-// The value is read at each change. Since a value is stored before its notification, the read that begins last finds the last
-// value: a value is dropped if a read that began later has ended already (I5).
+// The value is read at each change. It is stored before its notification, so the read that begins last finds
+// the last value. Therefore a value is dropped if a read that began later has already ended (I5).
 private final class KeyValueSubscription<Object: KVOObject, S: Subscriber>: Subscription
 where S.Failure == Never {
   private let lock = NSLock()
@@ -73,9 +84,9 @@ where S.Failure == Never {
   private var token: KeyValueObservation?
   private var demand = Subscribers.Demand.none
   private var kept: S.Input?
-  /// How many reads have begun, and the number of the one that found the value kept last.
+  /// The number of reads that have begun, and the number of the one that found the newest kept value.
   private var reads = (begun: 0, newest: 0)
-  /// The thread that calls the subscriber, and the number of its calls, which nest.
+  /// The thread that calls the subscriber, and the depth of its nested calls.
   private var caller: (thread: pthread_t, calls: Int)?
 
   init(_ keyPath: KeyPath<Object, S.Input>, _ subscriber: S) {
@@ -127,7 +138,8 @@ where S.Failure == Never {
     while let (subscriber, value) = begin() { end(subscriber.receive(value)) }
   }
 
-  // Nil if nothing is kept or demanded, or if another thread calls the subscriber: that one calls this again.
+  // Nil if there is no kept value or no demand, or another thread is calling the subscriber: that thread
+  // calls this again.
   private func begin() -> (S, S.Input)? {
     lock.withLock {
       let thread = pthread_self()

@@ -1,24 +1,25 @@
 internal import KVORuntime
 
-// `BlockOperation`, to be observed (R5).
+// An observable replacement for `BlockOperation` (R5).
 
-/// An operation of blocks, which it executes one after the other. Any thread may add some before it starts.
+/// An operation that executes blocks, one after the other. Blocks may be added on any thread before it
+/// starts.
 public final class KVOBlockOperation: KVOOperation, @unchecked Sendable {
   private let blocks: LockedValue<[@Sendable () -> Void]>
 
-  /// Of no block yet.
+  /// Creates an operation without blocks.
   public override init() {
     blocks = LockedValue([])
     super.init()
   }
 
-  /// Of one block.
+  /// Creates an operation with one block.
   public init(block: @escaping @Sendable () -> Void) {
     blocks = LockedValue([block])
     super.init()
   }
 
-  /// Executes a block as well. Once the operation executes, or has finished, it stops the program with a message.
+  /// Adds a block to execute. Stops the program with a message if the operation is executing or has finished.
   public func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
     if isExecuting || isFinished {
       KVODiagnostics.stop("A block was added to a \(Self.self) that had been started.")
@@ -32,10 +33,12 @@ public final class KVOBlockOperation: KVOOperation, @unchecked Sendable {
     return blocks.withLock { $0 }
   }
 
+  /// Executes the blocks, in order.
   public override func main() {
     for block in executionBlocks { block() }
   }
 
+  /// Declares the keys of the class. A subclass that overrides it calls super.
   public override class func registerKeys() {
     super.registerKeys()
     declareKeys { keys in

@@ -1,22 +1,27 @@
 public import Foundation
 public import KVORuntime
 
-// An operation whose keys are observed, by the names that they have on Apple's platforms (R5). Its state is its own, under
-// a lock; `ScheduledOperation` is what Foundation's queues hold of it, and learns from the keys, as those queues do
-// there, when it is ready, executes and has finished. Getters say which key is read, for whatever tracks reads.
+// An operation whose keys can be observed, by the names that they have on Apple's platforms (R5). It keeps
+// its state under a lock. `ScheduledOperation` represents it in Foundation's queues. It observes the
+// operation's keys, as queues do on Apple's platforms, to find out when the operation is ready, executes and
+// has finished. Getters report which key is read.
 //
 // | state | protection |
 // |---|---|
-// | `state`, the priority of what is scheduled | its own lock, under which no observer is called |
+// | `state`, the priority of the `ScheduledOperation` | its own lock, under which no observer is called |
 
-/// `Operation`, to be observed: `isReady`, `isExecuting`, `isFinished`, `isCancelled`, `dependencies`, `queuePriority`,
-/// `completionBlock`. The keys `ready`, `executing`, `finished` and `cancelled` are the same.
+/// An observable replacement for `Operation`.
 ///
-/// Any `OperationQueue` runs it (`addOperation(_:)`), as does a `KVOOperationQueue`. A subclass overrides `main()`; an
-/// asynchronous one overrides `start()`, `isExecuting` and `isFinished`, and announces these as it does on Apple's
-/// platforms, by `willChangeValue(forKey:)` and `didChangeValue(forKey:)`, by `withChange(forKey:)`, or by a
-/// property which they are declared to depend on, or read: the queue observes them. Whatever a subclass says of `isReady`,
-/// what super answers affects it too.
+/// These keys can be observed: `isReady`, `isExecuting`, `isFinished`, `isCancelled`, `dependencies`,
+/// `queuePriority`, and `completionBlock`. `ready`, `executing`, `finished` and `cancelled` are other names
+/// of the first four.
+///
+/// Any `OperationQueue` runs it (`addOperation(_:)`), as does a `KVOOperationQueue`. A subclass overrides
+/// `main()`. An asynchronous subclass overrides `start()`, `isExecuting` and `isFinished`, and announces
+/// changes of the latter two as on Apple's platforms: by `willChangeValue(forKey:)` and
+/// `didChangeValue(forKey:)`, or by `withChange(forKey:)`. Or these depend on an observable property, by
+/// declaration or by reading it. The queue observes them. A subclass's `isReady` is always affected by what
+/// super's `isReady` depends on.
 ///
 /// ```swift
 /// final class Download: KVOOperation, @unchecked Sendable {
@@ -26,10 +31,12 @@ public import KVORuntime
 /// queue.addOperation(download)
 /// ```
 ///
-/// Queues observe it, so `removeAllObservers()` is not for an operation that waits or executes: its queue would not be told
-/// of its end. Observers are called on the thread that changes the state, which is a queue's for `isExecuting` and `isFinished`, and
-/// the one that the last dependency finished on for `isReady`. Any thread may use what is declared here.
-// Sendable: its own state is under a lock; what a subclass adds is the subclass's to protect, as of `Operation`.
+/// Queues observe the operation. So don't call `removeAllObservers()` while it waits or executes: its queue
+/// would miss its end. Observers are called on the thread that changes the state. For `isExecuting` and
+/// `isFinished` that is a thread of the queue, for `isReady` the thread on which the last dependency
+/// finished. All members may be used on any thread.
+// Unchecked `Sendable`: its own state is under a lock. A subclass must protect its own state, as with
+// `Operation`.
 open class KVOOperation: KVOObject, @unchecked Sendable {
   struct State {
     var isExecuting = false
@@ -40,22 +47,22 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     var qualityOfService = QualityOfService.default
     var completionBlock: (@Sendable () -> Void)?
     var name: String?
-    /// The operation's own registration, until it has finished.
+    /// The operation's registration with itself, until it has finished.
     var end: KeyValueObservation?
-    /// Takes the operation out of the `KVOOperationQueue` that it is in.
+    /// Removes the operation from its `KVOOperationQueue`.
     var leave: (@Sendable () -> Void)?
-    /// Counts for the queue's progress.
+    /// Counts the operation in the queue's progress.
     var count: (@Sendable () -> Void)?
-    /// Whether it is in one: until it has been taken out.
+    /// Whether it is in a `KVOOperationQueue`: until it has been removed.
     var isInQueue = false
-    /// What queues hold of it; it holds the operation, and lives as long as they do.
+    /// The representative in queues. It retains the operation, and lives as long as queues retain it.
     weak var scheduled: ScheduledOperation?
   }
 
   let state = LockedValue(State())
   private let waiting = NSCondition()
 
-  /// An operation that waits for nothing.
+  /// Creates an operation without dependencies.
   public override init() {
     super.init()
     do {
@@ -66,14 +73,16 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     }
   }
 
-  // MARK: What subclasses override
+  // MARK: Members to override
 
-  /// What the operation does, unless `start()` is overridden. By default nothing.
+  /// Performs the operation's work, unless `start()` is overridden. The default does nothing.
   open func main() {}
 
-  /// Called by the queue, or by the program: has `main()` executed on this thread, and the operation finished; a
-  /// cancelled one is finished at once. What is finished does nothing. Starting what is not ready, or executes, stops
-  /// the program with a message.
+  /// Executes `main()` on this thread, and then finishes the operation. A queue calls it, or the program
+  /// itself.
+  ///
+  /// A cancelled operation finishes without `main()`; a finished one does nothing. Stops the program with a
+  /// message if the operation is not ready, or is executing already.
   open func start() {
     guard !isFinished else { return }
     if isCancelled { return finish() }
@@ -90,8 +99,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     finish()
   }
 
-  /// Whether nothing that it depends on keeps it from starting. An override takes what super says into account, and
-  /// announces its own changes.
+  /// Whether the operation may start: it is cancelled, or all of its dependencies have finished. An override
+  /// combines super's value with its own condition, and announces changes of the latter.
   open var isReady: Bool {
     _readsKey("isCancelled")
     _readsKey("dependencies")
@@ -103,16 +112,16 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
       }
   }
 
-  /// Whether `main()` runs.
+  /// Whether `main()` is running.
   open var isExecuting: Bool { read("isExecuting") { $0.isExecuting } }
 
-  /// Whether there is nothing more to be done, because it was, or because it was cancelled.
+  /// Whether the operation has ended, by completing its work or by being cancelled.
   open var isFinished: Bool { read("isFinished") { $0.isFinished } }
 
-  /// Whether it shall stop.
+  /// Whether the operation was asked to stop.
   open var isCancelled: Bool { read("isCancelled") { $0.isCancelled } }
 
-  /// Whether `start()` returns before the operation has finished. For code that asks: queues do not.
+  /// Whether `start()` may return before the operation has finished. Queues don't use it.
   open var isAsynchronous: Bool { isConcurrent }
 
   /// The older name of `isAsynchronous`.
@@ -123,8 +132,9 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     return state.withLock { value($0) }
   }
 
-  /// Asks the operation to stop: a running one looks at `isCancelled` itself, one that waits becomes ready, is started
-  /// and finishes without `main()`. Again is harmless, and so it is once the operation has finished.
+  /// Asks the operation to stop. A running operation must check `isCancelled` itself. A waiting one becomes
+  /// ready, is started, and finishes without `main()`. Has no effect on an operation that is cancelled
+  /// already or has finished.
   open func cancel() {
     guard !isFinished, !state.withLock({ $0.isCancelled }) else { return }
     withChange(forKey: "isCancelled") { state.withLock { $0.isCancelled = true } }
@@ -133,20 +143,21 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
   private func finish() {
     withChange(forKey: "isFinished") {
       guard isExecuting else { return state.withLock { $0.isFinished = true } }
-      // One change of both: nobody sees an operation that has finished and executes.
+      // A single change of both keys, so that no observer sees an operation that has finished and is
+      // executing.
       withChange(forKey: "isExecuting") {
         state.withLock { ($0.isExecuting, $0.isFinished) = (false, true) }
       }
     }
   }
 
-  // MARK: Before it starts
+  // MARK: Settings before the start
 
-  /// What must have finished before this is ready, in the order in which it was added.
+  /// The operations that must finish before this one is ready, in the order in which they were added.
   open var dependencies: [KVOOperation] { read("dependencies") { $0.dependencies } }
 
-  /// Has another operation finish first, of whatever queue. Operations that wait for each other never start. Again is
-  /// harmless.
+  /// Makes the operation wait until another one has finished, which may be in any queue. Adding a dependency
+  /// twice has no effect. Operations that wait for each other never start.
   open func addDependency(_ operation: KVOOperation) {
     withChange(forKey: "dependencies") {
       state.withLock { state in
@@ -156,7 +167,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Does not wait for another operation any more.
+  /// Removes a dependency, so that the operation does not wait for it any more.
   open func removeDependency(_ operation: KVOOperation) {
     var removed: [KVOOperation] = []
     withChange(forKey: "dependencies") {
@@ -168,7 +179,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Which of a queue's operations that are ready comes first. What a queue has already been given keeps its place.
+  /// The order of a queue's operations that are ready. A change has no effect on operations that the queue
+  /// has already dispatched.
   open var queuePriority: Operation.QueuePriority {
     get { read("queuePriority") { $0.queuePriority } }
     set {
@@ -177,7 +189,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// What resources the operation is given by the system. Set before a queue has it.
+  /// The share of system resources that the operation gets. Set it before adding the operation to a queue.
   open var qualityOfService: QualityOfService {
     get { read("qualityOfService") { $0.qualityOfService } }
     set {
@@ -191,8 +203,8 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "name") { state.withLock { $0.name = newValue } } }
   }
 
-  /// Called once the operation has finished, on some thread of the system's, and taken away then. Observers of
-  /// `isFinished` may still be on their way.
+  /// Called once when the operation has finished, on a thread of the system, and then released. Observers of
+  /// `isFinished` may still be running.
   open var completionBlock: (@Sendable () -> Void)? {
     get { read("completionBlock") { $0.completionBlock } }
     set {
@@ -203,14 +215,14 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Returns when the operation has finished. One that nobody starts is waited for without an end.
+  /// Blocks until the operation has finished; for ever, if it is never started.
   open func waitUntilFinished() {
     waiting.lock()
     defer { waiting.unlock() }
     while !isFinished { waiting.wait() }
   }
 
-  // Of an asynchronous operation as well, however it tells of its end.
+  // Also called for an asynchronous operation, in whichever way it announces its end.
   private func complete() {
     guard isFinished else { return }
     let (end, block) = state.withLock { state in
@@ -225,7 +237,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     if let block { DispatchQueue.global().async(execute: block) }
   }
 
-  /// Leaves its `KVOOperationQueue`, once, before what executes it knows that it has finished.
+  /// Leaves the `KVOOperationQueue`, once, before the executing queue learns that the operation has finished.
   func leaveQueue() {
     let leave = state.withLock { state in
       defer { (state.leave, state.count) = (nil, nil) }
@@ -238,7 +250,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
 
   // MARK: Keys
 
-  /// Declares the keys. A subclass that overrides it calls super.
+  /// Declares the keys of the class. A subclass that overrides it calls super.
   open override class func registerKeys() {
     declareKeys { keys in
       keys.computed("isReady", \.isReady)

@@ -1,34 +1,38 @@
 public import Foundation
 public import KVORuntime
 
-// An operation queue whose keys are observed (R6). The work is an `OperationQueue`'s; the list of what is in it is kept
-// here, since Foundation's notifies no observer: an operation joins before that queue has it, and leaves when it has
-// finished, before that queue knows (`ScheduledOperation`).
+// An operation queue whose keys can be observed (R6). An `OperationQueue` executes the operations. This class
+// keeps its own list of them, since Foundation's list notifies no observer. An operation is added to the list
+// before that queue gets it. It is removed when it has finished, before that queue learns of it
+// (`ScheduledOperation`).
 //
 // | state | protection |
 // |---|---|
-// | `members` | its own lock, under which no observer is called and nothing dies |
+// | `members` | its own lock, under which no observer is called and nothing is released |
 
-/// `OperationQueue`, to be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended` (also
-/// as `suspended`), `name`, and its `progress`.
+/// An observable replacement for `OperationQueue`.
+///
+/// These keys can be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`
+/// (also named `suspended`), `name`, and those of its `progress`.
 ///
 /// ```swift
 /// let token = queue.observe(\.operationCount, options: [.new]) { _, change in … }
 /// queue.addOperation(download)
 /// ```
 ///
-/// Observers of `operations` and `operationCount` are called on the thread that adds, or that an operation finishes on.
-/// What was given to `queue` itself is not among the operations. Any thread.
-// Sendable: what changes is under a lock, here or in Foundation's queue.
+/// Observers of `operations` and `operationCount` are called on the thread that adds an operation, or on
+/// which one finishes. Operations that were added to `queue` directly are not included. All members may be
+/// used on any thread.
+// Unchecked `Sendable`: all mutable state is under a lock, here or in Foundation's queue.
 open class KVOOperationQueue: KVOObject, @unchecked Sendable {
-  /// Foundation's queue, which does the work.
+  /// The Foundation queue that executes the operations.
   public final let queue: OperationQueue
   private let members = LockedValue<[KVOOperation]>([])
 
-  /// A queue of its own.
+  /// Creates a queue with its own Foundation queue.
   public override convenience init() { self.init(OperationQueue()) }
 
-  /// Has what is added here run by a queue that there is, `.main` for instance.
+  /// Creates a queue that executes its operations by an existing Foundation queue, for instance `.main`.
   public init(_ queue: OperationQueue) {
     self.queue = queue
     super.init()
@@ -36,14 +40,15 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
 
   // MARK: Operations
 
-  /// What has been added and has not finished, in that order.
+  /// The operations that were added and have not finished, in the order in which they were added.
   public final var operations: [KVOOperation] { read("operations") { members.withLock { $0 } } }
 
-  /// How many there are.
+  /// The number of operations that were added and have not finished.
   public final var operationCount: Int { read("operationCount") { members.withLock { $0.count } } }
 
-  /// How much of what was added is done. It counts operations once its `totalUnitCount` is set: each whose `main()` returns
-  /// adds one unit before it finishes. One that overrides `start()` without calling super adds none.
+  /// The progress of the operations that were added. It counts once its `totalUnitCount` is set: each
+  /// operation adds one unit when its `main()` returns, before it finishes. An operation that overrides
+  /// `start()` without calling super adds none.
   public final let progress = KVOProgress.discreteProgress(totalUnitCount: 0)
 
   private final func read<Value>(_ key: StaticString, _ value: () -> Value) -> Value {
@@ -51,18 +56,21 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
     return value()
   }
 
-  /// Has an operation run as soon as it is ready. It is kept alive until it has finished. One that has finished, or is in
-  /// a queue, stops the program.
+  /// Adds an operation, which is executed as soon as it is ready. The queue retains it until it has finished.
+  /// Stops the program if the operation has finished or is in a queue already.
   open func addOperation(_ operation: KVOOperation) {
     addOperations([operation], waitUntilFinished: false)
   }
 
-  /// Has a block run.
+  /// Adds an operation that executes a block.
   open func addOperation(_ block: @escaping @Sendable () -> Void) {
     addOperation(KVOBlockOperation(block: block))
   }
 
-  /// Adds operations, as one change, and returns when they have finished, if that is asked for.
+  /// Adds several operations, as one change. Stops the program if one has finished or is in a queue already.
+  /// - Parameters:
+  ///   - operations: the operations to execute.
+  ///   - wait: whether to return only when all of them have finished.
   open func addOperations(_ operations: [KVOOperation], waitUntilFinished wait: Bool) {
     if let stale = operations.first(where: \.isFinished) {
       KVODiagnostics.stop("\(type(of: stale)) was added to a queue when it had finished.")
@@ -72,17 +80,18 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
     queue.addOperations(operations, waitUntilFinished: wait)
   }
 
-  /// Calls a block when all that was added before has finished, and holds back what is added later until then.
+  /// Calls a block when all operations that were added before have finished. Operations that are added later
+  /// wait for it.
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     queue.addBarrierBlock(barrier)
   }
 
-  /// Cancels what has not finished.
+  /// Cancels all operations that have not finished.
   open func cancelAllOperations() {
     for operation in operations { operation.cancel() }
   }
 
-  /// Returns when there is no operation any more.
+  /// Blocks until all operations have finished.
   open func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
 
   private func follow(_ operation: KVOOperation) {
@@ -106,8 +115,8 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
 
   // MARK: Settings
 
-  /// How many operations execute at a time; `OperationQueue.defaultMaxConcurrentOperationCount` for as many as the
-  /// system thinks right.
+  /// The number of operations that may execute at a time; `OperationQueue.defaultMaxConcurrentOperationCount`
+  /// leaves it to the system.
   open var maxConcurrentOperationCount: Int {
     get { read("maxConcurrentOperationCount") { queue.maxConcurrentOperationCount } }
     set {
@@ -117,7 +126,7 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Whether no more operations are started.
+  /// Whether the queue starts no more operations.
   open var isSuspended: Bool {
     get { read("isSuspended") { queue.isSuspended } }
     set { withChange(forKey: "isSuspended") { queue.isSuspended = newValue } }
@@ -129,13 +138,13 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "name") { queue.name = newValue } }
   }
 
-  /// What resources operations are given that ask for none themselves.
+  /// The share of system resources for operations that don't set their own.
   open var qualityOfService: QualityOfService {
     get { read("qualityOfService") { queue.qualityOfService } }
     set { withChange(forKey: "qualityOfService") { queue.qualityOfService = newValue } }
   }
 
-  /// Declares the keys.
+  /// Declares the keys of the class. A subclass that overrides it calls super.
   open override class func registerKeys() {
     declareKeys { keys in
       keys.readOnly("operations", \.operations)

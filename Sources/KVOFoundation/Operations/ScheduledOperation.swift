@@ -1,10 +1,11 @@
 public import Foundation
 internal import KVORuntime
 
-// What Foundation's queues hold of a `KVOOperation` (R5). swift-corelibs-foundation's queues ask an operation's
-// properties, and ask anew when its `didChangeValue(forKey:)` says so: this passes on what the operation's keys tell.
+// Represents a `KVOOperation` in Foundation's queues (R5). The queues of swift-corelibs-foundation read an
+// operation's properties, and read them again when its `didChangeValue(forKey:)` is called. This class calls
+// it when the operation's keys change.
 
-/// Stands for an operation where Foundation asks for one, and keeps it alive as long as Foundation keeps this.
+/// Stands for a `KVOOperation` where Foundation needs an `Operation`, and retains it.
 final class ScheduledOperation: Operation, @unchecked Sendable {
   private let target: KVOOperation
   private let tokens = LockedValue<[KeyValueObservation]>([])
@@ -15,7 +16,7 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     if target.qualityOfService != .default { qualityOfService = target.qualityOfService }
   }
 
-  /// Observes what queues want to know. The registrations are this one's: they end with it, or with the operation.
+  /// Observes the keys that queues depend on. The registrations end with this object or with the operation.
   fileprivate func follow() {
     let made = ["isExecuting", "isFinished", "isReady", "isCancelled"].map { key in
       do {
@@ -25,7 +26,7 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
       }
     }
     tokens.withLock { $0 = made }
-    // What has come to be in the meantime.
+    // Passes on changes that were made before the registrations.
     followPriority()
     for key in ["isCancelled", "isReady"] { pass(on: key) }
     if target.isFinished { pass(on: "isFinished") }
@@ -40,20 +41,20 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     didChangeValue(forKey: key)
   }
 
-  /// Takes the operation's priority: the last one, whichever threads set some.
+  /// Copies the operation's priority. The last one that any thread sets remains.
   func followPriority() {
     target.state.withLock { queuePriority = $0.queuePriority }
   }
 
   override func start() {
     target.start()
-    // Of one that notifies of its end later, or not at all.
+    // An override of `start()` may announce the end later, or never.
     if target.isFinished { target.leaveQueue() }
   }
   override func cancel() { target.cancel() }
   override var isReady: Bool { super.isReady && target.isReady }
   override var isExecuting: Bool { target.isExecuting }
-  // Foundation's queue gives up what has finished, whether or not it has been notified of the end.
+  // Foundation's queue drops a finished operation, whether or not it was notified of the end.
   override var isFinished: Bool { target.isFinished && !target.state.withLock { $0.isInQueue } }
   override var isCancelled: Bool { target.isCancelled }
   override var isAsynchronous: Bool { target.isAsynchronous }
@@ -62,13 +63,13 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     set { target.name = newValue }
   }
 
-  /// The operation that this stands for.
+  /// The operation that this object represents.
   var keyed: KVOOperation { target }
 }
 
 extension KVOOperation {
-  /// What stands for this operation where Foundation asks for one of its own: as what another depends on, say. It is
-  /// made when it is asked for, and keeps this operation alive. Any thread.
+  /// A Foundation operation that represents this one, for instance as a dependency of another. It is created
+  /// on demand and retains this operation. May be used on any thread.
   public final var operation: Operation { scheduled }
 
   var scheduled: ScheduledOperation {
@@ -79,18 +80,22 @@ extension KVOOperation {
       state.scheduled = made
       return made
     }
-    // Another thread's may still be on its way to follow, and then does before anything is told.
+    // Another thread's object may still be registering its observers; it then passes on the present state
+    // itself.
     if chosen === made { made.follow() }
     return chosen
   }
 }
 
 extension OperationQueue {
-  /// Has the queue run an operation as soon as it is ready. It is kept alive until it has finished. One that has been
-  /// added before, or has finished, stops the program.
+  /// Adds an operation, which is executed as soon as it is ready. The queue retains it until it has finished.
+  /// Stops the program if the operation has finished or was added before.
   public func addOperation(_ operation: KVOOperation) { addOperation(operation.scheduled) }
 
-  /// Adds operations, and returns when they have finished, if that is asked for.
+  /// Adds several operations. Stops the program if one has finished or was added before.
+  /// - Parameters:
+  ///   - operations: the operations to execute.
+  ///   - wait: whether to return only when all of them have finished.
   public func addOperations(_ operations: [KVOOperation], waitUntilFinished wait: Bool) {
     addOperations(operations.map(\.scheduled) as [Operation], waitUntilFinished: wait)
   }

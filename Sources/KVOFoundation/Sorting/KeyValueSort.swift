@@ -1,30 +1,31 @@
 public import Foundation
 
-// By what a sequence is sorted, as an `NSSortDescriptor` says it (R4). `KeyValueOrder` compares what is read.
+// Sort criteria, in place of `NSSortDescriptor` (R4). `KeyValueOrder` compares the values that were read.
 
-/// One of the criteria by which a sequence is sorted: the value of a key path, as `NSSortDescriptor` has it.
+/// A sort criterion: compares elements by the value of a key path, like an `NSSortDescriptor`.
 ///
 /// ```swift
 /// try people.sorted(using: [KeyValueSort("name"), KeyValueSort(\.age, ascending: false)])
 /// ```
 public struct KeyValueSort<Element> {
-  /// The key path as a string; nil of a typed one.
+  /// The key path as a string; nil for a typed key path.
   public let key: String?
-  /// Whether the least comes first.
+  /// Whether the least value comes first.
   public var ascending: Bool
-  /// Where elements go whose value is nil.
+  /// The position of elements whose value is nil.
   public var nils: KeyValueNils
   let read: (Element) throws -> Any?
   let order: KeyValueOrder
 
-  /// By a key path that is a string, with operators or without, of a sequence of `KVOObject`s or of anything else that
-  /// has keys. What values can be compared is what is `Comparable`, of one type, numbers of any types, and `Bool`.
+  /// Creates a criterion with a string key path, which may contain operators. Elements are `KVOObject`s or
+  /// anything else that has keys.
   ///
   /// - Parameters:
-  ///   - key: as `value(forKeyPath:)` takes it; `"self"` is the element.
-  ///   - ascending: whether the least comes first.
-  ///   - order: how two values, of which neither is nil, are compared.
-  ///   - nils: where elements go whose value is nil.
+  ///   - key: a key path for `value(forKeyPath:)`; `"self"` is the element itself.
+  ///   - ascending: whether the least value comes first.
+  ///   - order: compares two values that are not nil. The standard order compares `Comparable` values of one
+  ///     type, numbers of any types, and `Bool`.
+  ///   - nils: the position of elements whose value is nil.
   public init(
     _ key: String, ascending: Bool = true, comparing order: KeyValueOrder = .standard,
     nils: KeyValueNils = .least
@@ -36,7 +37,12 @@ public struct KeyValueSort<Element> {
     read = { try KeyValueSorting.value(forKeyPath: key, of: $0) }
   }
 
-  /// By a typed key path, of elements of any kind.
+  /// Creates a criterion with a typed key path, for elements of any type.
+  ///
+  /// - Parameters:
+  ///   - keyPath: the values to compare.
+  ///   - ascending: whether the least value comes first.
+  ///   - order: compares two values.
   public init<Value: Comparable>(
     _ keyPath: KeyPath<Element, Value>, ascending: Bool = true,
     comparing order: KeyValueOrder = .standard
@@ -44,7 +50,13 @@ public struct KeyValueSort<Element> {
     self.init(ascending, .least, order) { $0[keyPath: keyPath] }
   }
 
-  /// By a typed key path to what may be nil.
+  /// Creates a criterion with a typed key path to an optional, for elements of any type.
+  ///
+  /// - Parameters:
+  ///   - keyPath: the values to compare.
+  ///   - ascending: whether the least value comes first.
+  ///   - order: compares two values that are not nil.
+  ///   - nils: the position of elements whose value is nil.
   public init<Value: Comparable>(
     _ keyPath: KeyPath<Element, Value?>, ascending: Bool = true,
     comparing order: KeyValueOrder = .standard, nils: KeyValueNils = .least
@@ -63,7 +75,8 @@ public struct KeyValueSort<Element> {
     self.read = read
   }
 
-  /// The same the other way round, as `reversedSortDescriptor`. Nils that are first or last stay there.
+  /// The criterion in the opposite order, like `reversedSortDescriptor`. Nils that are first or last stay
+  /// there.
   public var reversed: KeyValueSort {
     var sort = self
     sort.ascending.toggle()
@@ -71,39 +84,41 @@ public struct KeyValueSort<Element> {
   }
 }
 
-/// Where elements go whose value is nil.
+/// The position of elements whose value is nil.
 public enum KeyValueNils: Sendable, Hashable {
-  /// Nil is less than any value, as on Apple's platforms: first of what ascends, last of what descends.
+  /// Nil is less than any value, as on Apple's platforms: first in ascending, last in descending order.
   case least
-  /// Before all others, whichever way those are sorted.
+  /// Nil comes before all values, in ascending and descending order.
   case first
-  /// Behind all others, whichever way those are sorted.
+  /// Nil comes after all values, in ascending and descending order.
   case last
 }
 
-/// How two values are compared: the stand-in for a sort descriptor's selector or comparator.
+/// A comparison of two values, in place of a sort descriptor's selector or comparator.
 public struct KeyValueOrder: Sendable {
   let compare: @Sendable (Any, Any) -> ComparisonResult?
 
-  /// By what is given: a value that it can't compare is nil to it, which sorting throws as an error.
+  /// Creates an order from a function that returns nil for values that it can't compare. Sorting then throws
+  /// an error.
   init(optional compare: @escaping @Sendable (Any, Any) -> ComparisonResult?) {
     self.compare = compare
   }
 
-  /// By a comparator of one's own. It is given values, none of them nil or an optional.
+  /// Creates an order from a comparator. It gets values that are neither nil nor optionals.
   public init(_ compare: @escaping @Sendable (Any, Any) -> ComparisonResult) {
     self.compare = compare
   }
 
-  /// `<` of values of one type; numbers of different types by their value; false before true.
+  /// Compares values of one type by `<`, numbers of different types by value, and false before true.
   public static let standard = KeyValueOrder(optional: { KeyValueSorting.compare($0, $1) })
-  /// `String.compare(_:)` without regard to case.
+  /// Compares strings by `caseInsensitiveCompare(_:)`, ignoring case.
   public static let caseInsensitive = strings { $0.caseInsensitiveCompare($1) }
-  /// `localizedCompare(_:)`: by the rules of the current locale.
+  /// Compares strings by `localizedCompare(_:)`, by the rules of the current locale.
   public static let localized = strings { $0.localizedCompare($1) }
-  /// `localizedCaseInsensitiveCompare(_:)`: the same without regard to case.
+  /// Compares strings by `localizedCaseInsensitiveCompare(_:)`, by the rules of the current locale, ignoring
+  /// case.
   public static let localizedCaseInsensitive = strings { $0.localizedCaseInsensitiveCompare($1) }
-  /// `localizedStandardCompare(_:)`: as lists of files are sorted, "2" before "10".
+  /// Compares strings by `localizedStandardCompare(_:)`, as lists of files are sorted: "2" before "10".
   public static let localizedStandard = strings { $0.localizedStandardCompare($1) }
 
   private static func strings(

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KVORuntime
 
-// What sorting reads, and how it compares what it has read (R4). Each value is read once: reading by key costs more than
-// comparing, and an element that changed meanwhile would make an order that is none.
+// Reading and comparing values for sorting (R4). Each value is read only once: reading by key costs more than
+// comparing, and a value that changed while it is sorted would make the order inconsistent.
 
 enum KeyValueSorting {
   static func value(forKeyPath keyPath: String, of element: Any) throws -> Any? {
@@ -19,7 +19,7 @@ enum KeyValueSorting {
     }
   }
 
-  /// Nil for what can't be compared.
+  /// Compares two values; nil if they can't be compared.
   static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
     operands(ValueConversion.operand(a), ValueConversion.operand(b))
   }
@@ -36,7 +36,7 @@ enum KeyValueSorting {
     (b as? C).map { result(a, $0) }
   }
 
-  // Exactly, whatever the width of either: a comparison of integers of two types has no overflow.
+  // Exact for any widths: comparing integers of two types can't overflow.
   private static func integers<A: BinaryInteger, B: BinaryInteger>(
     _ a: A, _ b: B
   ) -> ComparisonResult {
@@ -58,7 +58,7 @@ enum KeyValueSorting {
 }
 
 extension KeyValueSort {
-  /// What stands before: by one's value, read before, and another's.
+  /// Compares two values that were read.
   func compare(_ a: Any?, _ b: Any?) throws -> ComparisonResult {
     switch (a, b) {
     case (nil, nil): return .orderedSame

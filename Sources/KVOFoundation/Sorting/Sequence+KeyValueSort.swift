@@ -1,19 +1,19 @@
 internal import Foundation
 internal import KVORuntime
 
-// Sorting and filtering of sequences by keys (R4). Foundation's `#Predicate` works on `KVOObject`s as on any Swift class,
-// so that `filter` takes one; what is filtered by a key that is a string is filtered here.
+// Sorting and filtering of sequences by keys (R4). Foundation's `#Predicate` works with `KVOObject`s as with
+// any Swift class, so the standard `filter` can use one. This file adds filtering by string keys.
 
 extension Sequence {
-  /// The elements, sorted by the first criterion, those that are equal by it by the next one, and so on. What is equal by
-  /// all of them stays in its order.
+  /// Returns the elements, sorted by the first criterion, then by the next one, and so on. Elements that are
+  /// equal by all criteria keep their order.
   ///
   /// ```swift
   /// let byAge = try people.sorted(using: [KeyValueSort("age", ascending: false), KeyValueSort("name")])
   /// ```
   ///
-  /// - Throws: what reading a key does; `KeyValueError.typeMismatch` for values that have no order.
-  /// - Complexity: O(*n* log *n*); each key is read once of each element.
+  /// - Throws: an error of reading a key; `KeyValueError.typeMismatch` for values that can't be compared.
+  /// - Complexity: O(*n* log *n*). Each key of each element is read once.
   public func sorted(using sorts: [KeyValueSort<Element>]) throws -> [Element] {
     let rows = try map { element in
       (element, try sorts.map { try $0.read(element).flatMap(flattened) })
@@ -27,22 +27,26 @@ extension Sequence {
     }.map(\.0)
   }
 
-  /// The elements, sorted by one criterion.
+  /// Returns the elements, sorted by one criterion.
   ///
-  /// - Throws: as `sorted(using:)` with several.
-  /// - Complexity: O(*n* log *n*); the key is read once of each element.
+  /// - Throws: an error of reading the key; `KeyValueError.typeMismatch` for values that can't be compared.
+  /// - Complexity: O(*n* log *n*). The key of each element is read once.
   public func sorted(using sort: KeyValueSort<Element>) throws -> [Element] {
     try sorted(using: [sort])
   }
 
-  /// The elements of which a condition on a key's value is true; those whose value is nil, or of another type, are not
-  /// among them.
+  /// Returns the elements whose value for a key path satisfies a condition. Elements whose value is nil or of
+  /// another type are left out.
   ///
   /// ```swift
   /// let adults = try people.filter("age", as: Int.self) { $0 >= 18 }
   /// ```
   ///
-  /// - Throws: what reading the key does, and what the condition does.
+  /// - Parameters:
+  ///   - keyPath: a key path for `value(forKeyPath:)`; `"self"` is the element itself.
+  ///   - type: the type of the values.
+  ///   - condition: called with each value of that type.
+  /// - Throws: an error of reading the key, or of the condition.
   /// - Complexity: O(*n*).
   public func filter<Value>(
     _ keyPath: String, as type: Value.Type, where condition: (Value) throws -> Bool
@@ -55,8 +59,8 @@ extension Sequence {
 }
 
 extension Array {
-  /// Sorts the elements in place: as `sorted(using:)`, with the array as it was where that throws.
-  /// - Complexity: O(*n* log *n*); each key is read once of each element.
+  /// Sorts the elements in place, as `sorted(using:)` does. If that throws, the array is unchanged.
+  /// - Complexity: O(*n* log *n*). Each key of each element is read once.
   public mutating func sort(using sorts: [KeyValueSort<Element>]) throws {
     self = try sorted(using: sorts)
   }

@@ -1,8 +1,8 @@
 internal import Foundation
 package import KVORuntime
 
-// The rows of the conversion table for Foundation's types (B12, B13). A program that links this library has them
-// wherever key-value coding takes a value.
+// The part of the conversion table that concerns Foundation's types (B12, B13). Linking this library adds it
+// to key-value coding in the whole program.
 
 extension FoundationLink: FoundationValues {
   package static func isNull(_ value: Any) -> Bool { value is NSNull }
@@ -17,7 +17,7 @@ extension FoundationLink: FoundationValues {
     return self.number(of: number)
   }
 
-  // By what it was made of: its accessors may convert it once more.
+  // Uses the type that the number was created from, since other accessors might convert it.
   private static func number(of number: NSNumber) -> Number {
     if let decimal = number as? NSDecimalNumber { return self.number(of: decimal.decimalValue) }
     switch String(cString: number.objCType) {
@@ -32,7 +32,8 @@ extension FoundationLink: FoundationValues {
     .decimal(decimal.isNaN ? "NaN" : decimal.description)
   }
 
-  /// A number as Swift's own, `Decimal` for the decimal ones, and true and false for those.
+  /// Converts an `NSNumber` to a Swift number, an `NSDecimalNumber` to a `Decimal`, and a boolean one to a
+  /// `Bool`.
   package static func content(_ value: Any) -> Any? {
     guard type(of: value) is AnyClass else { return nil }
     switch value {
@@ -65,7 +66,7 @@ extension FoundationLink: FoundationValues {
 
   package static func decimal(_ number: Number) -> Any { decimalNumber(number) }
 
-  /// A floating-point number is the decimal one that it is written as: 0.1 is 0.1.
+  /// A floating-point number becomes the decimal number of its shortest description: 0.1 becomes 0.1.
   private static func decimalNumber(_ number: Number) -> Decimal {
     switch number {
     case .truth(let truth): truth ? 1 : 0

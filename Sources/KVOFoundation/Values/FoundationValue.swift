@@ -1,15 +1,15 @@
 internal import Foundation
 internal import KVORuntime
 
-// Values for Foundation's serialisations, `JSONSerialization` above all, and back (R3). The conversion table does the
-// rest (FoundationTable.swift).
+// Converts values for Foundation's serialisations, mainly `JSONSerialization`, and back (R3). All other
+// conversions are in the conversion table (FoundationTable.swift).
 
 enum FoundationValue {
-  /// A value that is to be set: nil for an `NSNull`, to a property of any type.
+  /// The value to set: nil for `NSNull`, otherwise unchanged.
   static func value(_ value: Any?) -> Any? { value is NSNull ? nil : value }
 
-  /// The value as Foundation's serialisations take it, in collections too: `NSNull` for nil, the raw value of an
-  /// enumeration or an option set, a string for what is a part of one.
+  /// The value for Foundation's serialisations, also inside collections: `NSNull` for nil, the raw value of
+  /// an enumeration or an option set, and a string for a substring or a character.
   static func object(_ value: Any?) -> Any {
     guard let value = value.flatMap(flattened) else { return NSNull() }
     if let rawValue = ValueConversion.rawValue(of: value) { return rawValue }

@@ -1,15 +1,19 @@
 public import Foundation
 public import KVORuntime
 
-// A progress whose keys are observed (R7). The reckoning is a `Progress`'s; the tree is known here as well, since what a
-// child does changes its ancestors, whose observers Foundation's tells nothing on Linux.
+// A progress whose keys can be observed (R7). A `Progress` does the arithmetic. This class keeps the tree as
+// well, since a child's change affects its ancestors, and Foundation's progress notifies no observer on
+// Linux.
 //
 // | state | protection |
 // |---|---|
-// | all progresses' state, `progress`, `family` and `texts` | `lock`, under which no observer is called; swift-corelibs-foundation's has none |
+// | all progresses' `progress`, `family`, `texts` | `lock`, under which no observer is called; `Progress` has none on Linux |
 
-/// `Progress`, to be observed: `totalUnitCount`, `completedUnitCount`, `fractionCompleted`, `isIndeterminate`,
-/// `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, `kind`.
+/// An observable replacement for `Progress`.
+///
+/// These keys can be observed: `totalUnitCount`, `completedUnitCount`, `fractionCompleted`,
+/// `isIndeterminate`, `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, and `kind`.
+/// `indeterminate`, `finished`, `cancelled`, `paused`, `cancellable` and `pausable` are other names.
 ///
 /// ```swift
 /// let whole = KVOProgress(totalUnitCount: 10)
@@ -18,33 +22,35 @@ public import KVORuntime
 /// part.completedUnitCount = 50  // 0.25
 /// ```
 ///
-/// The keys `indeterminate`, `finished`, `cancelled`, `paused`, `cancellable` and `pausable` are the same.
-/// Observers are called on the thread that makes the change, those of ancestors too. A child that is a plain `Progress`
-/// counts, and notifies no observer. A `KVOProgress(totalUnitCount:)` that is made while another one is current
-/// (`becomeCurrent(withPendingUnitCount:)`) is its child; a plain `Progress` is not. Any thread.
+/// Observers are called on the thread that makes the change, also those of ancestors. A plain `Progress` may
+/// be a child: it counts, but notifies no observer. A `KVOProgress(totalUnitCount:)` that is created while
+/// another one is current (`becomeCurrent(withPendingUnitCount:)`) becomes its child; a plain `Progress` does
+/// not.
 ///
-/// A subclass may override what is open. Cancelling, pausing or resuming a progress calls no such override of its descendants.
-// Sendable: what changes is under the lock.
+/// A subclass may override open members. Cancelling, pausing or resuming a progress does not call overrides
+/// of its descendants. All members may be used on any thread.
+// Unchecked `Sendable`: all mutable state is under the lock.
 open class KVOProgress: KVOObject, @unchecked Sendable {
   private struct Family {
     weak var parent: KVOProgress?
-    /// What of the parent's units this is.
+    /// The units of the parent that this progress stands for.
     var portion: Int64 = 0
-    /// Those that have not finished.
+    /// Children that have not finished.
     var children: [KVOProgress] = []
-    /// Where among the parent's children.
+    /// The index in the parent's `children`.
     var place = 0
   }
 
-  // One for all, since what is done to a child is done to its ancestors.
+  // All progresses share a lock, since a change of a child changes its ancestors.
   private static let lock = Lock(isOuter: true)
 
   private let progress: Progress
   private var family = Family()
   private var texts: (description: String?, additional: String?)
 
-  /// A progress of no units, which is a child of the thread's current progress, or has no parent yet. Another parent than the
-  /// current one stops the program with a message.
+  /// Creates a progress without units: a child of `parent`, or without a parent if that is nil.
+  ///
+  /// - Parameter parent: nil, or the thread's current progress; otherwise the program stops with a message.
   public init(parent: KVOProgress?) {
     progress = Progress.discreteProgress(totalUnitCount: 0)
     super.init()
@@ -56,13 +62,18 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     joinCurrent()
   }
 
-  /// A progress of so many units, which is a child of the thread's current progress, or has no parent yet.
+  /// Creates a progress with a number of units, as a child of the thread's current progress if there is one.
   public convenience init(totalUnitCount: Int64) {
     self.init(units: totalUnitCount)
     joinCurrent()
   }
 
-  /// A progress of so many units that stands for some of another's.
+  /// Creates a progress that stands for some of the units of a parent.
+  ///
+  /// - Parameters:
+  ///   - totalUnitCount: the number of its own units.
+  ///   - parent: the progress to which it is added.
+  ///   - portion: the number of the parent's units that it stands for.
   public convenience init(
     totalUnitCount: Int64, parent: KVOProgress, pendingUnitCount portion: Int64
   ) {
@@ -75,12 +86,14 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     progress.totalUnitCount = units
   }
 
-  /// A progress of so many units, which has no parent yet, whatever is current.
+  /// Creates a progress with a number of units and without a parent, even if the thread has a current
+  /// progress.
   public static func discreteProgress(totalUnitCount: Int64) -> KVOProgress {
     KVOProgress(units: totalUnitCount)
   }
 
-  /// Foundation's own, for code that takes a `Progress` and reads it. What is changed in it directly notifies no observer.
+  /// The underlying Foundation progress, for code that reads a `Progress`. Changing it directly notifies no
+  /// observer.
   public final var foundationProgress: Progress { progress }
 
   private func read<R>(_ key: StaticString, _ body: (Progress) -> R) -> R {
@@ -90,7 +103,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
 
   // MARK: Units
 
-  /// How many units there are; below zero, as 0 of 0, it is not known.
+  /// The number of units. A negative number, or 0 while no unit is completed, means that it is unknown.
   open var totalUnitCount: Int64 {
     get { read("totalUnitCount") { $0.totalUnitCount } }
     set {
@@ -100,7 +113,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// How many units are done, those of children that have finished among them.
+  /// The number of completed units, including those that finished children stand for.
   open var completedUnitCount: Int64 {
     get { read("completedUnitCount") { $0.completedUnitCount } }
     set {
@@ -110,16 +123,16 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// How much is done, 0 to 1, of children as much as they have done.
+  /// The fraction that is completed, from 0 to 1, including the work of unfinished children.
   open var fractionCompleted: Double { read("fractionCompleted") { $0.fractionCompleted } }
 
-  /// Whether it is not known how much there is to do.
+  /// Whether the amount of work is unknown.
   open var isIndeterminate: Bool { read("isIndeterminate") { $0.isIndeterminate } }
 
-  /// Whether all is done.
+  /// Whether all work is completed.
   open var isFinished: Bool { read("isFinished") { $0.isFinished } }
 
-  /// Adds one unit, if it is known how many there are.
+  /// Adds one completed unit if the number of units is known.
   func count() {
     guard totalUnitCount > 0 else { return }
     add(1)
@@ -131,10 +144,13 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       to: { ($0.completedUnitCount + units, $0.totalUnitCount) })
   }
 
-  // MARK: The current one
+  // MARK: The current progress
 
-  /// Has the next `KVOProgress` that this thread makes stand for some of the units, until `resignCurrent()`. One that is
-  /// current on this thread already stops the program with a message. Calls for several progresses nest.
+  /// Makes this progress current on this thread until `resignCurrent()`. The next `KVOProgress` that the
+  /// thread creates becomes its child and stands for some of its units. Progresses that become current nest.
+  /// Stops the program with a message if this progress is current on this thread already.
+  ///
+  /// - Parameter units: the number of units that the child stands for.
   open func becomeCurrent(withPendingUnitCount units: Int64) {
     if CurrentProgress.innermost?.includes(self) == true {
       KVODiagnostics.stop("A \(type(of: self)) became current on a thread on which it was current.")
@@ -142,8 +158,9 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     CurrentProgress.begin(self, units)
   }
 
-  /// Ends what `becomeCurrent(withPendingUnitCount:)` has begun on this thread. If no child was made since then, the units are
-  /// done now. One that is not the thread's current progress stops the program with a message.
+  /// Ends the call of `becomeCurrent(withPendingUnitCount:)` on this thread. If no child was created since,
+  /// its units are completed now. Stops the program with a message if this is not the thread's current
+  /// progress.
   open func resignCurrent() {
     guard let last = CurrentProgress.innermost, last.progress === self else {
       KVODiagnostics.stop("A \(type(of: self)) resigned on a thread on which it was not current.")
@@ -152,7 +169,11 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     if !last.hasChild { add(last.units) }
   }
 
-  /// Runs a body between the two.
+  /// Runs a body while this progress is current on this thread.
+  ///
+  /// - Parameters:
+  ///   - units: the number of units that the next progress that the body creates stands for.
+  ///   - work: the body; its error is rethrown.
   open func performAsCurrent<R>(
     withPendingUnitCount units: Int64, using work: () throws -> R
   ) rethrows -> R {
@@ -161,7 +182,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     return try work()
   }
 
-  /// The progress that is current on this thread.
+  /// Returns the progress that is current on this thread; nil if there is none.
   public static func current() -> KVOProgress? { CurrentProgress.innermost?.progress }
 
   // Only the first child stands for the units.
@@ -173,11 +194,14 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
 
   // MARK: The tree
 
-  /// Has another progress stand for some of the units. One that is a child already, of whatever parent, stops the
-  /// program.
+  /// Adds a child, which stands for some of the units. Stops the program if it has a parent already.
+  ///
+  /// - Parameters:
+  ///   - child: the progress to add.
+  ///   - portion: the number of units that it stands for.
   open func addChild(_ child: KVOProgress, withPendingUnitCount portion: Int64) {
     KVOFoundation.change(under: Self.lock) {
-      // Foundation's is cancelled, and paused, as what it becomes a part of.
+      // Foundation cancels and pauses the child if the parent is cancelled or paused.
       keys(adding: child.progress, portion)
         + (progress.isPaused ? child.keysBelow("isPaused") : [])
         + (progress.isCancelled ? child.keysBelow("isCancelled") : [])
@@ -187,7 +211,12 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Has a plain progress stand for some of the units, which is counted, and notifies no observer of what it does.
+  /// Adds a plain progress as a child, which stands for some of the units. It is counted, but its changes
+  /// notify no observer.
+  ///
+  /// - Parameters:
+  ///   - child: the progress to add.
+  ///   - portion: the number of units that it stands for.
   open func addChild(_ child: Progress, withPendingUnitCount portion: Int64) {
     KVOFoundation.change(under: Self.lock) {
       keys(adding: child, portion)
@@ -196,8 +225,8 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Changes one of the counts, and notifies this object's observers, and those of what it is a part of.
-  /// - Parameter counts: what there are then, completed and in total.
+  /// Changes one of the counts, and notifies the observers of this progress and of its ancestors.
+  /// - Parameter counts: returns the counts after the change, completed and total.
   private func change(
     _ key: String, by body: (Progress) -> Void, to counts: (Progress) -> (Int64, Int64)
   ) {
@@ -210,11 +239,12 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  // MARK: Which keys change
-  // All of it under the lock.
+  // MARK: Computing the keys that change
+  // Everything here is called under the lock.
 
-  /// A change of one progress: how much of it is done before and after, with its children, and whether it finishes by that, so
-  /// that its parent counts its portion. An estimate: Foundation reckons with fractions. So what comes close finishes.
+  /// A change of one progress: the completed fraction before and after it, including children, and whether it
+  /// finishes the progress, so that the parent counts its portion. This is an estimate, since Foundation
+  /// calculates with fractions: a value close to 1 counts as finished.
   private struct Step {
     let before: Double
     let after: Double
@@ -228,13 +258,13 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     init(none fraction: Double) { (before, after, finishes) = (fraction, fraction, false) }
   }
 
-  /// How it changes where its counts become others.
+  /// The change of this progress if its counts change.
   private func step(to counts: (completed: Int64, total: Int64)) -> Step {
     let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
     let before = progress.fractionCompleted
-    // One that has finished is counted again where it changes and is still finished.
+    // Foundation counts a finished progress again if its counts change and it is still finished.
     guard counts != (completed, total) else { return Step(none: before) }
-    // Of children that have not finished.
+    // The completed units of unfinished children.
     let units = total > 0 ? before * Double(total) - Double(completed) : 0
     return Step(
       from: before,
@@ -242,7 +272,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       hasFinished: Self.isFinished(counts))
   }
 
-  /// How it changes where a child does that stands for a portion.
+  /// The change of this progress if a child changes that stands for `portion` units.
   private func step(by child: Step, _ portion: Int64) -> Step {
     let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
     let before = progress.fractionCompleted
@@ -252,7 +282,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       hasFinished: Self.isFinished((completed + (child.finishes ? portion : 0), total)))
   }
 
-  /// What changes above where this changes.
+  /// The keys of ancestors that change if this progress changes.
   private func keysAbove(_ step: Step) -> [ChangedKey] {
     var (keys, child, step) = ([ChangedKey](), self, step)
     while let parent = child.family.parent {
@@ -263,19 +293,20 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     return keys
   }
 
-  /// What changes where a child is added: nothing above, unless it has done something.
+  /// The keys that change if a child is added. Those of ancestors change only if the child has completed
+  /// something.
   private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
     let added = Step(from: 0, to: child.fractionCompleted, hasFinished: child.isFinished)
     let own = [key(finishing: added.finishes)]
     return added.finishes || added.after != 0 ? own + keysAbove(step(by: added, portion)) : own
   }
 
-  /// What changes of this where a child changes.
+  /// The key of this progress that changes if a child changes.
   private func key(finishing: Bool) -> ChangedKey {
     ChangedKey(self, finishing ? "completedUnitCount" : "fractionCompleted")
   }
 
-  /// A key of this and of all that is part of it.
+  /// A key of this progress and of all its descendants.
   private func keysBelow(_ key: String) -> [ChangedKey] {
     var descendants = [self]
     var next = 0
@@ -294,7 +325,8 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     parent.family.children.append(self)
   }
 
-  // Its parent's changes are none of its own any more, and a parent may see many come and go.
+  // A finished child need not be kept: its parent's changes don't affect it any more, and a parent may have
+  // many children.
   private func leave() {
     guard let parent = family.parent, family.place < parent.family.children.count,
       parent.family.children[family.place] === self
@@ -305,12 +337,13 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     last.family.place = family.place
   }
 
-  /// Whether Foundation's has given it up as a child, since all of it is done, with what its children have done.
+  /// Whether Foundation's parent has dropped it as a child, because all work is completed, including that of
+  /// its children.
   private static func isWhole(_ progress: Progress) -> Bool {
     progress.totalUnitCount > 0 ? progress.fractionCompleted >= 1 : progress.isFinished
   }
 
-  // As Foundation has it.
+  // Foundation's definition.
   private static func isFinished(_ counts: (completed: Int64, total: Int64)) -> Bool {
     let (completed, total) = counts
     return (completed >= total && completed > 0 && total > 0) || (completed > 0 && total == 0)
@@ -318,19 +351,20 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
 
   // MARK: Cancelling and pausing
 
-  /// Whether the work shall stop.
+  /// Whether the work was asked to stop.
   open var isCancelled: Bool { read("isCancelled") { $0.isCancelled } }
 
-  /// Asks the work to stop, and that of all children. Their handlers are called on some thread of the system's.
+  /// Asks the work and that of all descendants to stop. Cancellation handlers are called on a thread of the
+  /// system.
   open func cancel() { changeAll("isCancelled") { $0.cancel() } }
 
-  /// Whether the work shall wait.
+  /// Whether the work was asked to pause.
   open var isPaused: Bool { read("isPaused") { $0.isPaused } }
 
-  /// Asks the work to wait, and that of all children.
+  /// Asks the work and that of all descendants to pause.
   open func pause() { changeAll("isPaused") { $0.pause() } }
 
-  /// Asks work that waits to go on, and that of all children.
+  /// Asks paused work and that of all descendants to continue.
   open func resume() { changeAll("isPaused") { $0.resume() } }
 
   private func changeAll(_ key: String, _ body: (Progress) -> Void) {
@@ -341,7 +375,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Whether the work can be cancelled: a wish, which `cancel()` does not look at.
+  /// Whether the work can be cancelled. It is only a hint for users of the progress: `cancel()` ignores it.
   open var isCancellable: Bool {
     get { read("isCancellable") { $0.isCancellable } }
     set {
@@ -351,7 +385,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Whether the work can be paused: a wish, which `pause()` does not look at.
+  /// Whether the work can be paused. It is only a hint for users of the progress: `pause()` ignores it.
   open var isPausable: Bool {
     get { read("isPausable") { $0.isPausable } }
     set {
@@ -359,13 +393,14 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// What sort of work it is.
+  /// The kind of work.
   open var kind: ProgressKind? {
     get { read("kind") { $0.kind } }
     set { withChange(forKey: "kind") { Self.lock.withLock { progress.kind = newValue } } }
   }
 
-  /// A description of the work for users. Empty until it is set, since Foundation makes none up on Linux; nil empties it.
+  /// A description of the work for users. Empty until it is set, since Foundation makes up none on Linux.
+  /// Setting nil makes it empty.
   open var localizedDescription: String! {
     get { read("localizedDescription") { _ in texts.description ?? "" } }
     set {
@@ -375,7 +410,8 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// More of it: how many units, for example.
+  /// A further description for users, for instance of the number of units. Empty until it is set; setting nil
+  /// makes it empty.
   open var localizedAdditionalDescription: String! {
     get { read("localizedAdditionalDescription") { _ in texts.additional ?? "" } }
     set {
@@ -385,25 +421,25 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Called when the work is cancelled, on some thread of the system's; at once where it has been.
+  /// Called when the work is cancelled, on a thread of the system; immediately if it is cancelled already.
   open var cancellationHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.cancellationHandler } }
     set { exchange(\.cancellationHandler, newValue) }
   }
 
-  /// Called when the work is paused, on some thread of the system's.
+  /// Called when the work is paused, on a thread of the system.
   open var pausingHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.pausingHandler } }
     set { exchange(\.pausingHandler, newValue) }
   }
 
-  /// Called when the work goes on, on some thread of the system's.
+  /// Called when the work continues after a pause, on a thread of the system.
   open var resumingHandler: (@Sendable () -> Void)? {
     get { Self.lock.withLock { progress.resumingHandler } }
     set { exchange(\.resumingHandler, newValue) }
   }
 
-  // The handler that was there dies outside the lock: whatever it holds may read a progress as it dies.
+  // The old handler is released outside the lock: its captures may read a progress in their deinit.
   private func exchange(
     _ handler: ReferenceWritableKeyPath<Progress, (@Sendable () -> Void)?>,
     _ new: (@Sendable () -> Void)?
@@ -415,7 +451,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Declares the keys.
+  /// Declares the keys of the class. A subclass that overrides it calls super.
   open override class func registerKeys() {
     declareKeys { keys in
       let units: Set = ["completedUnitCount", "totalUnitCount"]
@@ -439,7 +475,7 @@ extension KVOProgress: OpaqueStorage {
   package static var opaqueClasses: [KVOObject.Type] { [KVOProgress.self] }
 }
 
-/// A progress that is current on a thread.
+/// A progress that is current on a thread, and the one that was current before.
 private final class CurrentProgress {
   let progress: KVOProgress
   let units: Int64
@@ -452,7 +488,7 @@ private final class CurrentProgress {
     self.outer = outer
   }
 
-  // Thread.current would make an object of each thread that makes a progress.
+  // `Thread.current` would create an object for each thread that creates a progress.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let status = pthread_key_create(&key) { Unmanaged<CurrentProgress>.fromOpaque($0!).release() }
@@ -462,14 +498,14 @@ private final class CurrentProgress {
     return key
   }()
 
-  /// Whether this or an outer one is of that progress.
+  /// Whether a progress is current on this thread, here or in an outer call.
   func includes(_ progress: KVOProgress) -> Bool {
     var at: CurrentProgress? = self
     while let current = at, current.progress !== progress { at = current.outer }
     return at != nil
   }
 
-  /// This thread's innermost.
+  /// The innermost one on this thread.
   static var innermost: CurrentProgress? {
     guard let address = pthread_getspecific(key) else { return nil }
     return Unmanaged<CurrentProgress>.fromOpaque(address).takeUnretainedValue()

@@ -1,15 +1,15 @@
 public import Foundation
 public import KVORuntime
 
-// User defaults whose keys are observed (R8). They are a `UserDefaults`'s; what is set, removed or registered through one
-// of these objects is told to the observers of all of its suite.
+// User defaults whose keys can be observed (R8). A `UserDefaults` object stores them. A change made through
+// one of these objects notifies the observers of all of them that belong to the same suite.
 //
 // | state | protection |
 // |---|---|
-// | the defaults, which all objects share | `lock`: swift-corelibs-foundation's registered ones have none |
+// | the defaults, which all objects share | `lock`: swift-corelibs-foundation's registered defaults have none |
 // | `live` | its own lock |
 
-/// `UserDefaults`, to be observed: each default by its own key.
+/// An observable replacement for `UserDefaults`: each default can be observed by its key.
 ///
 /// ```swift
 /// let defaults = KVOUserDefaults.standard
@@ -17,8 +17,8 @@ public import KVORuntime
 /// defaults.set(12, forKey: "fontSize")
 /// ```
 ///
-/// A default that has no value is nil, and any string is a key (but in a key path a dot separates keys, as on Apple's
-/// platforms). A typed property is made in a subclass, or an extension, as it is there:
+/// A default without a value is nil, and any string is a key. (In a key path a dot separates keys, as on
+/// Apple's platforms.) As there, declare typed properties in a subclass or an extension:
 ///
 /// ```swift
 /// final class Settings: KVOUserDefaults, @unchecked Sendable {
@@ -32,33 +32,34 @@ public import KVORuntime
 /// }
 /// ```
 ///
-/// What goes past these objects is told to nobody: what a `UserDefaults` is given directly, and what other processes
-/// write into the file. Observers are called on the thread of the change. Any thread.
-// Sendable: the defaults are reached under the lock alone.
+/// Changes that bypass these objects notify no observer: those made through a `UserDefaults`, and those that
+/// other processes write to the file. Observers are called on the thread of the change. All members may be
+/// used on any thread.
+// Unchecked `Sendable`: the defaults are accessed under the lock only.
 open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   private struct Peer {
     weak var object: KVOUserDefaults?
     let suite: String?
   }
 
-  // It may be taken again, since a subclass's getter reads several.
+  // Recursive, since a subclass's getter may read several defaults.
   private static let lock = Lock(isOuter: true)
   private static let live = LockedValue((peers: [Peer](), limit: 16))
 
   private let defaults: UserDefaults
   private let suite: String?
 
-  /// The program's own, `UserDefaults.standard`.
+  /// The program's own defaults, those of `UserDefaults.standard`.
   public static let standard = KVOUserDefaults()
 
-  /// Another object for the program's own. What it is given is what `standard` is given.
+  /// Creates another object for the program's own defaults, which it shares with `standard`.
   public override init() {
     (defaults, suite) = (.standard, nil)
     super.init()
     join()
   }
 
-  /// Those of a suite, as `UserDefaults(suiteName:)`; nil where that is.
+  /// Creates an object for the defaults of a suite, like `UserDefaults(suiteName:)`. Nil if that returns nil.
   public init?(suiteName: String?) {
     guard let defaults = UserDefaults(suiteName: suiteName) else { return nil }
     (self.defaults, suite) = (defaults, suiteName)
@@ -67,10 +68,11 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   }
 
   private func join() {
-    // None of them dies under the lock.
+    // Keeps objects from being released under the lock.
     var held: [KVOUserDefaults] = []
     Self.live.withLock { live in
-      // Dead ones are looked for when there may be as many as live ones, so that joining takes constant time.
+      // Dead entries are removed when they may be as many as the live ones, so that joining takes amortised
+      // constant time.
       if live.peers.count == live.limit {
         live.peers.removeAll { peer in
           guard let object = peer.object else { return true }
@@ -86,14 +88,17 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   private func access<R>(_ body: (UserDefaults) -> R) -> R { Self.lock.withLock { body(defaults) } }
 
-  // MARK: Telling
+  // MARK: Notifying
 
-  /// Makes a change of some keys, and notifies the observers of all that stand for the same defaults.
-  /// - Parameter keys: called under the lock.
+  /// Changes some keys, and notifies the observers of all objects for the same defaults.
+  /// - Parameters:
+  ///   - ofAllSuites: whether the observers of other suites are notified, too.
+  ///   - keys: the keys that change; called under the lock.
+  ///   - body: makes the change; called under the lock.
   private func change(
     ofAllSuites: Bool = false, _ keys: () -> some Sequence<String>, _ body: (UserDefaults) -> Void
   ) {
-    // None of them dies under a lock.
+    // Keeps objects from being released under a lock.
     var held: [KVOUserDefaults] = []
     KVOFoundation.change(under: Self.lock) {
       let peers = Self.live.withLock { live in
@@ -113,7 +118,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // MARK: Setting
 
-  /// Sets a default to a value of a property list; nil removes it. Any other value stops the program.
+  /// Sets a default to a property list value; nil removes it. Any other value stops the program.
   public final func set(_ value: Any?, forKey key: String) {
     change(key) { $0.set(value, forKey: key) }
   }
@@ -123,34 +128,34 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     change(key) { $0.set(value, forKey: key) }
   }
 
-  /// Sets a default to a number.
+  /// Sets a default to a floating-point number of type `Float`.
   public final func set(_ value: Float, forKey key: String) {
     change(key) { $0.set(value, forKey: key) }
   }
 
-  /// Sets a default to a number.
+  /// Sets a default to a floating-point number of type `Double`.
   public final func set(_ value: Double, forKey key: String) {
     change(key) { $0.set(value, forKey: key) }
   }
 
-  /// Sets a default to true or false.
+  /// Sets a default to a Boolean value.
   public final func set(_ value: Bool, forKey key: String) {
     change(key) { $0.set(value, forKey: key) }
   }
 
-  /// Sets a default to a file's URL, which is kept as its path; nil removes it.
+  /// Sets a default to a file URL, which is stored as its path; nil removes it.
   public final func set(_ url: URL?, forKey key: String) {
-    // swift-corelibs-foundation's never returns where the URL is nil.
+    // swift-corelibs-foundation's function never returns if the URL is nil.
     change(key) { if let url { $0.set(url, forKey: key) } else { $0.removeObject(forKey: key) } }
   }
 
-  /// Takes a default away: what is registered for the key is its value then, or nothing.
+  /// Removes a default. Its value is then the registered one, or nil.
   public final func removeObject(forKey key: String) {
     change(key) { $0.removeObject(forKey: key) }
   }
 
-  /// Says which values keys have that no value has been set for, in all suites. Told are those keys whose value was
-  /// registered before, or that had none.
+  /// Registers values for keys that have no other value, for all suites. Notifies the observers of those keys
+  /// that had a registered value before, or none.
   public final func register(defaults registered: [String: Any]) {
     change(ofAllSuites: true) {
       let stored = storedKeys
@@ -160,12 +165,12 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Takes away all that has been set in a suite, one change of each key.
+  /// Removes all values of a suite, with one change for each key.
   public final func removePersistentDomain(forName name: String) {
     setPersistentDomain([:], forName: name)
   }
 
-  /// Puts other values in the place of all that has been set in a suite, one change of each key.
+  /// Replaces all values of a suite, with one change for each key.
   public final func setPersistentDomain(_ domain: [String: Any], forName name: String) {
     let owner = suite == name ? self : KVOUserDefaults(suiteName: name)
     owner?.change {
@@ -176,7 +181,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     }
   }
 
-  // What is not merely registered.
+  // The keys that have a value which is not merely registered.
   private var storedKeys: Set<String> {
     access { defaults in
       let name = suite ?? ProcessInfo.processInfo.processName
@@ -188,55 +193,56 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // MARK: Reading
 
-  /// A default's value, set or registered; nil if it has none.
+  /// Returns the value of a default, set or registered; nil if it has none.
   public final func object(forKey key: String) -> Any? { access { $0.object(forKey: key) } }
 
-  /// A default that is a string; nil if it is none.
+  /// Returns a default that is a string; nil if it is none.
   public final func string(forKey key: String) -> String? { access { $0.string(forKey: key) } }
 
-  /// A default that is an array; nil if it is none.
+  /// Returns a default that is an array; nil if it is none.
   public final func array(forKey key: String) -> [Any]? { access { $0.array(forKey: key) } }
 
-  /// A default that is an array of strings; nil if it is none.
+  /// Returns a default that is an array of strings; nil if it is none.
   public final func stringArray(forKey key: String) -> [String]? {
     access { $0.stringArray(forKey: key) }
   }
 
-  /// A default that is a dictionary; nil if it is none.
+  /// Returns a default that is a dictionary; nil if it is none.
   public final func dictionary(forKey key: String) -> [String: Any]? {
     access { $0.dictionary(forKey: key) }
   }
 
-  /// A default that is data; nil if it is none.
+  /// Returns a default that is data; nil if it is none.
   public final func data(forKey key: String) -> Data? { access { $0.data(forKey: key) } }
 
-  /// A default that is a path, as a URL; nil if it is none.
+  /// Returns a default that is a path, as a URL; nil if it is none.
   public final func url(forKey key: String) -> URL? { access { $0.url(forKey: key) } }
 
-  /// A default that is an integer; 0 if it is none.
+  /// Returns a default that is an integer; 0 if it is none.
   public final func integer(forKey key: String) -> Int { access { $0.integer(forKey: key) } }
 
-  /// A default that is a number; 0 if it is none.
+  /// Returns a default that is a number, as a `Float`; 0 if it is none.
   public final func float(forKey key: String) -> Float { access { $0.float(forKey: key) } }
 
-  /// A default that is a number; 0 if it is none.
+  /// Returns a default that is a number, as a `Double`; 0 if it is none.
   public final func double(forKey key: String) -> Double { access { $0.double(forKey: key) } }
 
-  /// Whether a default is true, or a number but 0.
+  /// Returns whether a default is true, or a number other than 0.
   public final func bool(forKey key: String) -> Bool { access { $0.bool(forKey: key) } }
 
-  /// All defaults, set and registered.
+  /// Returns all defaults, set and registered.
   public final func dictionaryRepresentation() -> [String: Any] {
     access { $0.dictionaryRepresentation() }
   }
 
-  /// Writes what was set into the file; what was there changes nothing that observers know of.
+  /// Writes values that were set to the file. Changes that other processes made to the file notify no
+  /// observer.
   @discardableResult
   public final func synchronize() -> Bool { access { $0.synchronize() } }
 
   // MARK: Key-value coding
 
-  /// A default's value: any key is one.
+  /// Returns the value of a default: any key is one.
   open override func value(forUndefinedKey key: String) throws -> Any? { object(forKey: key) }
 
   /// Sets a default, as `set(_:forKey:)` does.
@@ -244,6 +250,6 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     set(value, forKey: key)
   }
 
-  /// False: a default may be called as a property is.
+  /// False, so that a default may have the name of a stored property.
   open override class var accessInstanceVariablesDirectly: Bool { false }
 }

@@ -1,9 +1,11 @@
 internal import KVORuntime
 
-// How the classes of this library declare keys that have no setter, and that they tell of themselves (R5 to R7).
+// Declares keys without a setter whose changes the class announces itself, for the classes of this library
+// (R5 to R7).
 
 extension KeyDeclarations {
-  /// A property that nothing affects and that nobody sets by its key. `stored` is for one that is set.
+  /// Declares a property that depends on no other key and can't be set by its key. Use `stored` for one that
+  /// can be set.
   mutating func readOnly<Value>(_ key: String, _ keyPath: KeyPath<Root, Value>) {
     accessors(key, keyPath) { $0[keyPath: keyPath] }
   }

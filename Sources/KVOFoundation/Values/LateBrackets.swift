@@ -1,20 +1,24 @@
 internal import KVORuntime
 
-// Changes of which it depends on what other threads do meanwhile which keys they change (R7, R8).
+// Changes for which other threads may affect which keys they change (R7, R8).
 
-/// Makes a change under a lock, and brackets the keys that it changes without it, since brackets call observers.
+/// Makes a change under a lock, inside change brackets for the keys that it changes. The brackets are opened
+/// and closed without the lock, since they call observers.
 ///
-/// So other threads may change in between which keys those are. They are asked for again when the brackets are open: the
-/// change is made only if all are bracketed; otherwise the others are, within these brackets.
+/// So other threads may affect which keys will change while the brackets are being opened. Therefore the keys
+/// are determined again under the lock. The change is made if all of them are bracketed; otherwise brackets
+/// for the others are opened inside these.
 ///
 /// - Parameters:
-///   - keys: called under the lock, until it returns none that is not bracketed.
-///   - body: called under the lock.
+///   - keys: the keys that the change would change now. Called under the lock, until all of them are
+///     bracketed.
+///   - body: makes the change; called under the lock.
 func change(under lock: Lock, _ keys: () -> [ChangedKey], _ body: () -> Void) {
   let first = lock.withLock { keys() }
   var bracketed: Set<ChangedKey>?
 
-  // As a rule no other thread has come between. Where threads go on to add keys, only those are looked at anew.
+  // Usually the keys are the same as before. If other threads keep adding keys, only the new ones need
+  // brackets.
   func missing(of keys: [ChangedKey]) -> [ChangedKey] {
     if bracketed == nil {
       if keys == first { return [] }

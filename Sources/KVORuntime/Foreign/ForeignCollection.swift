@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// A collection of the C runtime, read and changed through its own functions: a proxy of a key of a
-/// C object, or a stored one, which can't be changed.
+/// A collection of the C runtime, read and changed through the core's functions. It is a proxy of a C
+/// object's key, or a stored collection, which can't be changed.
 final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, MemberMutation {
   private let collection: OpaquePointer
   /// For errors.
@@ -18,8 +18,8 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   deinit { kvo_object_release(UnsafeMutablePointer(collection)) }
 
-  /// What Swift sees of a collection: the elements of a stored one (of a set an array, where they are
-  /// not hashable), a lazy proxy of another.
+  /// Converts a collection to a Swift value. A stored one becomes an array or a set of its elements, or an
+  /// array if a set's elements are not hashable. Any other becomes a lazy proxy.
   static func swiftValue(of collection: OpaquePointer) -> Any {
     let contents = ForeignCollection(collection)
     let isSet = kvo_collection_get_kind(collection) == .KVO_SET
@@ -30,7 +30,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     return (isSet ? set(of: elements) : nil) ?? elements
   }
 
-  // Nil where there is something that a set of Swift's can't have.
+  // Nil if an element is not hashable.
   private static func set(of elements: [Any]) -> Set<AnyHashable>? {
     var members: Set<AnyHashable> = []
     for element in elements {
@@ -48,7 +48,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   // MARK: Reading
 
-  // All at once, by the accessors for several, where there are any.
+  // Reads all elements at once, by the accessors for several elements if there are any.
   var blockSize: Int { .max }
 
   func element(at index: Int) -> Any {
@@ -69,7 +69,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     guard var value = try? make(member.base) else { return nil }
     defer { kvo_value_destroy(&value) }
     let index = kvo_collection_index_of(collection, &value)
-    // KVO_NOT_FOUND is the greatest size.
+    // KVO_NOT_FOUND is the greatest `size_t`.
     return index < 0 || index == .max ? nil : index
   }
 
@@ -108,7 +108,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     }
   }
 
-  // The core knows no other way to change all elements through their accessors.
+  // The core has no function that replaces all elements through their accessors.
   func set(_ elements: [Any]) throws {
     let count = count
     if elements.count == count, count > 0 {
@@ -166,28 +166,35 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
   }
 }
 
-// MARK: Objects of C
+// MARK: To-many keys of C objects
 
 extension ForeignObject: ToManyOwner {
-  /// An ordered to-many key, to be changed element by element, by the class's own methods. Elements
-  /// are those of `value(forKey:)`.
+  /// Returns a mutable array for an ordered to-many key, through which elements are changed one by one by the
+  /// class's own methods. Elements are converted as in `value(forKey:)`. The proxy retains the object.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key. Whether it can be changed
-  ///   shows at the first mutation.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key. If the key can't be changed, the
+  ///   first mutation throws.
   public func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy {
     MutableArrayProxy(try ordered(key, kvo_mutable_array))
   }
 
-  /// An unordered to-many key, to be changed member by member. Throws as
-  /// `mutableArrayValue(forKey:)` does.
+  /// Returns a mutable set for an unordered to-many key, through which members are changed one by one by the
+  /// class's own methods. Members are converted as in `value(forKey:)`. The proxy retains the object.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key. If the key can't be changed, the
+  ///   first mutation throws.
   public func mutableSetValue(forKey key: String) throws -> MutableSetProxy {
     let contents = try collection(key, kvo_mutable_set)
     return MutableSetProxy(
       MemberContents(key: key, className: className, reading: contents, mutation: contents))
   }
 
-  /// An ordered to-many key with each element once, to be changed element by element. Throws as
-  /// `mutableArrayValue(forKey:)` does.
+  /// Returns a mutable ordered set for an ordered to-many key, which has each member once. Members are
+  /// changed one by one by the class's own methods, and converted as in `value(forKey:)`. The proxy retains
+  /// the object.
+  ///
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key. If the key can't be changed, the
+  ///   first mutation throws.
   public func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedSetProxy {
     MutableOrderedSetProxy(try ordered(key, kvo_mutable_ordered_set))
   }
@@ -215,15 +222,16 @@ extension ForeignObject: ToManyOwner {
   }
 }
 
-// Several may stand for one object.
+// Several `ForeignObject`s may represent the same C object, so they are compared by its address.
 extension ForeignObject: Hashable {
-  /// Whether both stand for one object.
+  /// Whether both represent the same C object.
   public static func == (a: ForeignObject, b: ForeignObject) -> Bool { a.header == b.header }
 
+  /// Hashes the C object's address.
   public func hash(into hasher: inout Hasher) { hasher.combine(header) }
 }
 
-/// A set of indexes, which a change of a collection can't do without.
+/// Unwraps an index set; stops the program if there was no memory for it.
 private func inMemory(_ indexes: OpaquePointer?) -> OpaquePointer {
   guard let indexes else { KVODiagnostics.stop("No memory for the indexes of a change.") }
   return indexes

@@ -3,17 +3,20 @@ internal import CKVORuntime
 // Bindings between objects of Swift and of C (L).
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Sets a property of this object to a C object's now, and after each change of that, on the thread of the change:
-  /// as `bind(_:to:_:)` does between Swift's objects. What later comes and is no `Value` is not passed on, and is
-  /// reported as misuse.
+  /// Sets a property of this object to the value of a C object's key path now, and after each change of that.
+  ///
+  /// The property is set on the thread of the change, or on the actor given by `isolation`. A later value
+  /// that can't be converted to `Value` is not passed on; it is reported as misuse. The binding ends with
+  /// either object or with its token, and retains neither object.
   ///
   /// - Parameters:
-  ///   - target: the property that is set; it need not be observable.
-  ///   - source: the C object that is observed.
-  ///   - keyPath: a key or key path, whose value becomes a `Value` as `ForeignObject.observe` has it.
-  ///   - isolation: the actor on which the property is set; by default that of the code that makes the binding. With nil it is set
-  ///     on the thread of the change.
-  /// - Throws: what `ForeignObject.observe` throws.
+  ///   - target: the property to set; it need not be observable.
+  ///   - source: the C object to observe.
+  ///   - keyPath: a key or key path, whose values are converted to `Value` as by `ForeignObject.observe`.
+  ///   - isolation: the actor on which the property is set; by default that of the code that makes the
+  ///     binding. If nil, the property is set on the thread of the change.
+  /// - Returns: a token; releasing it ends the binding.
+  /// - Throws: the errors of `ForeignObject.observe`.
   public func bind<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     isolation: (any Actor)? = #isolation
@@ -22,7 +25,23 @@ extension KeyValueObserving where Self: KVOObject {
       target, to: source, keyPath, transform: { (value: Value) in value }, isolation: isolation)
   }
 
-  /// The same of a value that is made of the C object's.
+  /// Sets a property of this object to a transformed value of a C object's key path now, and after each
+  /// change of that.
+  ///
+  /// The property is set on the thread of the change, or on the actor given by `isolation`. A later value
+  /// that can't be converted to `SourceValue` is not passed on; it is reported as misuse. The binding ends
+  /// with either object or with its token, and retains neither object.
+  ///
+  /// - Parameters:
+  ///   - target: the property to set; it need not be observable.
+  ///   - source: the C object to observe.
+  ///   - keyPath: a key or key path, whose values are converted to `SourceValue` as by
+  ///     `ForeignObject.observe`.
+  ///   - transform: called where the property is set.
+  ///   - isolation: the actor on which the property is set; by default that of the code that makes the
+  ///     binding. If nil, the property is set on the thread of the change.
+  /// - Returns: a token; releasing it ends the binding.
+  /// - Throws: the errors of `ForeignObject.observe`.
   public func bind<Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
@@ -36,10 +55,21 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  /// Sets a property of this object to a C object's now; from then on each of the two follows the other, as
-  /// `bindTwoWay(_:to:_:)` does between Swift's objects.
+  /// Sets a property of this object to the value of a C object's key path now; from then on each follows the
+  /// other.
   ///
-  /// - Throws: what `ForeignObject.observe` throws.
+  /// Setting one sets the other once. If the other's setter changes the value, the result is not brought
+  /// back. The binding ends with either object or with its token, and retains neither object.
+  ///
+  /// - Parameters:
+  ///   - target: an observable property.
+  ///   - source: the C object.
+  ///   - keyPath: a key or key path of the C object, whose values are converted to `Value` as by
+  ///     `ForeignObject.observe`.
+  ///   - isolation: the actor on which values are set; by default that of the code that makes the binding. If
+  ///     nil, they are set on the thread of the change.
+  /// - Returns: a token; releasing it ends the binding.
+  /// - Throws: the errors of `ForeignObject.observe`.
   public func bindTwoWay<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     isolation: (any Actor)? = #isolation
@@ -66,10 +96,21 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension ForeignObject {
-  /// Sets a key of the C object to a Swift object's property now, and after each change of that, on the thread of the
-  /// change: as `bind(_:to:_:)` of a `KVOObject`. What the key does not take later is reported as misuse.
+  /// Sets a key path of this C object to the value of a Swift object's property now, and after each change of
+  /// that.
   ///
-  /// - Throws: what `setValue(_:forKeyPath:)` throws for the value that there is now.
+  /// The key path is set on the thread of the change, or on the actor given by `isolation`. If it does not
+  /// accept a later value, that is reported as misuse. The binding ends with either object or with its token,
+  /// and retains neither object.
+  ///
+  /// - Parameters:
+  ///   - keyPath: the key or key path to set.
+  ///   - source: the Swift object to observe.
+  ///   - sourceKeyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - isolation: the actor on which the key path is set; by default that of the code that makes the
+  ///     binding. If nil, it is set on the thread of the change.
+  /// - Returns: a token; releasing it ends the binding.
+  /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value>(
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, Value>,
     isolation: (any Actor)? = #isolation
@@ -77,7 +118,22 @@ extension ForeignObject {
     try bind(keyPath, to: source, sourceKeyPath, transform: { $0 }, isolation: isolation)
   }
 
-  /// The same of a value that is made of the property's.
+  /// Sets a key path of this C object to a transformed value of a Swift object's property now, and after each
+  /// change of that.
+  ///
+  /// The key path is set on the thread of the change, or on the actor given by `isolation`. If it does not
+  /// accept a later value, that is reported as misuse. The binding ends with either object or with its token,
+  /// and retains neither object.
+  ///
+  /// - Parameters:
+  ///   - keyPath: the key or key path to set.
+  ///   - source: the Swift object to observe.
+  ///   - sourceKeyPath: a property that can be observed; otherwise the program stops with a message.
+  ///   - transform: called where the key path is set.
+  ///   - isolation: the actor on which the key path is set; by default that of the code that makes the
+  ///     binding. If nil, it is set on the thread of the change.
+  /// - Returns: a token; releasing it ends the binding.
+  /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
     transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
@@ -108,9 +164,9 @@ extension ForeignObject {
   }
 }
 
-/// A C object that is not kept alive.
+/// A reference to a C object that does not retain it.
 private final class WeakForeignObject: @unchecked Sendable {
-  // Nil when the object has died: its memory is there until that has been noted.
+  // Set to nil when the object dies. Its memory stays valid until that was done.
   private var header: UnsafeMutablePointer<kvo_object>?
   private let lock = Lock(isOuter: true)
   private var death: KeyValueObservation?

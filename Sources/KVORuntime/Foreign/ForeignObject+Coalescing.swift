@@ -1,10 +1,15 @@
 internal import CKVORuntime
 
 extension ForeignObject {
-  /// Calls a body, and tells what it changes of the C object when it ends, of each key once: as
-  /// `coalescingNotifications(_:)` of a `KVOObject`. Setters of C that the body calls, directly or by key, are part of it.
+  /// Calls a body, and notifies observers of what it changed in the C object when the body ends: once for
+  /// each key, from the value before the first change to the value at the end.
   ///
-  /// - Complexity: O(1) beside what the changes cost.
+  /// The body's calls of the object's setters are included, direct ones in C and those by key. If the body
+  /// throws, observers are notified of what it changed, and the error is thrown. A call inside another one
+  /// for the same object on the same thread is part of that. Changes of other objects, and by other threads,
+  /// are delivered immediately.
+  ///
+  /// - Complexity: O(1), besides the changes themselves.
   public func coalescingNotifications<R>(_ body: () throws -> R) rethrows -> R {
     let batch = kvo_batch_begin(header)
     defer { if let batch { kvo_batch_end(batch) } }

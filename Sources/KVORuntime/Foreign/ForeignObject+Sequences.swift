@@ -1,11 +1,16 @@
-// Changes of C's objects as asynchronous sequences (K). Threads of C send into them like any others.
+// Changes of C objects as asynchronous sequences (K). Threads of C send to them like any other threads.
 
 extension ForeignObject {
-  /// The value of a key or key path, and each one that it gets from now on, with values of a Swift type, as
-  /// `observe(_:as:options:changeHandler:)` has them. As `values(of:)` of a `KVOObject`, but that the sequence, as
-  /// long as it is there, keeps the C object alive; an iterator does not.
+  /// Returns an asynchronous sequence of the value of a key or key path and each later value.
   ///
-  /// - Throws: what `observe` throws.
+  /// The value at the time when the iterator is made comes first. While the reader is busy, only the newest
+  /// value is kept. The sequence retains the C object; an iterator does not. It ends when the object dies or
+  /// the reading task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a key or key path of the C object.
+  ///   - type: the Swift type to which values are converted, as by `observe(_:as:options:changeHandler:)`.
+  /// - Throws: the errors of `observe(_:as:options:changeHandler:)`.
   public func values<Value: Sendable>(
     of keyPath: String, as type: Value.Type
   ) throws -> KeyValueValues<Value> {
@@ -17,10 +22,16 @@ extension ForeignObject {
     }
   }
 
-  /// The changes of a key or key path, with values of a Swift type: each of them, in the order in which they are
-  /// told.
+  /// Returns an asynchronous sequence of all changes of a key or key path, in the order of their delivery.
   ///
-  /// - Throws: what `observe` throws.
+  /// While the reader is busy, all changes are kept. The sequence retains the C object; an iterator does not.
+  /// It ends when the object dies or the reading task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a key or key path of the C object.
+  ///   - type: the Swift type to which values are converted, as by `observe(_:as:options:changeHandler:)`.
+  ///   - options: what each change contains.
+  /// - Throws: the errors of `observe(_:as:options:changeHandler:)`.
   public func changes<Value: Sendable>(
     of keyPath: String, as type: Value.Type, options: KeyValueObservingOptions = [.old, .new]
   ) throws -> KeyValueChanges<Value> {
@@ -31,12 +42,12 @@ extension ForeignObject {
   }
 }
 
-// Sendable: a C object is used by whichever threads the program lets use it.
+// Unchecked `Sendable`: the program decides which threads may use a C object.
 private final class ForeignSource<Value>: @unchecked Sendable {
   private let object: ForeignObject
   let keyPath: String
 
-  /// Registers once, so that what is wrong is thrown.
+  /// Registers and unregisters once, so that an invalid key path or type throws here.
   init(_ object: ForeignObject, _ keyPath: String, _ type: Value.Type) throws {
     try object.observe(keyPath, as: type) { _, _ in }.invalidate()
     self.object = object

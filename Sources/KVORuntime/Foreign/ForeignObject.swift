@@ -1,6 +1,6 @@
 internal import CKVORuntime
 
-/// A retained object of the C runtime: key-value coding and observing from Swift.
+/// A retained object of the C runtime, for key-value coding and observing from Swift.
 ///
 /// ```swift
 /// let account = ForeignObject(OpaquePointer(c_account))
@@ -9,12 +9,12 @@ internal import CKVORuntime
 /// }
 /// ```
 ///
-/// Several may stand for one object. Values are read and written by whoever may call the object's
-/// accessors on that thread.
+/// Several `ForeignObject`s may represent the same C object. Reading and setting values calls the object's
+/// accessors on the calling thread, so the C class decides which threads may do that.
 public final class ForeignObject: KeyValueObserving {
   let header: UnsafeMutablePointer<kvo_object>
 
-  /// What a C object is to Swift.
+  /// Creates a Swift representative of a C object.
   ///
   /// - Parameter object: a `kvo_object *`, retained here.
   public init(_ object: OpaquePointer) {
@@ -25,28 +25,33 @@ public final class ForeignObject: KeyValueObserving {
     kvo_object_release(header)
   }
 
-  /// The name of the object's class, never the dynamic subclass's.
+  /// The name of the object's class, never that of the dynamic subclass.
   public var className: String {
     String(cString: kvo_class_name(kvo_class_of(header)))
   }
 
-  /// The value of a key: an `Int` for an integer (a `UInt` for an unsigned one of 64 bits), `Bool`,
-  /// `Float` or `Double`, `String`, `ForeignObject` or `KVOObject`, a raw pointer, a struct's bytes as
-  /// `[UInt8]`, a collection as `[Any]` or `Set<AnyHashable>`; nil for a null string, object or
-  /// pointer.
+  /// Returns the value of a key, converted to a Swift type.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` unless the class or its hook answers.
+  /// Integers become `Int`, or `UInt` if they are unsigned and have 64 bits. Other types become `Bool`,
+  /// `Float`, `Double`, `String`, `ForeignObject`, `KVOObject`, or a raw pointer. The bytes of a struct
+  /// become `[UInt8]`, a collection `[Any]` or `Set<AnyHashable>`.
+  ///
+  /// - Returns: the value; nil for a null string, object or pointer.
+  /// - Throws: `KeyValueError.undefinedKey` if neither the class nor its hook for undefined keys has the key.
   public func value(forKey key: String) throws -> Any? {
     try withValue(of: key) { ValueType.any(of: $0) }
   }
 
-  /// Sets a key. Numbers convert to the property's type; a struct may be given as a Swift value of
-  /// the same size, a collection as an array or a set.
+  /// Sets the value of a key.
   ///
-  /// - Throws: `KeyValueError`, with nothing stored.
+  /// - Parameters:
+  ///   - value: a value that can be converted to the property's type. Numbers are converted. A struct may be
+  ///     a Swift value of the same size, a collection an array or a set.
+  ///   - key: the key.
+  /// - Throws: `KeyValueError`; then nothing has changed.
   public func setValue(_ value: Any?, forKey key: String) throws {
     guard let value = value.flatMap(flattened) else { return try set(nil, forKey: key, from: nil) }
-    // What is told of a struct as bytes is one again.
+    // Bytes that were read from a struct become a struct again.
     let isBytes = value is [UInt8]
     var made =
       (isBytes ? structure(value, forKey: key) : nil) ?? ForeignValue.make(from: value)
@@ -55,28 +60,36 @@ public final class ForeignObject: KeyValueObserving {
     try set(&made, forKey: key, from: value)
   }
 
-  /// The value that a key path leads to, as `KVOObject.value(forKeyPath:)`: through objects of C and
-  /// of Swift.
+  /// Returns the value at the end of a key path, which may lead through objects of C and of Swift.
   ///
+  /// - Returns: the value, converted as by `value(forKey:)`.
   /// - Throws: `KeyValueError`.
   public func value(forKeyPath keyPath: String) throws -> Any? {
     guard KeyPathCoding.isPath(keyPath) else { return try value(forKey: keyPath) }
     return try KeyPathCoding.value(keyPath, of: self)
   }
 
-  /// Sets the last key of a key path, as `KVOObject.setValue(_:forKeyPath:)`.
+  /// Sets the value at the end of a key path, which may lead through objects of C and of Swift.
   ///
-  /// - Throws: `KeyValueError`, with nothing stored.
+  /// - Throws: `KeyValueError`; then nothing has changed.
   public func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
     guard KeyPathCoding.isPath(keyPath) else { return try setValue(value, forKey: keyPath) }
     try KeyPathCoding.setValue(value, keyPath, of: self)
   }
 
-  /// Calls a handler on each change of a key, with values of a Swift type: numbers convert, structs
-  /// are taken as Swift types that have the same scalars at the same places. Neither the C object nor this one is kept alive.
+  /// Calls a handler on each change of a key or key path, on the thread of the change.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key,
-  ///   `KeyValueError.typeMismatch` if its value can't become a `Value`; nothing is registered.
+  /// Numbers are converted to `Value`. A struct becomes any Swift type that has the same scalars at the same
+  /// offsets. Neither the C object nor this `ForeignObject` is retained.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a key or key path of the C object.
+  ///   - type: the type of the values in a change.
+  ///   - options: what a change contains, and when the handler is called.
+  ///   - changeHandler: called with the object and the change.
+  /// - Returns: a token; releasing it ends the observation.
+  /// - Throws: `KeyValueError.undefinedKey` if the object has no such key, `KeyValueError.typeMismatch` if
+  ///   its value can't be converted to `Value`. Then nothing is registered.
   public func observe<Value>(
     _ keyPath: String, as type: Value.Type, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (ForeignObject, KeyValueObservedChange<Value>) -> Void
@@ -87,7 +100,7 @@ public final class ForeignObject: KeyValueObserving {
     }
   }
 
-  /// Who is registered with the object. Any thread.
+  /// The object's registrations. May be used on any thread.
   public var observationInfo: ObservationInfo { ObservationInfo(of: header) }
 }
 
@@ -108,15 +121,18 @@ extension ForeignObject {
     return try body(&value)
   }
 
-  /// The value of a key or key path as a Swift type: a number of another type converted, a C struct as a Swift struct
-  /// or tuple that has the same scalars at the same places, text, objects, collections.
+  /// Returns the value of a key or key path as a Swift type.
   ///
   /// ```swift
   /// struct Point { var x, y: Double }
   /// let target = try voice.value(forKeyPath: "target", as: Point.self)
   /// ```
   ///
-  /// - Throws: what `value(forKeyPath:)` throws, and `KeyValueError.typeMismatch` for what can't become one.
+  /// Numbers, strings, objects and collections are converted. A C struct becomes a Swift struct or tuple that
+  /// has the same scalars at the same offsets.
+  ///
+  /// - Throws: the errors of `value(forKeyPath:)`; `KeyValueError.typeMismatch` if the value can't be
+  ///   converted.
   public func value<Value>(
     forKeyPath keyPath: String, as type: Value.Type = Value.self
   ) throws -> Value {
@@ -143,7 +159,7 @@ extension ForeignObject {
     throw KeyValueError(error, key: key, className: className)
   }
 
-  /// A value of the key's struct type, if the key has one of that size.
+  /// A value of the key's struct type; nil if the key has no struct of that size.
   private func structure(_ value: Any, forKey key: String) -> kvo_value? {
     try? withValue(of: key) { present in
       present.pointee.type.flatMap { ForeignValue.structure(value, as: $0) }
@@ -158,7 +174,7 @@ extension ForeignObject {
   }
 
   private func check<Value>(_ key: String, becomes type: Value.Type) throws {
-    // Paths are the core's to judge.
+    // The core checks key paths.
     guard !key.utf8.contains(UInt8(ascii: ".")) else { return }
     try withValue(of: key) { present in
       guard !kvo_value_is_nil(present), ForeignValue.read(present, as: type) == nil else { return }
@@ -196,17 +212,17 @@ extension ForeignObject {
     return error
   }
 
-  /// What Swift sees of an object that the C runtime shows: a Swift object as itself, one of C
-  /// retained.
+  /// Converts an object of the C runtime: a Swift object to itself, a C object to a `ForeignObject`, which
+  /// retains it.
   static func swiftValue(of header: UnsafeMutablePointer<kvo_object>) -> AnyObject {
     kvo_class_is_subclass_of(kvo_class_of(header), CoreBinding.root)
       ? KVOObject.at(header) : ForeignObject(OpaquePointer(header))
   }
 }
 
-/// What a registration with a C object keeps, as `Handler` is for Swift's.
+/// The context of a registration with a C object; `Handler` is its counterpart for Swift objects.
 private final class ForeignHandler {
-  // Weak: a registration keeps neither the C object nor what stands for it.
+  // Weak: a registration retains neither the C object nor its `ForeignObject`.
   private weak var object: ForeignObject?
   private let deliver: (ForeignObject, OpaquePointer) -> Void
 

@@ -1,9 +1,9 @@
 internal import CKVORuntime
 
-/// Values of the C runtime's own types as Swift's, and back: what `ForeignObject` and `ForeignCollection` give and
-/// take. Structs are their bytes.
+/// Converts values of the C runtime's own types to Swift values and back, for `ForeignObject` and
+/// `ForeignCollection`. A struct is represented by its bytes.
 enum ForeignValue {
-  /// A C value as what `ForeignObject.value(forKey:)` promises.
+  /// Converts a C value as documented at `ForeignObject.value(forKey:)`.
   static func any(of value: UnsafePointer<kvo_value>, type: UnsafePointer<kvo_type>) -> Any? {
     switch type.pointee.kind {
     case .KVO_KIND_BOOL: kvo_value_get_bool(value)
@@ -21,7 +21,8 @@ enum ForeignValue {
     }
   }
 
-  /// What a C value is called in messages: the Swift type that stands for it, a struct's encoding.
+  /// The name of a C value's type for messages: the Swift type that represents it, or the encoding of a
+  /// struct.
   static func typeName(of value: UnsafePointer<kvo_value>) -> String {
     guard let type = value.pointee.type, let swiftValue = any(of: value, type: type) else {
       return "another type"
@@ -30,24 +31,24 @@ enum ForeignValue {
       ? String(cString: type.pointee.encoding) : swiftName(of: Swift.type(of: swiftValue))
   }
 
-  /// A C value as a Swift type; nil if it can't become one.
+  /// Converts a C value to a Swift type; nil if that is not possible.
   static func read<Value>(_ value: UnsafePointer<kvo_value>, as type: Value.Type) -> Value? {
     if let same = bits(of: value, as: type) ?? elements(of: value, as: type) { return same }
-    // A struct's bytes are no numbers.
+    // Bytes of a struct are not converted to an array of numbers.
     let isStruct = value.pointee.type?.pointee.kind == .KVO_KIND_STRUCT
     guard !isStruct || [UInt8].self is Value.Type else { return nil }
     let found = ValueType.any(of: value)
-    // A text is set as a number, but read as what it is.
+    // Setting converts a text to a number, but reading does not.
     guard !(found is String) || !ValueConversion.isNumber(type) else { return nil }
     let conversion = ValueType.of(type).convert(found)
     guard case .value(let converted) = conversion else { return nil }
     return converted.unbox(as: type)
   }
 
-  /// A Swift value as a C value, which the caller destroys; nil if C has no type for it.
+  /// Converts a Swift value to a C value, which the caller destroys; nil if C has no type for it.
   static func make(from value: Any) -> kvo_value? {
     let value = ValueConversion.base(of: value)
-    // Swift would cast some of Foundation's numbers to its own.
+    // Swift would cast some of Foundation's numbers to its own number types.
     guard !(Swift.type(of: value) is AnyClass) || value is any CoreObject else {
       return scalar(value) ?? AnyElements(value).flatMap { collection(of: $0) }
     }
@@ -57,7 +58,7 @@ enum ForeignValue {
     case let number as UInt64: unsigned(number)
     case let number as any BinaryInteger: CoreValue.number(number)
     case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
-    // In C a text would end at a NUL, and be another.
+    // C would take a text that contains a NUL for the part before it.
     case let string as String: string.utf8.contains(0) ? nil : kvo_value_string(string)
     case let object as ForeignObject: kvo_value_object(object.header)
     case let object as KVOObject: kvo_value_object(object.boundHeader)
@@ -68,7 +69,7 @@ enum ForeignValue {
     }
   }
 
-  // Foundation's numbers, raw values, other texts.
+  // Foundation's numbers, raw values, and other texts.
   private static func scalar(_ value: Any) -> kvo_value? {
     if let number = Number(value) { return make(from: number.swiftNumber) }
     if let rawValue = ValueConversion.rawValue(of: value) { return make(from: rawValue) }
@@ -76,7 +77,7 @@ enum ForeignValue {
     return make(from: text)
   }
 
-  // An array or a set of C's, whose elements are C's values as well, where C has a type for them.
+  // A C array or set. Its elements become C values if C has a type for them.
   private static func collection(of elements: AnyElements) -> kvo_value? {
     var values = elements.all.map { element in
       flattened(element).map { make(from: $0) ?? CoreValue.of($0) } ?? kvo_value()
@@ -88,7 +89,7 @@ enum ForeignValue {
     return kvo_value_object(UnsafeMutablePointer(made))
   }
 
-  /// A Swift value laid out as a C struct, or its bytes, as one.
+  /// Converts a Swift value with the layout of a C struct, or the struct's bytes, to that struct.
   static func structure(_ value: Any, as type: UnsafePointer<kvo_type>) -> kvo_value? {
     if let bytes = value as? [UInt8], type.pointee.kind == .KVO_KIND_STRUCT {
       var made = kvo_value()
@@ -99,7 +100,7 @@ enum ForeignValue {
     func make<T>(_ value: T) -> kvo_value? {
       guard isLaidOut(T.self, like: type) else { return nil }
       var bytes = [UInt8](repeating: 0, count: max(type.pointee.size, MemoryLayout<T>.stride))
-      // Shorter than the struct where that ends in padding.
+      // The Swift value is shorter than the struct if that ends in padding.
       withUnsafeBytes(of: value) { source in
         bytes.withUnsafeMutableBytes { $0.copyMemory(from: source) }
       }
@@ -125,7 +126,7 @@ enum ForeignValue {
     return kvo_value_bytes(value)?.loadUnaligned(as: type)
   }
 
-  // Of a Swift collection type, with each element converted.
+  // Converts to a Swift collection type, element by element.
   private static func elements<Value>(
     of value: UnsafePointer<kvo_value>, as type: Value.Type
   ) -> Value? {
@@ -137,7 +138,7 @@ enum ForeignValue {
     return ValueType.value(of: &converted)
   }
 
-  // Structs and pointers: what has no references and the same scalars at the same places.
+  // Whether a type without references has the same scalars at the same offsets as a C struct or pointer.
   private static func isLaidOut<T>(_ type: T.Type, like cType: UnsafePointer<kvo_type>) -> Bool {
     let kind = cType.pointee.kind
     guard kind == .KVO_KIND_STRUCT || kind == .KVO_KIND_POINTER, _isPOD(type),
@@ -146,7 +147,7 @@ enum ForeignValue {
     return layout(of: cType)?.matches(type) ?? false
   }
 
-  // Types of C live for ever.
+  // C types are never freed.
   private static let layouts = Locked<[UnsafePointer<kvo_type>: StructLayout?]>([:])
 
   private static func layout(of type: UnsafePointer<kvo_type>) -> StructLayout? {
@@ -163,7 +164,7 @@ enum ForeignValue {
 }
 
 extension KeyValueObservedChange {
-  /// With values converted to `Value`; absent where that can't be.
+  /// Creates a change whose values are converted to `Value`; values that can't be converted are absent.
   init(converting change: OpaquePointer) {
     self.init(
       change,

@@ -1,11 +1,11 @@
 internal import CSwiftRuntime
 
-// Whether a Swift type lies in memory as a C struct does: the same scalars at the same places. An encoding tells C's, the
-// metadata of its fields a Swift struct's or tuple's.
+// Finds out whether a Swift type and a C struct have the same scalars at the same offsets. An encoding
+// describes the C struct, field metadata the Swift struct or tuple.
 
-/// What lies in memory one after the other.
+/// The scalars of a struct and their offsets.
 struct StructLayout {
-  /// A scalar of C; integers of one size are one, whatever their sign.
+  /// A scalar type of C. Integers of one size are the same, whether signed or not.
   enum Scalar: Equatable {
     case integer(size: Int)
     case truth
@@ -19,8 +19,8 @@ struct StructLayout {
 
   private(set) var places: [Place] = []
 
-  /// Whether a Swift type may be read where this lies, and written. Of an imported struct whose fields no metadata tells
-  /// the size alone is known.
+  /// Whether a Swift type may be used to read and write memory of this layout. An imported struct may have no
+  /// metadata of its fields; then only its size is compared.
   func matches(_ type: Any.Type) -> Bool {
     var other = StructLayout()
     guard let isKnown = other.add(type, at: 0) else { return false }
@@ -28,7 +28,8 @@ struct StructLayout {
       || places.count == other.places.count && zip(places, other.places).allSatisfy(Self.agree)
   }
 
-  // An integer as wide as a pointer holds one; a Bool has but two values.
+  // An integer that is as wide as a pointer may hold one. A C `bool` may be read as a byte, but not the
+  // reverse, since a `Bool` has only two valid values.
   private static func agree(_ c: Place, _ swift: Place) -> Bool {
     guard c.offset == swift.offset else { return false }
     switch (c.scalar, swift.scalar) {
@@ -39,7 +40,7 @@ struct StructLayout {
   }
 }
 
-// MARK: Swift's
+// MARK: Swift types
 
 extension StructLayout {
   private static let scalars: [ObjectIdentifier: Scalar] = [
@@ -61,7 +62,7 @@ extension StructLayout {
     return nil
   }
 
-  // Nil where it has something that no struct of C has; false where it can't be told what it has.
+  // Returns nil if the type contains something that no C struct does, false if its content is unknown.
   private mutating func add(_ type: Any.Type, at offset: Int) -> Bool? {
     if let scalar = Self.scalar(type) {
       places.append(Place(offset: offset, scalar: scalar))
@@ -70,7 +71,7 @@ extension StructLayout {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     guard kvo_swift_is_aggregate(metadata) else { return nil }
     let count = kvo_swift_field_count(metadata)
-    // What takes no room has nothing to compare.
+    // A type of size 0 has nothing to compare.
     var isKnown = count > 0 || Self.size(type) == 0
     for index in 0..<count {
       guard let field = Self.fieldType(metadata, index),
@@ -92,16 +93,17 @@ extension StructLayout {
   }
 }
 
-// MARK: C's
+// MARK: C types
 
 extension StructLayout {
-  /// Of an encoding that the C runtime has taken; nil where it has something that Swift has no type for.
+  /// Parses an encoding that the C runtime accepted; nil if it contains a type that Swift lacks.
   init?(encoding: String) {
     var rest = encoding.utf8[...]
     guard add(&rest, at: 0) != nil else { return nil }
   }
 
-  /// Adds what the encoding begins with, as soon as it is aligned. Returns its size and alignment.
+  /// Adds the type at the beginning of the encoding, at the next aligned offset. Returns its end and its
+  /// alignment.
   private mutating func add(
     _ rest: inout Substring.UTF8View, at start: Int
   ) -> (end: Int, alignment: Int)? {
@@ -139,7 +141,7 @@ extension StructLayout {
     (offset + alignment - 1) / alignment * alignment
   }
 
-  // Members are laid out from 0, and moved to where the struct's alignment puts it.
+  // Members are laid out from offset 0, and then moved to the struct's aligned offset.
   private mutating func addStruct(
     _ rest: inout Substring.UTF8View, at start: Int
   ) -> (end: Int, alignment: Int)? {

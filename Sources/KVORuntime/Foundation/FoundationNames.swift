@@ -1,18 +1,18 @@
 #if !canImport(ObjectiveC)
-  // The spellings of Foundation, for code that comes from where it has them.
+  // Foundation's names, for code that is moved from Apple's platforms.
 
-  /// `KeyValueObservation`, as Foundation spells it.
+  /// The token of an observation: Foundation's name for `KeyValueObservation`.
   public typealias NSKeyValueObservation = KeyValueObservation
-  /// `KeyValueObservingOptions`, as Foundation spells it.
+  /// The options of a registration: Foundation's name for `KeyValueObservingOptions`.
   public typealias NSKeyValueObservingOptions = KeyValueObservingOptions
-  /// `KeyValueObservedChange`, as Foundation spells it.
+  /// A change with typed values: Foundation's name for `KeyValueObservedChange`.
   public typealias NSKeyValueObservedChange = KeyValueObservedChange
-  /// `KeyValueChange`, as Foundation spells it.
+  /// The kind of a change: Foundation's name for `KeyValueChange`.
   public typealias NSKeyValueChange = KeyValueChange
-  /// `KeyValueChangeKey`, as Foundation spells it.
+  /// A key of a change dictionary: Foundation's name for `KeyValueChangeKey`.
   public typealias NSKeyValueChangeKey = KeyValueChangeKey
-  /// `KeyValueSetMutation`, as Foundation spells it.
+  /// A mutation of a set: Foundation's name for `KeyValueSetMutation`.
   public typealias NSKeyValueSetMutationKind = KeyValueSetMutation
-  /// `KeyValueObservingCustomization`, as Foundation spells it.
+  /// Class methods that customise observing: Foundation's name for `KeyValueObservingCustomization`.
   public typealias NSKeyValueObservingCustomization = KeyValueObservingCustomization
 #endif

@@ -1,11 +1,11 @@
-// What code from Apple's platforms calls otherwise: validation of what is held as an object, and what
-// lazy proxies are asked, under the names of Foundation's collections.
+// Names of Apple's platforms for existing functions: validation of a value that is held as an object, and
+// reading from lazy proxies as from Foundation's collections.
 
 extension KVOObject {
-  /// As `validateValue(_:forKey:)` of an `Any?`, for a value that is held as an object, as it must be
-  /// on Apple's platforms.
+  /// Validates a value for a key, with the value held as an object, as on Apple's platforms. The validator
+  /// may replace it.
   ///
-  /// - Throws: what the validator does; the value is as it was then.
+  /// - Throws: the validator's error; then the value is unchanged.
   public func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
     var validated: Any? = value
     try validateValue(&validated, forKey: key)
@@ -14,36 +14,37 @@ extension KVOObject {
 }
 
 extension ArrayProxy {
-  /// The element at an index, as `NSArray` spells it.
+  /// Returns the element at an index, as `NSArray` does. Stops the program if the index is out of range.
   public func object(at index: Int) -> Any { self[index] }
 
-  /// The elements at some indexes, as `NSArray` spells it. An index beyond the count stops the program.
+  /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
+  /// range.
   /// - Complexity: O(*n*) in the number of indexes.
   public func objects(at indexes: RangeSet<Int>) -> [Any] { indexes.map { self[$0] } }
 
-  /// The first element, as `NSArray` spells it.
+  /// The first element; nil if there is none. The name is `NSArray`'s.
   public var firstObject: Any? { first }
 
-  /// The last element, as `NSArray` spells it.
+  /// The last element; nil if there is none. The name is `NSArray`'s.
   public var lastObject: Any? { last }
 
-  /// Whether an element is there: one that is equal, or the same object where there is no `==`.
-  /// - Complexity: O(*n*), or what a declared accessor for it takes.
+  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
+  /// - Complexity: O(*n*), or that of a declared accessor.
   public func contains(_ element: Any) -> Bool { contents.firstIndex(of: element) != nil }
 
-  /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
-  /// - Complexity: as `contains(_:)`.
+  /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
+  /// - Complexity: O(*n*), or that of a declared accessor.
   public func index(of element: Any) -> Int { contents.firstIndex(of: element) ?? notFound }
 
-  /// An array of its own with an element more.
+  /// Returns a new array with the elements and one more.
   /// - Complexity: O(*n*).
   public func adding(_ element: Any) -> [Any] { Array(self) + [element] }
 
-  /// An array of its own with more elements.
+  /// Returns a new array with the elements and more elements.
   /// - Complexity: O(*n*) in the elements of both.
   public func addingObjects(from elements: [Any]) -> [Any] { Array(self) + elements }
 
-  /// What the elements are described as, with a separator between them.
+  /// Returns the descriptions of the elements, joined by a separator.
   /// - Complexity: O(*n*).
   public func componentsJoined(by separator: String) -> String {
     descriptions(joinedBy: separator)
@@ -51,42 +52,42 @@ extension ArrayProxy {
 }
 
 extension Sequence {
-  /// What the elements are described as, nil as "nil", with a separator between them.
+  /// The descriptions of the elements, joined by a separator; nil is described as "nil".
   func descriptions(joinedBy separator: String) -> String {
     map { element in flattened(element).map { "\($0)" } ?? "nil" }.joined(separator: separator)
   }
 }
 
 extension SetProxy {
-  /// The members in no particular order, as `NSSet` spells it.
+  /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).
   public var allObjects: [Any] { contents.members.map(\.base) }
 
-  /// Some member, nil if there is none, as `NSSet` spells it.
+  /// Returns any member; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(*n*).
   public func anyObject() -> Any? { contents.members.first?.base }
 
-  /// The member that is equal to a value, nil if there is none, as `NSSet` spells it.
+  /// Returns the member that is equal to a value; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(*n*) if it is there.
   public func member(_ value: AnyHashable) -> Any? { contents.original(of: value) }
 }
 
 extension OrderedReading {
-  /// Where an element is first; nil if it is not there. What is not hashable is looked for by going
-  /// through all.
+  /// The first index of an element; nil if there is none. An element that is not hashable is compared with
+  /// all others.
   func firstIndex(of element: Any) -> Int? {
     if let member = flattened(element) as? AnyHashable { return index(of: member) }
     return elements(in: 0..<count).firstIndex { areEqual($0, element) }
   }
 
-  /// The indexes of the elements of which a condition is true, by one reading of all.
+  /// The indexes of the elements that satisfy a condition; reads all elements at once.
   func indexes(where condition: (Any) -> Bool) -> RangeSet<Int> {
     elements(in: 0..<count).indices(where: condition)
   }
 }
 
 extension MemberReading {
-  /// The member that counts as a value: it is equal, or has it for its raw value.
+  /// The member that a value stands for: an equal one, or one that has it as its raw value.
   func original(of value: AnyHashable) -> Any? {
     guard contains(value) else { return nil }
     return members.first {

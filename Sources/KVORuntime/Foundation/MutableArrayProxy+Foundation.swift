@@ -1,74 +1,76 @@
-// `NSMutableArray`'s names, each one change. Indexes are a `RangeSet<Int>` where those have an `IndexSet`,
-// and a `Range<Int>` where they have an `NSRange`.
+// The interface of `NSMutableArray`; each mutation is one change unless its comment says otherwise. Indexes
+// are a `RangeSet<Int>` instead of an `IndexSet`, and a `Range<Int>` instead of an `NSRange`.
 
 // MARK: Reading
 
 extension MutableArrayProxy {
-  /// The element at an index, as `NSArray` spells it.
+  /// Returns the element at an index, as `NSArray` does. Stops the program if the index is out of range.
   public func object(at index: Int) -> Any { self[index] }
 
-  /// The elements at some indexes, as `NSArray` spells it. An index beyond the count stops the program.
+  /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
+  /// range.
   /// - Complexity: O(*n*) in the number of indexes.
   public func objects(at indexes: RangeSet<Int>) -> [Any] { indexes.map { self[$0] } }
 
-  /// The first element, as `NSArray` spells it.
+  /// The first element; nil if there is none. The name is `NSArray`'s.
   public var firstObject: Any? { first }
 
-  /// The last element, as `NSArray` spells it.
+  /// The last element; nil if there is none. The name is `NSArray`'s.
   public var lastObject: Any? { last }
 
-  /// Whether an element is there: one that is equal, or the same object where there is no `==`.
+  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
   /// - Complexity: O(*n*).
   public func contains(_ element: Any) -> Bool { contents.reading.firstIndex(of: element) != nil }
 
-  /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).
   public func index(of element: Any) -> Int { contents.reading.firstIndex(of: element) ?? notFound }
 
-  /// Where an object is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// Returns the first index of an object, compared by identity; `Int.max`, which is Foundation's
+  /// `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).
   public func indexOfObjectIdentical(to element: Any) -> Int {
     contents.reading.indexes { areIdentical($0, element) }.first ?? notFound
   }
 
-  /// Where an element is first in a range; `Int.max` if it is not there. A range beyond the count stops the
-  /// program.
+  /// Returns the first index of an element within a range; `Int.max` if there is none. Stops the program if
+  /// the range is out of bounds.
   /// - Complexity: O(*n*) in the range.
   public func index(of element: Any, in range: Range<Int>) -> Int {
     contents.index(in: range) { areEqual($0, element) }
   }
 
-  /// Where an object is first in a range; `Int.max` if it is not there. A range beyond the count stops the
-  /// program.
+  /// Returns the first index of an object within a range, compared by identity; `Int.max` if there is none.
+  /// Stops the program if the range is out of bounds.
   /// - Complexity: O(*n*) in the range.
   public func indexOfObjectIdentical(to element: Any, in range: Range<Int>) -> Int {
     contents.index(in: range) { areIdentical($0, element) }
   }
 
-  /// The elements of a range, as `NSArray` spells it. A range beyond the count stops the program.
+  /// Returns the elements of a range, as `NSArray` does. Stops the program if the range is out of bounds.
   /// - Complexity: O(*n*) in the range.
   public func subarray(with range: Range<Int>) -> [Any] { contents.elements(in: range) }
 
-  /// An array of its own with an element more. The proxy's key stays as it is.
+  /// Returns a new array with the elements and one more. The proxy's key is unchanged.
   /// - Complexity: O(*n*).
   public func adding(_ element: Any) -> [Any] { Array(self) + [element] }
 
-  /// An array of its own with more elements. The proxy's key stays as it is.
+  /// Returns a new array with the elements and more elements. The proxy's key is unchanged.
   /// - Complexity: O(*n*) in the elements of both.
   public func addingObjects(from elements: [Any]) -> [Any] { Array(self) + elements }
 
-  /// What the elements are described as, with a separator between them.
+  /// Returns the descriptions of the elements, joined by a separator.
   /// - Complexity: O(*n*).
   public func componentsJoined(by separator: String) -> String { descriptions(joinedBy: separator) }
 
-  /// The first element that is among others, too; nil if none is.
+  /// Returns the first element that another array contains, too; nil if there is none.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func firstObjectCommon(with others: [Any]) -> Any? {
     let sought = SoughtElements(others)
     return first { sought.contains($0) }
   }
 
-  /// Whether there are the same elements, in the same order.
+  /// Returns whether both arrays contain equal elements in the same order.
   /// - Complexity: O(*n*).
   public func isEqual(to others: [Any]) -> Bool {
     count == others.count && zip(self, others).allSatisfy { areEqual($0, $1) }
@@ -78,125 +80,132 @@ extension MutableArrayProxy {
 // MARK: Mutation
 
 extension MutableArrayProxy {
-  /// `append(_:)`, as `NSMutableArray` spells it.
+  /// Inserts an element at the end, as `append(_:)` does. The name is `NSMutableArray`'s.
   public func add(_ element: Any) throws { try append(element) }
 
-  /// Adds elements at the end, as one insertion.
+  /// Inserts elements at the end, as one insertion.
   public func addObjects(from elements: [Any]) throws {
     try insert(elements, at: RangeSet(count..<count + elements.count))
   }
 
-  /// `remove(at:)`, as `NSMutableArray` spells it.
+  /// Removes the element at an index, as `remove(at:)` does. The name is `NSMutableArray`'s.
   public func removeObject(at index: Int) throws { try remove(at: index) }
 
-  /// `remove(at:)` of several, as `NSMutableArray` spells it.
+  /// Removes the elements at several indexes, as one removal. The name is `NSMutableArray`'s.
   public func removeObjects(at indexes: RangeSet<Int>) throws { try remove(at: indexes) }
 
-  /// Removes the elements of a range: one removal.
+  /// Removes the elements of a range, as one removal.
   public func removeObjects(in range: Range<Int>) throws { try remove(at: RangeSet(range)) }
 
-  /// Removes an element wherever it is: one removal, none if it is not there.
+  /// Removes all occurrences of an element, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Any) throws {
     try contents.remove { areEqual($0, element) }
   }
 
-  /// Removes an object wherever it is, and none that is only equal: one removal, none if it is not there.
+  /// Removes all occurrences of an object, compared by identity, as one removal. If there are none, nothing
+  /// changes.
   /// - Complexity: O(*n*).
   public func removeObject(identicalTo element: Any) throws {
     try contents.remove { areIdentical($0, element) }
   }
 
-  /// Removes an element wherever it is in a range: one removal, none if it is not there.
+  /// Removes all occurrences of an element within a range, as one removal. If there are none, nothing
+  /// changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Any, in range: Range<Int>) throws {
     try contents.remove(in: range) { areEqual($0, element) }
   }
 
-  /// Removes an object wherever it is in a range: one removal, none if it is not there.
+  /// Removes all occurrences of an object within a range, compared by identity, as one removal. If there are
+  /// none, nothing changes.
   /// - Complexity: O(*n*).
   public func removeObject(identicalTo element: Any, in range: Range<Int>) throws {
     try contents.remove(in: range) { areIdentical($0, element) }
   }
 
-  /// Removes elements wherever they are: one removal, none if none of them is there.
+  /// Removes all occurrences of several elements, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func removeObjects(in elements: [Any]) throws {
     let sought = SoughtElements(elements)
     try contents.remove { sought.contains($0) }
   }
 
-  /// Removes the last element.
+  /// Removes the last element. Throws `KeyValueError.indexOutOfBounds` if there is none.
   public func removeLastObject() throws { try remove(at: Swift.max(count - 1, 0)) }
 
-  /// `removeAll()`, as `NSMutableArray` spells it.
+  /// Removes all elements, as `removeAll()` does. The name is `NSMutableArray`'s.
   public func removeAllObjects() throws { try removeAll() }
 
-  /// `replace(at:with:)`, as `NSMutableArray` spells it.
+  /// Replaces the element at an index, as `replace(at:with:)` does. The name is `NSMutableArray`'s.
   public func replaceObject(at index: Int, with element: Any) throws {
     try replace(at: index, with: element)
   }
 
-  /// `replace(at:with:)` of several, as `NSMutableArray` spells it.
+  /// Replaces the elements at several indexes, one for each index, as one replacement. The name is
+  /// `NSMutableArray`'s.
   public func replaceObjects(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     try replace(at: indexes, with: elements)
   }
 
-  /// Puts elements in place of a range: one replacement if there are as many, a removal if there are none,
-  /// an insertion if the range is empty, otherwise a removal followed by an insertion.
+  /// Replaces the elements of a range by others. This is one replacement if there are as many, a removal if
+  /// there are none, and an insertion if the range is empty; otherwise it is a removal followed by an
+  /// insertion.
   ///
-  /// - Throws: as every mutation, with the elements as they were.
+  /// - Throws: the errors of `insert(_:at:)`; then the elements are unchanged.
   public func replaceObjects(in range: Range<Int>, withObjectsFrom elements: [Any]) throws {
     try contents.replace(range, with: elements)
   }
 
-  /// Puts some of other elements in place of a range: as `replaceObjects(in:withObjectsFrom:)`. Of what is
-  /// beyond the others' count the program stops, as an `Array` does.
+  /// Replaces the elements of a range by some of an array's elements, as
+  /// `replaceObjects(in:withObjectsFrom:)` does. Stops the program if `other` is out of the array's bounds.
   public func replaceObjects(
     in range: Range<Int>, withObjectsFrom elements: [Any], range other: Range<Int>
   ) throws { try contents.replace(range, with: Array(elements[other])) }
 
-  /// Puts other elements in place of all: one setting. (Of a C object's key a replacement, if there are
-  /// as many, else a removal and an insertion.)
+  /// Replaces all elements, as one change of kind setting. For a C object's key it is a replacement if there
+  /// are as many new elements, otherwise a removal and an insertion.
   /// - Complexity: O(*n*).
   public func setArray(_ elements: [Any]) throws { try contents.mutable().set(elements) }
 
-  /// Exchanges two elements: one replacement of both, none if both indexes are one.
+  /// Exchanges two elements, as one replacement of both. If both indexes are the same, nothing changes.
   /// - Complexity: O(1).
   public func exchangeObject(at first: Int, withObjectAt second: Int) throws {
     try contents.exchange(first, second)
   }
 
-  /// Sorts the elements: one replacement of all, none if there is none.
+  /// Sorts the elements by a predicate, as one replacement of all. Without elements nothing changes.
   /// - Complexity: O(*n* log *n*).
   public func sort(by areInIncreasingOrder: (Any, Any) throws -> Bool) throws {
     try contents.rearrange { try $0.sort(by: areInIncreasingOrder) }
   }
 }
 
-// MARK: Of either ordered proxy
+// MARK: For both ordered proxies
 
 extension OrderedContents {
-  /// Removes the elements of which a condition is true: one removal, none if there are none.
+  /// Removes the elements that satisfy a condition, as one removal. If there are none, nothing changes.
   func remove(where condition: (Any) -> Bool) throws {
     _ = try mutable()
     try remove(at: reading.indexes(where: condition))
   }
 
-  /// The same among the elements of a range.
+  /// Removes the elements within a range that satisfy a condition, as one removal. If there are none, nothing
+  /// changes.
   func remove(in range: Range<Int>, where condition: (Any) -> Bool) throws {
     _ = try mutable()
     try check(range)
     try remove(at: indexes(in: range, where: condition))
   }
 
-  /// Where in a range a condition is true first. A range beyond the count stops the program.
+  /// The index of the first element within a range that satisfies a condition. Stops the program if the range
+  /// is out of bounds.
   func index(in range: Range<Int>, where condition: (Any) -> Bool) -> Int {
     perform { try check(range) }
     return indexes(in: range, where: condition).first ?? notFound
   }
 
-  /// The elements of a range. One beyond the count stops the program.
+  /// The elements of a range. Stops the program if the range is out of bounds.
   func elements(in range: Range<Int>) -> [Any] {
     perform { try check(range) }
     return reading.elements(in: range)
@@ -214,12 +223,12 @@ extension OrderedContents {
     throw outOfBounds(range.lowerBound < 0 ? range.lowerBound : Swift.max(range.lowerBound, count))
   }
 
-  /// Puts elements in place of a range.
+  /// Replaces the elements of a range.
   func replace(_ range: Range<Int>, with elements: [Any]) throws {
     let mutation = try mutable()
     try check(range)
     if range.count == elements.count { return try replace(at: RangeSet(range), with: elements) }
-    // What can't come is an error before anything has gone.
+    // Throws for elements that can't be converted before anything is removed.
     _ = try elements.map(mutation.converted)
     let gone = reading.elements(in: range)
     try remove(at: RangeSet(range))
@@ -245,7 +254,7 @@ extension OrderedContents {
     try mutation.replace(at: both, with: elements)
   }
 
-  /// Puts the elements in another order.
+  /// Replaces all elements by the same ones in another order.
   func rearrange(_ body: (inout [Any]) throws -> Void) throws {
     let mutation = try mutable()
     var elements = reading.elements(in: 0..<reading.count)

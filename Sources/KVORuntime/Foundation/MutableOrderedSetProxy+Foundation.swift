@@ -1,49 +1,49 @@
-// `NSMutableOrderedSet`'s names, each one change where it is not said otherwise. Other ordered sets are
-// given as arrays, or as any sequence.
+// The interface of `NSMutableOrderedSet`; each mutation is one change unless its comment says otherwise.
+// Other ordered sets are passed as arrays or other sequences.
 
 // MARK: Reading
 
 extension MutableOrderedSetProxy {
-  /// The member at an index, as `NSOrderedSet` spells it.
+  /// Returns the member at an index, as `NSOrderedSet` does. Stops the program if the index is out of range.
   public func object(at index: Int) -> AnyHashable { self[index] }
 
-  /// The members at some indexes, as `NSOrderedSet` spells it. An index beyond the count stops the
-  /// program.
+  /// Returns the members at several indexes, as `NSOrderedSet` does. Stops the program if an index is out of
+  /// range.
   /// - Complexity: O(*n*) in the number of indexes.
   public func objects(at indexes: RangeSet<Int>) -> [Any] { indexes.map { self[$0].base } }
 
-  /// The first member, as `NSOrderedSet` spells it.
+  /// The first member; nil if there is none. The name is `NSOrderedSet`'s.
   public var firstObject: Any? { first?.base }
 
-  /// The last member, as `NSOrderedSet` spells it.
+  /// The last member; nil if there is none. The name is `NSOrderedSet`'s.
   public var lastObject: Any? { last?.base }
 
-  /// The members in their order, as `NSOrderedSet` spells it.
+  /// An array of the members in their order. The name is `NSOrderedSet`'s.
   /// - Complexity: O(*n*).
   public var array: [Any] { map(\.base) }
 
-  /// The members as a set, as `NSOrderedSet` spells it.
+  /// A set of the members. The name is `NSOrderedSet`'s.
   /// - Complexity: O(*n*).
   public var set: Set<AnyHashable> { Set(self) }
 
-  /// Where a member is; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
-  /// - Complexity: O(*n*), or what the declared accessor for it takes.
+  /// Returns the index of a member; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
+  /// - Complexity: O(*n*), or that of a declared accessor.
   public func index(of member: AnyHashable) -> Int { firstIndex(of: member) ?? notFound }
 
-  /// Whether all members are among those of another ordered set, or of a set.
+  /// Returns whether another ordered set, or a set, contains all members.
   /// - Complexity: O(*n*) in the members of both.
   public func isSubset(of other: some Sequence<AnyHashable>) -> Bool { set.isSubset(of: other) }
 
-  /// Whether a member is among those of another ordered set.
+  /// Returns whether another ordered set contains at least one of the members.
   /// - Complexity: O(*n*) in the members of both.
   public func intersects(_ other: some Sequence<AnyHashable>) -> Bool {
     !set.isDisjoint(with: other)
   }
 
-  /// `intersects(_:)` of a set, as `NSOrderedSet` spells it.
+  /// Returns whether a set contains at least one of the members. The name is `NSOrderedSet`'s.
   public func intersectsSet(_ other: Set<AnyHashable>) -> Bool { intersects(other) }
 
-  /// Whether there are the same members, in the same order.
+  /// Returns whether both contain the same members in the same order.
   /// - Complexity: O(*n*).
   public func isEqual(to other: some Sequence<AnyHashable>) -> Bool { elementsEqual(other) }
 }
@@ -51,56 +51,61 @@ extension MutableOrderedSetProxy {
 // MARK: Mutation
 
 extension MutableOrderedSetProxy {
-  /// Adds those members that are not there at the end: one insertion, none if all are.
+  /// Inserts those members that are not yet contained at the end, as one insertion. If there are none,
+  /// nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func addObjects(from members: [AnyHashable]) throws {
     try insert(members, at: RangeSet(count..<count + members.count))
   }
 
-  /// `remove(at:)`, as `NSMutableOrderedSet` spells it.
+  /// Removes the member at an index, as `remove(at:)` does. The name is `NSMutableOrderedSet`'s.
   public func removeObject(at index: Int) throws { try remove(at: index) }
 
-  /// `remove(at:)` of several, as `NSMutableOrderedSet` spells it.
+  /// Removes the members at several indexes, as one removal. The name is `NSMutableOrderedSet`'s.
   public func removeObjects(at indexes: RangeSet<Int>) throws { try remove(at: indexes) }
 
-  /// Removes the members of a range: one removal.
+  /// Removes the members of a range, as one removal.
   public func removeObjects(in range: Range<Int>) throws { try remove(at: RangeSet(range)) }
 
-  /// Removes members: one removal, none if none of them is there.
+  /// Removes members, as one removal. If none is contained, nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func removeObjects(in members: [AnyHashable]) throws { try minus(members) }
 
-  /// `removeAll()`, as `NSMutableOrderedSet` spells it.
+  /// Removes all members, as `removeAll()` does. The name is `NSMutableOrderedSet`'s.
   public func removeAllObjects() throws { try removeAll() }
 
-  /// `replace(at:with:)`, as `NSMutableOrderedSet` spells it.
+  /// Replaces the member at an index, as `replace(at:with:)` does. The name is `NSMutableOrderedSet`'s.
   public func replaceObject(at index: Int, with member: AnyHashable) throws {
     try replace(at: index, with: member)
   }
 
-  /// Puts members in the places of as many others: one replacement.
+  /// Replaces the members at several indexes, one for each index, as one replacement.
   ///
-  /// - Throws: as every mutation; `KeyValueError.validationFailed` if a member would be there twice.
+  /// - Throws: the errors of `replace(at:with:)`, in particular `KeyValueError.validationFailed` if a member
+  ///   would occur twice.
   /// - Complexity: O(*n*).
   public func replaceObjects(at indexes: RangeSet<Int>, with members: [AnyHashable]) throws {
     try replace(at: indexes, with: members)
   }
 
-  /// Puts a member in the place of another, or at the end if the index is the count.
+  /// Replaces the member at an index; if the index is the count, inserts the member at the end.
   public func setObject(_ member: AnyHashable, at index: Int) throws {
     try index == count ? add(member) : replace(at: index, with: member)
   }
 
-  /// Exchanges two members: one replacement of both, none if both indexes are one.
+  /// Exchanges two members, as one replacement of both. If both indexes are the same, nothing changes.
   /// - Complexity: O(1).
   public func exchangeObject(at first: Int, withObjectAt second: Int) throws {
     try contents.exchange(first, second)
   }
 
-  /// Takes members out and puts them in, in their order, before what then stands at an index: a removal
-  /// and an insertion, neither if there are no indexes.
+  /// Moves members to an index, in their order: a removal followed by an insertion. Without indexes nothing
+  /// changes.
   ///
-  /// - Throws: as every mutation, with the members where they were.
+  /// - Parameters:
+  ///   - indexes: the members to move.
+  ///   - index: the index of the first of them afterwards.
+  /// - Throws: the errors of `insert(_:at:)`; then the members are where they were.
   /// - Complexity: O(*n*).
   public func moveObjects(at indexes: RangeSet<Int>, to index: Int) throws {
     let mutation = try contents.mutable()
@@ -116,45 +121,47 @@ extension MutableOrderedSetProxy {
     }
   }
 
-  /// Sorts the members: one replacement of all, none if there is none.
+  /// Sorts the members by a predicate, as one replacement of all. Without members nothing changes.
   /// - Complexity: O(*n* log *n*).
   public func sort(by areInIncreasingOrder: (Any, Any) throws -> Bool) throws {
     try contents.rearrange { try $0.sort(by: areInIncreasingOrder) }
   }
 
-  /// Adds those members of another ordered set that are not there at the end: one insertion, none if all
-  /// are.
+  /// Inserts those members of another ordered set that are not yet contained at the end, as one insertion. If
+  /// there are none, nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func union(_ other: some Sequence<AnyHashable>) throws {
     try addObjects(from: Array(other))
   }
 
-  /// Takes the members of another ordered set away: one removal, none if none of them is there.
+  /// Removes the members of another ordered set, as one removal. If none is contained, nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func minus(_ other: some Sequence<AnyHashable>) throws {
     let sought = Set(other)
     try contents.remove { ($0 as? AnyHashable).map(sought.contains) ?? false }
   }
 
-  /// Takes all members away but those of another ordered set: one removal, none if all of them stay.
+  /// Removes all members that another ordered set does not contain, as one removal. If there are none,
+  /// nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func intersect(_ other: some Sequence<AnyHashable>) throws {
     let kept = Set(other)
     try contents.remove { !(($0 as? AnyHashable).map(kept.contains) ?? false) }
   }
 
-  /// `union(_:)` of a set, as `NSMutableOrderedSet` spells it.
+  /// Inserts those members of a set that are not yet contained at the end, as one insertion. The name is
+  /// `NSMutableOrderedSet`'s.
   public func unionSet(_ other: Set<AnyHashable>) throws { try union(other) }
 
-  /// `minus(_:)` of a set, as `NSMutableOrderedSet` spells it.
+  /// Removes the members of a set, as one removal. The name is `NSMutableOrderedSet`'s.
   public func minusSet(_ other: Set<AnyHashable>) throws { try minus(other) }
 
-  /// `intersect(_:)` of a set, as `NSMutableOrderedSet` spells it.
+  /// Removes all members that a set does not contain, as one removal. The name is `NSMutableOrderedSet`'s.
   public func intersectSet(_ other: Set<AnyHashable>) throws { try intersect(other) }
 }
 
 extension OrderedContents {
-  /// Where elements stand once they have been taken out and put in at an index.
+  /// The indexes of elements after they were moved to an index.
   fileprivate func places(of indexes: RangeSet<Int>, movedTo index: Int) throws -> Range<Int> {
     try checkBounds(indexes)
     try check(index)

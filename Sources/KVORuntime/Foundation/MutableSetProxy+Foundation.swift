@@ -1,33 +1,33 @@
-// `NSMutableSet`'s names, each one change, made by the proxy's own mutations.
+// The interface of `NSMutableSet`. Each mutation is one change.
 
 // MARK: Reading
 
 extension MutableSetProxy {
-  /// The members in no particular order, as `NSSet` spells it.
+  /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).
   public var allObjects: [Any] { contents.reading.members.map(\.base) }
 
-  /// Some member, nil if there is none, as `NSSet` spells it.
+  /// Returns any member; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(*n*).
   public func anyObject() -> Any? { contents.reading.members.first?.base }
 
-  /// The member that is equal to a value, nil if there is none, as `NSSet` spells it.
+  /// Returns the member that is equal to a value; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(*n*) if it is there.
   public func member(_ value: AnyHashable) -> Any? { contents.reading.original(of: value) }
 
-  /// Whether all members are among others.
+  /// Returns whether another set contains all members.
   /// - Complexity: O(*n*).
   public func isSubset(of other: Set<AnyHashable>) -> Bool {
     contents.reading.members.isSubset(of: other)
   }
 
-  /// Whether there is a member among others.
+  /// Returns whether another set contains at least one of the members.
   /// - Complexity: O(*n*).
   public func intersects(_ other: Set<AnyHashable>) -> Bool {
     !contents.reading.members.isDisjoint(with: other)
   }
 
-  /// Whether there are the same members.
+  /// Returns whether both sets contain the same members.
   /// - Complexity: O(*n*).
   public func isEqual(to other: Set<AnyHashable>) -> Bool { contents.reading.members == other }
 }
@@ -35,19 +35,20 @@ extension MutableSetProxy {
 // MARK: Mutation
 
 extension MutableSetProxy {
-  /// `formUnion(_:)`, as `NSMutableSet` spells it.
+  /// Adds the members of another set, as `formUnion(_:)` does. The name is `NSMutableSet`'s.
   public func union(_ other: Set<AnyHashable>) throws { try formUnion(other) }
 
-  /// `subtract(_:)`, as `NSMutableSet` spells it.
+  /// Removes the members of another set, as `subtract(_:)` does. The name is `NSMutableSet`'s.
   public func minus(_ other: Set<AnyHashable>) throws { try subtract(other) }
 
-  /// `formIntersection(_:)`, as `NSMutableSet` spells it.
+  /// Removes all members that another set does not contain, as `formIntersection(_:)` does. The name is
+  /// `NSMutableSet`'s.
   public func intersect(_ other: Set<AnyHashable>) throws { try formIntersection(other) }
 
-  /// `set(_:)`, as `NSMutableSet` spells it.
+  /// Replaces all members, as `set(_:)` does. The name is `NSMutableSet`'s.
   public func setSet(_ other: Set<AnyHashable>) throws { try set(other) }
 
-  /// Adds members, as one union.
+  /// Adds the elements of an array, as one insertion.
   public func addObjects(from members: [AnyHashable]) throws { try formUnion(Set(members)) }
 
   /// Removes all members, as one change.

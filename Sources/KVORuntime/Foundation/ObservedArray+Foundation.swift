@@ -1,116 +1,119 @@
-// `NSMutableArray`'s names, each one change. What goes wrong stops the program, as with the others.
+// The interface of `NSMutableArray`. Each mutation is one change; an error stops the program.
 
 extension ObservedArray {
-  /// The element at an index, as `NSArray` spells it.
+  /// Returns the element at an index, as `NSArray` does. Stops the program if the index is out of range.
   public func object(at index: Int) -> Element { self[index] }
 
-  /// The elements at some indexes, as `NSArray` spells it.
+  /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
+  /// range.
   /// - Complexity: O(*n*) in the number of indexes.
   public func objects(at indexes: RangeSet<Int>) -> [Element] { indexes.map { self[$0] } }
 
-  /// The first element, as `NSArray` spells it.
+  /// The first element; nil if there is none. The name is `NSArray`'s.
   public var firstObject: Element? { first }
 
-  /// The last element, as `NSArray` spells it.
+  /// The last element; nil if there is none. The name is `NSArray`'s.
   public var lastObject: Element? { last }
 
-  /// The elements of a range, as `NSArray` spells it.
+  /// Returns the elements of a range, as `NSArray` does. Stops the program if the range is out of bounds.
   /// - Complexity: O(*n*) in the range.
   public func subarray(with range: Range<Int>) -> [Element] { Array(self[range]) }
 
-  /// An array of its own with an element more. The property stays as it is.
+  /// Returns a new array with the elements and one more. The property is unchanged.
   /// - Complexity: O(*n*).
   public func adding(_ element: Element) -> [Element] { Array(self) + [element] }
 
-  /// An array of its own with more elements. The property stays as it is.
+  /// Returns a new array with the elements and more elements. The property is unchanged.
   /// - Complexity: O(*n*) in the elements of both.
   public func addingObjects(from elements: [Element]) -> [Element] { Array(self) + elements }
 
-  /// What the elements are described as, with a separator between them.
+  /// Returns the descriptions of the elements, joined by a separator.
   /// - Complexity: O(*n*).
   public func componentsJoined(by separator: String) -> String {
     descriptions(joinedBy: separator)
   }
 
-  /// `append(_:)`, as `NSMutableArray` spells it.
+  /// Adds an element at the end, as `append(_:)` does. The name is `NSMutableArray`'s.
   /// - Complexity: O(1), amortised.
   public func add(_ element: Element) { append(element) }
 
   /// Adds elements at the end, as one insertion.
   public func addObjects(from elements: [Element]) { append(contentsOf: elements) }
 
-  /// `remove(at:)`, as `NSMutableArray` spells it.
+  /// Removes the element at an index, as `remove(at:)` does. The name is `NSMutableArray`'s.
   public func removeObject(at index: Int) { remove(at: index) }
 
-  /// `removeSubranges(_:)`, as `NSMutableArray` spells it.
+  /// Removes the elements at several indexes, as `removeSubranges(_:)` does. The name is `NSMutableArray`'s.
   public func removeObjects(at indexes: RangeSet<Int>) { removeSubranges(indexes) }
 
-  /// `removeSubrange(_:)`, as `NSMutableArray` spells it.
+  /// Removes the elements of a range, as `removeSubrange(_:)` does. The name is `NSMutableArray`'s.
   public func removeObjects(in range: Range<Int>) { removeSubrange(range) }
 
-  /// `removeLast()`, as `NSMutableArray` spells it.
+  /// Removes the last element, as `removeLast()` does. The name is `NSMutableArray`'s.
   public func removeLastObject() { removeLast() }
 
-  /// `removeAll()`, as `NSMutableArray` spells it.
+  /// Removes all elements, as `removeAll()` does. The name is `NSMutableArray`'s.
   public func removeAllObjects() { removeAll() }
 
-  /// Puts an element in the place of another: one replacement.
+  /// Replaces the element at an index, as one replacement.
   /// - Complexity: O(1).
   public func replaceObject(at index: Int, with element: Element) { self[index] = element }
 
-  /// `replaceSubrange(_:with:)`, as `NSMutableArray` spells it.
+  /// Replaces the elements of a range, as `replaceSubrange(_:with:)` does. The name is `NSMutableArray`'s.
   public func replaceObjects(in range: Range<Int>, withObjectsFrom elements: [Element]) {
     replaceSubrange(range, with: elements)
   }
 
-  /// `replaceSubrange(_:with:)` with some of other elements, as `NSMutableArray` spells it.
+  /// Replaces the elements of a range by some of an array's elements, as `replaceSubrange(_:with:)` does. The
+  /// name is `NSMutableArray`'s.
   public func replaceObjects(
     in range: Range<Int>, withObjectsFrom elements: [Element], range other: Range<Int>
   ) { replaceSubrange(range, with: elements[other]) }
 
-  /// `swapAt(_:_:)`, as `NSMutableArray` spells it.
+  /// Exchanges two elements, as `swapAt(_:_:)` does. The name is `NSMutableArray`'s.
   /// - Complexity: O(1).
   public func exchangeObject(at first: Int, withObjectAt second: Int) { swapAt(first, second) }
 }
 
 extension ObservedArray where Element: Equatable {
-  /// Where an element is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).
   public func index(of element: Element) -> Int { firstIndex(of: element) ?? notFound }
 
-  /// Where an element is first in a range; `Int.max` if it is not there.
+  /// Returns the first index of an element within a range; `Int.max` if there is none.
   /// - Complexity: O(*n*) in the range.
   public func index(of element: Element, in range: Range<Int>) -> Int {
     self[range].firstIndex(of: element) ?? notFound
   }
 
-  /// The first element that is among others, too; nil if none is.
+  /// Returns the first element that another array contains, too; nil if there is none.
   /// - Complexity: O(*n* · *m*).
   public func firstObjectCommon(with others: [Element]) -> Element? {
     first { others.contains($0) }
   }
 
-  /// Whether there are the same elements, in the same order.
+  /// Returns whether both arrays contain equal elements in the same order.
   /// - Complexity: O(*n*).
   public func isEqual(to others: [Element]) -> Bool { elementsEqual(others) }
 
-  /// Removes an element wherever it is in a range: one removal, none if it is not there.
+  /// Removes all occurrences of an element within a range, as one removal. If there are none, nothing
+  /// changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Element, in range: Range<Int>) {
     removeSubranges(self[range].indices { $0 == element })
   }
 
-  /// Removes an element wherever it is: one removal, none if it is not there.
+  /// Removes all occurrences of an element, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Element) { removeAll { $0 == element } }
 
-  /// Removes elements wherever they are: one removal, none if none of them is there.
+  /// Removes all occurrences of several elements, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n* · *m*).
   public func removeObjects(in elements: [Element]) { removeAll { elements.contains($0) } }
 }
 
 extension ObservedArray where Element: Hashable {
-  /// Removes elements wherever they are: one removal, none if none of them is there.
+  /// Removes all occurrences of several elements, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*) in the elements of both.
   public func removeObjects(in elements: [Element]) {
     let sought = Set(elements)
@@ -119,23 +122,26 @@ extension ObservedArray where Element: Hashable {
 }
 
 extension ObservedArray where Element: AnyObject {
-  /// Where an object is first; `Int.max`, which is Foundation's `NSNotFound`, if it is not there.
+  /// Returns the first index of an object, compared by identity; `Int.max`, which is Foundation's
+  /// `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).
   public func indexOfObjectIdentical(to object: Element) -> Int {
     firstIndex { $0 === object } ?? notFound
   }
 
-  /// Where an object is first in a range; `Int.max` if it is not there.
+  /// Returns the first index of an object within a range, compared by identity; `Int.max` if there is none.
   /// - Complexity: O(*n*) in the range.
   public func indexOfObjectIdentical(to object: Element, in range: Range<Int>) -> Int {
     self[range].firstIndex { $0 === object } ?? notFound
   }
 
-  /// Removes an object wherever it is, and none that is only equal: one removal, none if it is not there.
+  /// Removes all occurrences of an object, compared by identity, as one removal. If there are none, nothing
+  /// changes.
   /// - Complexity: O(*n*).
   public func removeObject(identicalTo object: Element) { removeAll { $0 === object } }
 
-  /// Removes an object wherever it is in a range: one removal, none if it is not there.
+  /// Removes all occurrences of an object within a range, compared by identity, as one removal. If there are
+  /// none, nothing changes.
   /// - Complexity: O(*n*).
   public func removeObject(identicalTo object: Element, in range: Range<Int>) {
     removeSubranges(self[range].indices { $0 === object })

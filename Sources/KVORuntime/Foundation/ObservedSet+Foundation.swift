@@ -1,51 +1,52 @@
-// `NSMutableSet`'s names, each one change, made by the handle's own mutations.
+// The interface of `NSMutableSet`. Each mutation is one change.
 
 extension ObservedSet {
-  /// The members in no particular order, as `NSSet` spells it.
+  /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).
   public var allObjects: [Element] { Array(self) }
 
-  /// Some member, nil if there is none, as `NSSet` spells it.
+  /// Returns any member; nil if there is none. The name is `NSSet`'s.
   public func anyObject() -> Element? { first { _ in true } }
 
-  /// The member that is equal to a value, nil if there is none, as `NSSet` spells it.
+  /// Returns the member that is equal to a value; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(1) on average.
   public func member(_ value: Element) -> Element? {
     let members = members
     return members.firstIndex(of: value).map { members[$0] }
   }
 
-  /// Whether all members are among others.
+  /// Returns whether another set contains all members.
   /// - Complexity: O(*n*).
   public func isSubset(of other: Set<Element>) -> Bool { members.isSubset(of: other) }
 
-  /// Whether there is a member among others.
+  /// Returns whether another set contains at least one of the members.
   /// - Complexity: O(*n*).
   public func intersects(_ other: Set<Element>) -> Bool { !members.isDisjoint(with: other) }
 
-  /// Whether there are the same members.
+  /// Returns whether both sets contain the same members.
   /// - Complexity: O(*n*).
   public func isEqual(to other: Set<Element>) -> Bool { members == other }
 
-  /// `insert(_:)`, as `NSMutableSet` spells it.
+  /// Adds a member, as `insert(_:)` does. The name is `NSMutableSet`'s.
   /// - Complexity: O(1) on average.
   public func add(_ member: Element) { insert(member) }
 
-  /// Adds members, as one union.
+  /// Adds the elements of an array, as one insertion.
   public func addObjects(from members: [Element]) { formUnion(Set(members)) }
 
-  /// `formUnion(_:)`, as `NSMutableSet` spells it: this set is changed.
+  /// Adds the members of another set to this one, as `formUnion(_:)` does. The name is `NSMutableSet`'s.
   public func union(_ other: Set<Element>) { formUnion(other) }
 
-  /// `subtract(_:)`, as `NSMutableSet` spells it.
+  /// Removes the members of another set, as `subtract(_:)` does. The name is `NSMutableSet`'s.
   public func minus(_ other: Set<Element>) { subtract(other) }
 
-  /// `formIntersection(_:)`, as `NSMutableSet` spells it.
+  /// Removes all members that another set does not contain, as `formIntersection(_:)` does. The name is
+  /// `NSMutableSet`'s.
   public func intersect(_ other: Set<Element>) { formIntersection(other) }
 
-  /// `set(_:)`, as `NSMutableSet` spells it.
+  /// Replaces all members, as `set(_:)` does. The name is `NSMutableSet`'s.
   public func setSet(_ other: Set<Element>) { set(other) }
 
-  /// `removeAll()`, as `NSMutableSet` spells it.
+  /// Removes all members, as `removeAll()` does. The name is `NSMutableSet`'s.
   public func removeAllObjects() { removeAll() }
 }

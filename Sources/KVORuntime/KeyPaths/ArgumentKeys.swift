@@ -1,11 +1,12 @@
 internal import CKVORuntime
 
-/// Keys of key paths with arguments (`\.list[index]`), for the objects of one class.
+/// The keys of key paths with arguments (`\.list[index]`), for the objects of one class.
 ///
-/// Arguments may be any values, however many: so a key path leases a key for as long as something
-/// holds the lease, a registration above all, and then the next one does. The C core keeps keys
-/// for ever, therefore they are used again, by key paths to values of the same type that read the same.
-/// Arguments are hashed and compared by the program's code, which is called without a lock.
+/// Arguments can have any value, so there is no limit to the number of such key paths, but the C core never
+/// frees a key. Therefore a key path only leases a key. The lease ends when its last user, usually a
+/// registration, releases it; the key is then leased to another key path that has the same value type and
+/// reads the same properties. Hashing and comparing arguments runs the program's code, so no lock is held
+/// then.
 ///
 /// | state | protection |
 /// |---|---|
@@ -13,17 +14,19 @@ internal import CKVORuntime
 /// | which key path has leased a key | `LeasedAccessors`' lock |
 final class ArgumentKeys: Sendable {
   fileprivate struct State {
-    /// By hash.
+    /// Live leases, by the hash of their key path.
     var leases: [Int: [LeaseEntry]] = [:]
     var idle: [ArgumentKey.Kind: [ArgumentKey]] = [:]
-    /// How many leases there have ever been.
+    /// Counts all leases ever added. `add` uses it to detect that another thread added one since `find`.
     var version = 0
   }
 
   private let state = Locked(State())
 
-  /// The key of a key path: the one that it has leased, or another.
-  /// - Parameter make: makes a key for ever, if none is idle; called without a lock.
+  /// Returns the key that the key path has leased, or leases one to it.
+  /// - Parameters:
+  ///   - kind: the kind of key to lease; nil if the key path can't be observed. Called without a lock.
+  ///   - make: makes a permanent key if none is idle. Called without a lock.
   func key(
     of keyPath: AnyKeyPath, _ kind: () -> ArgumentKey.Kind?,
     _ make: (ArgumentKey.Kind) -> ArgumentKey
@@ -34,7 +37,7 @@ final class ArgumentKeys: Sendable {
     guard let kind = kind() else { return nil }
     let key = state.withLock { $0.takeIdle(kind) } ?? make(kind)
     let lease = KeyLease(key, keyPath, hash, self)
-    // Another thread may have been first.
+    // Another thread may have added a lease in between, perhaps for this key path.
     while !add(lease, since: found.version) {
       found = find(keyPath, hash)
       if let key = found.key { return key }
@@ -68,13 +71,13 @@ final class ArgumentKeys: Sendable {
 }
 
 extension ArgumentKeys.State {
-  // The one that has been idle longest, so that the order of keys tends to that of their use.
+  // Takes the key that has been idle longest. That keeps the keys roughly in the order of their use.
   fileprivate mutating func takeIdle(_ kind: ArgumentKey.Kind) -> ArgumentKey? {
     idle[kind]?.isEmpty == false ? idle[kind]!.removeFirst() : nil
   }
 }
 
-/// A key that is there for ever, for one key path after another.
+/// A permanent key, leased to one key path after another.
 final class ArgumentKey: Sendable {
   struct Kind: Hashable, @unchecked Sendable {
     let type: ObjectIdentifier
@@ -93,8 +96,9 @@ final class ArgumentKey: Sendable {
   }
 }
 
-/// A key as long as a key path leases it: held by what uses it.
-// As with a handler, an argument that is not sendable is used on whichever thread makes a change.
+// Unchecked `Sendable`, as handlers are: an argument that is not `Sendable` is used on whichever thread makes
+// a change.
+/// A lease of a key to a key path. Whatever uses the key holds its lease.
 final class KeyLease: @unchecked Sendable {
   let keyPath: AnyKeyPath
   fileprivate let hash: Int
@@ -127,14 +131,15 @@ private struct LeaseEntry: @unchecked Sendable {
   }
 }
 
-/// The accessors of the key path that has leased the key. A change that is under way when it is given back finds
-/// nothing, and nobody to tell.
+/// The accessors of a leased key: those of the key path that leases it. A change that is in progress when the
+/// lease ends finds no accessors, and by then the key has no observers.
 final class LeasedAccessors: Accessors, @unchecked Sendable {
   private let lessee = Locked<Accessors?>(nil)
   private var current: Accessors? { lessee.withLock { $0 } }
 
   fileprivate func lease(to accessors: Accessors?) {
-    // The last one's argument may end with it: not under the lock.
+    // Releasing the previous accessors may release an argument, which runs the program's code: not under the
+    // lock.
     let last = lessee.withLock { lessee in
       defer { lessee = accessors }
       return lessee

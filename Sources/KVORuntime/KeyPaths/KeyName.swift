@@ -1,13 +1,13 @@
 internal import CKVORuntime
 @_spi(_Unicode) internal import Swift
 
-/// A key or key path with its one C string and its Swift string, so that a notification has the
-/// string at hand without making it. One per name, hung at the C string as its cookie: that of a
-/// key lives for ever, that of a key path while it is observed.
+/// A key or key path, as an interned C string and as a Swift string, so that a notification need not make the
+/// latter. There is one per name, attached to the C string as its cookie. A key's cookie is never freed; a
+/// key path's is freed when the path is no longer observed.
 final class KeyName: Sendable {
   let string: String
-  /// Interned: equal names have one address.
-  // A pointer to memory that lives for ever and is never written again may be read on any thread.
+  /// An interned C string: equal names have the same address.
+  // The memory is never freed nor written again, so any thread may read it.
   nonisolated(unsafe) let interned: UnsafePointer<CChar>
 
   private init(_ interned: UnsafePointer<CChar>) {
@@ -15,8 +15,8 @@ final class KeyName: Sendable {
     self.string = String(cString: interned)
   }
 
-  /// The name of a key, however it is spelled, that has no NUL. Only for names that a class really has:
-  /// it is kept for ever.
+  /// Returns the name of a key that contains no NUL; canonically equivalent spellings are one name. It is
+  /// never freed, so call this only for names that a class really has.
   static func of(_ string: String) -> KeyName {
     guard let interned = string.withKey({ kvo_key_intern($0) }) ?? nil else {
       KVODiagnostics.stop("No memory for the key \"\(string)\".")
@@ -24,17 +24,17 @@ final class KeyName: Sendable {
     return of(interned: interned)
   }
 
-  /// The name of an interned C string.
+  /// Returns the name of an interned C string.
   static func of(interned: UnsafePointer<CChar>) -> KeyName {
     if let known = kvo_key_cookie(interned) { return at(known) }
     let made = Unmanaged.passRetained(KeyName(interned))
     let kept = kvo_key_set_cookie(interned, made.toOpaque())
-    // Another thread was first.
+    // Another thread set the cookie first.
     if kept != UnsafeRawPointer(made.toOpaque()) { made.release() }
     return at(kept)
   }
 
-  /// Lets go of the cookie of a key path that nobody observes any more.
+  /// Releases the cookie of a key path that is no longer observed.
   static let end: @convention(c) (UnsafeRawPointer) -> Void = {
     Unmanaged<KeyName>.fromOpaque($0).release()
   }
@@ -45,24 +45,22 @@ final class KeyName: Sendable {
   }
 }
 
-// MARK: On the way to C
+// MARK: Conversion to C strings
 
 extension String {
-  /// Calls a body with a key or key path as the C core knows it. Every one of Swift's goes there by
-  /// this way.
+  /// Calls a body with the C string of a key or key path. All of Swift's keys reach the C core through here.
   ///
-  /// To Swift, canonically equivalent strings are equal; to C, which compares bytes, each has one
-  /// spelling, the composed one. And C's would end at a NUL and be another: what has one in it is no
-  /// key.
+  /// Swift treats canonically equivalent strings as equal, but C compares bytes. So C gets the composed form
+  /// (NFC). A string that contains a NUL is no key: C would take it for the part before the NUL.
   ///
-  /// - Returns: nil, without a call, for what is no key.
-  /// - Complexity: O(*n*).
+  /// - Returns: the body's result; nil, without calling the body, if the string contains a NUL.
+  /// - Complexity: O(*n*) in the length of the string.
   @inline(__always)
   func withKey<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R? {
     try isPlain ? withCString(body) : withComposed(body)
   }
 
-  // Neither a NUL nor a byte of a character beyond ASCII.
+  // Plain: ASCII only, without a NUL, so that it is its own composed form.
   @inline(__always)
   private var isPlain: Bool {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 &- 1 < 127 } } ?? false
@@ -76,7 +74,8 @@ extension String {
     return try composed.withCString(body)
   }
 
-  /// The same; an unknown key of the class where it is none.
+  /// Calls a body with the C string of a key. Throws `undefinedKey`, with the class's name, if the string
+  /// can't be a key.
   func withKey<R>(
     _ className: @autoclosure () -> String, _ body: (UnsafePointer<CChar>) throws -> R
   ) throws -> R {
@@ -86,7 +85,7 @@ extension String {
     return result
   }
 
-  /// Whether there can be a key of that name.
+  /// Whether a key can have this name: it contains no NUL.
   var mayBeKey: Bool { !utf8.contains(0) }
 
   private var composed: String {

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Which key a key path names, for the objects of one class; of key paths without arguments, of which
-/// there are no more than source text makes. A literal's key path object is made once, so its address
-/// is the quick way; others are compared, which calls none of the program's code.
+/// Maps key paths without arguments to the keys that they name, for the objects of one class. The source text
+/// bounds their number. A literal's key path object is made only once, so the fast path looks it up by its
+/// address. Others are looked up by value; comparing key paths without arguments runs no code of the program.
 ///
-/// A declaration has everything found anew. The contents are replaced then, and the old ones left to
-/// their readers: a reader that began to look for a key before keeps what it finds in those.
+/// A new declaration can change what any key path names. Then the contents are replaced by empty ones. The
+/// old contents are never freed: threads that are still reading them go on using them.
 ///
 /// | state | protection |
 /// |---|---|
@@ -16,23 +16,23 @@ final class KeyPathCache: Sendable {
   final class Contents: Sendable {
     fileprivate let byAddress = ForeverMap<KeyName>()
     fileprivate let byValue = Locked<[SharedKeyPath: KeyName]>([:])
-    /// The one that it replaced, for leak checkers.
+    /// The contents that these replaced. The reference keeps leak checkers from reporting them.
     private let previous: Contents?
 
     fileprivate init(previous: Contents?) { self.previous = previous }
   }
 
-  // An atomic is made to be shared; pointers merely are not marked Sendable.
+  // `Atomic` may be shared; it is not `Sendable` here only because raw pointers aren't marked so.
   private nonisolated(unsafe) let current = Atomic<UnsafeRawPointer>(
     UnsafeRawPointer(Unmanaged.passRetained(Contents(previous: nil)).toOpaque()))
 
-  /// What is known now. Lives for ever.
+  /// The current contents, which are never freed.
   var contents: Contents {
     let current = current.load(ordering: .acquiring)
     return Unmanaged<Contents>.fromOpaque(current).takeUnretainedValue()
   }
 
-  /// Has everything found anew. Under `KVOClass.lock`.
+  /// Replaces the contents by empty ones. Call under `KVOClass.lock`.
   func forget() {
     let contents = contents
     guard contents.byValue.withLock({ !$0.isEmpty }) else { return }
@@ -42,19 +42,19 @@ final class KeyPathCache: Sendable {
 }
 
 extension KeyPathCache.Contents {
-  // Key paths that are put together at run time are new objects each time: their addresses are not
-  // worth keeping beyond a number that no source text reaches with one class.
+  // A key path that is composed at run time is a new object each time, so its address is not worth keeping.
+  // This limit is far above the number of literals for one class.
   private static let mostAddresses = 4096
 
   subscript(keyPath: AnyKeyPath) -> KeyName? {
     byAddress[address(of: keyPath)] ?? find(keyPath)
   }
 
-  /// Whether the key path object lives for ever.
+  /// Whether the key path object is kept for ever, by `byAddress`.
   func holds(_ keyPath: AnyKeyPath) -> Bool { byAddress[address(of: keyPath)] != nil }
 
-  /// Keeps a name for a key path that has none yet; the first of several threads makes it.
-  /// - Parameter make: called under `KVOClass.lock`.
+  /// Returns the key path's name; makes and keeps it if there is none. Only one of several threads makes it.
+  /// - Parameter make: makes the name; called under `KVOClass.lock`.
   func name(for keyPath: AnyKeyPath, _ make: () -> KeyName) -> KeyName {
     let shared = SharedKeyPath(keyPath: keyPath)
     let name = KVOClass.lock.withLock {
@@ -68,7 +68,7 @@ extension KeyPathCache.Contents {
   }
 
   private func find(_ keyPath: AnyKeyPath) -> KeyName? {
-    // The program's code is not to be called under the lock.
+    // Looking up a key path with arguments by value would run the program's code under the lock.
     guard !keyPath.mayHaveArguments else { return nil }
     let shared = SharedKeyPath(keyPath: keyPath)
     guard let name = byValue.withLock({ $0[shared] }) else { return nil }
@@ -78,7 +78,7 @@ extension KeyPathCache.Contents {
 
   private func keepAddress(_ name: KeyName, of keyPath: AnyKeyPath) {
     guard byAddress.size < Self.mostAddresses else { return }
-    // Held for ever, so that no other key path can come to its address.
+    // Never released, so that no other key path object can get its address.
     _ = byAddress.insert(name, at: UnsafeRawPointer(Unmanaged.passRetained(keyPath).toOpaque()))
   }
 
@@ -87,8 +87,8 @@ extension KeyPathCache.Contents {
   }
 }
 
-/// A key path as dictionary key.
-// Key path objects are immutable, and these hold no values of the program's.
+// Unchecked `Sendable`: key path objects are immutable, and these contain no arguments.
+/// A key path as a dictionary key.
 private struct SharedKeyPath: Hashable, @unchecked Sendable {
   let keyPath: AnyKeyPath
 }

@@ -1,30 +1,30 @@
 internal import CSwiftRuntime
 
-/// The components of a key path, one after the other, up to the first that can't be told.
+/// Iterates over the components of a key path, up to the first that can't be decoded.
 ///
-/// They lie in the key path object, behind its own words: a 32-bit header for each, of which the kind
-/// is a part, what that kind needs, and between two components the type of the value that the one
-/// gives and the next begins with. None of this is documented, hence the check; where it fails every
-/// key path is one of which nothing is known.
+/// The components are stored in the key path object, after its own words. Each is a 32-bit header, which
+/// contains the kind, followed by data that depends on the kind. Between two components is the type of the
+/// value that the first gives and the second begins with. None of this is documented, so it is checked once
+/// at run time. If the check fails, no key path can be decoded.
 struct KeyPathComponents: Sequence, IteratorProtocol {
   enum Component: Equatable {
-    /// A property that is known by its getter; nil if it is known in another way.
+    /// A computed property or subscript, identified by its getter; nil if it is identified in another way.
     case computed(UnsafeRawPointer?)
     /// A stored property of a class.
     case stored(offset: Int)
-    /// From an optional to what it wraps, or back.
+    /// Optional chaining, unwrapping, or wrapping in an optional.
     case optional
-    /// A stored property of a struct, an element of a tuple.
+    /// A stored property of a struct, or an element of a tuple.
     case part
   }
 
-  /// Whether a component has been met that has arguments, as a subscript has.
+  /// Whether a component with arguments, such as a subscript, has been met.
   private(set) var hasArguments = false
-  /// Whether other components follow those arguments.
+  /// Whether more components follow the one with arguments.
   private(set) var goesOnBehindArguments = false
-  /// How the last component is read, if it is computed.
+  /// The function that reads the last component, if it is computed.
   private(set) var getter: KeyPathGetter?
-  /// The type of the last component's value; nil for the key path's own, at its end.
+  /// The type of the last component's value; nil at the end, where it is the key path's own value type.
   private(set) var valueType: Any.Type?
   private var place: UnsafeRawPointer
   private var end: UnsafeRawPointer
@@ -35,7 +35,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     end = place + Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0x00ff_ffff)
   }
 
-  /// Nil where key paths are not what was assumed. The key path must be kept meanwhile.
+  /// Nil if key paths don't have the expected layout. The caller must keep the key path alive.
   init?(_ keyPath: AnyKeyPath) {
     guard KeyPathComponents.areKnown else { return nil }
     self.init(unchecked: keyPath)
@@ -51,7 +51,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     valueType = nil
     let component = read(header)
     guard !isAtEnd else { return component }
-    // The type that the next one begins with.
+    // The type that the next component begins with.
     let type = place.alignedUp(toMultipleOf: 8)
     valueType = type.load(as: Any.Type.self)
     place = type + 8
@@ -70,7 +70,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     }
   }
 
-  // An offset that has no room in the header follows it.
+  // An offset that does not fit in the header follows it.
   private mutating func offset(_ header: UInt32) -> Int {
     let offset = header & 0x007f_ffff
     guard offset == 0x007f_ffff else { return Int(offset) }
@@ -86,11 +86,12 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     place = words + (header & 0x0040_0000 == 0 ? 16 : 24)
     getter = KeyPathGetter(function: function, arguments: place, size: 0)
     guard header & 0x0008_0000 != 0 else { return component }
-    // Types of generic code are arguments as well. Where the others end is not told.
+    // The type arguments of generic code are stored as arguments as well. For other arguments, nothing says
+    // where they end.
     let size = place.load(as: Int.self)
     let witnesses = place.load(fromByteOffset: 8, as: UnsafeRawPointer?.self)
     guard size == 0 || witnesses == kvo_swift_generic_witnesses() else {
-      // A type and a header are the least that another component takes.
+      // Another component takes at least a type and a header.
       goesOnBehindArguments = (place + 16 + size).alignedUp(toMultipleOf: 8) + 8 < end
       return stop()
     }
@@ -106,17 +107,17 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
   }
 }
 
-/// The function by which a key path reads a computed property. Lives as long as the key path.
+/// The function by which a key path reads a computed property. Valid as long as the key path.
 struct KeyPathGetter {
   fileprivate let function: UnsafeRawPointer
-  /// The types of generic code.
+  /// The type arguments of generic code.
   fileprivate let arguments: UnsafeRawPointer
   fileprivate let size: Int
 
-  /// Where the function is, which may serve several properties of one code.
+  /// The function's address. Properties with equal code may share one function.
   var address: UnsafeRawPointer { function }
 
-  /// The property's value, which is of that type.
+  /// Reads the property, which must have the given type.
   func value(of object: AnyObject, as type: Any.Type) -> Any {
     func read<Value>(_ type: Value.Type) -> Any {
       withUnsafeTemporaryAllocation(of: type, capacity: 1) { value in
@@ -131,16 +132,16 @@ struct KeyPathGetter {
 }
 
 extension AnyKeyPath {
-  /// Whether key paths like this one may differ in arguments, which are the program's values. Not known
-  /// where key paths are not what was assumed.
+  /// Whether equal-looking key paths may differ in arguments, which are values of the program. False if key
+  /// paths don't have the expected layout.
   var mayHaveArguments: Bool {
     guard var components = KeyPathComponents(self) else { return false }
     while components.next() != nil {}
     return components.hasArguments
   }
 
-  /// Whether the standard library makes a key path of it, of another root, that can be compared and hashed: not
-  /// where it has several components, one with arguments.
+  /// Whether the standard library can give this key path another root so that the result can be compared and
+  /// hashed. It can't if there are several components, one of which has arguments.
   var canBeRerooted: Bool {
     guard var components = KeyPathComponents(self) else { return true }
     var count = 0
@@ -148,14 +149,14 @@ extension AnyKeyPath {
     return !components.hasArguments || count == 0 && !components.goesOnBehindArguments
   }
 
-  /// Whether this key path names a single property, by a number among those of its kind.
+  /// Whether this key path names a single property by an index instead of a getter.
   var isByNumber: Bool {
     guard var components = KeyPathComponents(self) else { return false }
     return components.next() == .computed(nil) && components.isAtEnd
   }
 }
 
-// MARK: The check
+// MARK: Layout check
 
 extension KeyPathComponents {
   private static let areKnown: Bool = {

@@ -1,19 +1,19 @@
-/// The key that a key path names.
+/// Maps key paths to keys.
 ///
-/// What is neither an `@Observed` property nor declared, but reads such properties, of this object
-/// or of others, becomes a key of its own, which is tracked: computed properties, paths over
-/// several objects, parts of a value.
+/// A key path that names neither an `@Observed` property nor a declared key, but reads such properties (of
+/// any object), becomes a tracked key of its own. Examples are computed properties, paths over several
+/// objects, and parts of a value.
 extension KVOObject {
-  /// The name of an observable key of this class or a superclass. What can't be observed is a
-  /// programming error: the program stops, with the property named. Evaluates the key path the
-  /// first time that it is used with the class.
-  /// - Complexity: O(1) after that.
+  /// Returns the name of the key that a key path names. Stops the program, naming the property, if the key
+  /// path can't be observed. Evaluates the key path on its first use with the class.
+  /// - Complexity: O(1) after the first use.
   func keyName(of keyPath: AnyKeyPath) -> KeyName { observedKey(of: keyPath).name }
 
-  /// The same; nil for what can't be observed.
+  /// Returns the name of the key that a key path names; nil if the key path can't be observed.
   func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? { knownKey(of: keyPath)?.name }
 
-  /// The key, which is the key path's as long as the answer lives.
+  /// Returns the key that a key path names; stops the program if it can't be observed. The caller must keep
+  /// the result for as long as it uses the key.
   func observedKey(of keyPath: AnyKeyPath) -> ObservedKey {
     guard let key = knownKey(of: keyPath) else {
       KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)))
@@ -21,7 +21,7 @@ extension KVOObject {
     return key
   }
 
-  /// The same; nil for what can't be observed.
+  /// Returns the key that a key path names; nil if the key path can't be observed.
   func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     let known = KVOClass.of(self)
     let cache = known.keyPaths.contents
@@ -30,7 +30,7 @@ extension KVOObject {
     return resolve(keyPath, in: known, cache).map { ObservedKey(name: $0, lease: nil) }
   }
 
-  // Not kept, lest it keep the arguments.
+  // Not cached: the cache would keep the arguments alive.
   private func leasedKey(of keyPath: AnyKeyPath, _ known: KVOClass) -> ObservedKey? {
     if let property = declared(keyPath, in: known) {
       return ObservedKey(name: checked(property, for: keyPath, in: known).name, lease: nil)
@@ -58,7 +58,7 @@ extension KVOObject {
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
   }
 
-  /// The key of an `@Observed` property, by reading it; nil for another key path.
+  /// Reads the property and returns its key if it is an `@Observed` one; nil for any other key path.
   func storedKey(of keyPath: AnyKeyPath) -> KeyName? {
     let known = KVOClass.of(self)
     return stored(keyPath, KeyPathReads(of: keyPath, in: self), in: known).map(known.observedName)
@@ -75,7 +75,7 @@ extension KVOObject {
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
     let declaration = known.declaredKeyPaths.first {
-      // A registration for such a name would be one for what it leads to, of whatever type.
+      // A name with a dot would be observed as a key path, whose value has another type.
       !KeyPathCoding.isPath($0.key) && keyPath.isSame(as: $0.keyPath)
     }
     return declaration.flatMap { known.property($0.key) }.map { observable($0, in: known) }
@@ -88,7 +88,7 @@ extension KVOObject {
     let offset = read.storageOffset + ObjectHeader.offset
     guard
       let field = known.fields.first(where: {
-        // Properties that take no room share the offset of the next.
+        // A property of size 0 has the same offset as the next one.
         $0.isObserved && $0.offset == offset
           && $0.type.swiftType == Swift.type(of: keyPath).valueType
       }),
@@ -100,9 +100,9 @@ extension KVOObject {
   }
 }
 
-/// A key that a key path names.
+/// The key that a key path names.
 struct ObservedKey {
   let name: KeyName
-  /// Of a key path with arguments: what makes it its key.
+  /// Keeps the key assigned to a key path with arguments; nil for others.
   let lease: KeyLease?
 }

@@ -1,11 +1,11 @@
-// What the properties are called that key paths name. A key path knows places and getters; a property's
-// name is in what was declared, in the class's metadata if nothing can override the property, and in
-// the program's table of symbols.
+// Finds the names of the properties in a key path. A key path contains offsets and getters, no names. A name
+// comes from a declaration, from the class's metadata (for a property that can't be overridden), or from the
+// program's symbol table.
 
 extension KeyPathComponents {
-  /// The key of the property that the component just met stands for; nil if it is none of an object with
-  /// keys, or nothing tells its name.
-  /// - Parameter type: whose property it is.
+  /// The key of the property that the last component stands for; nil if its owner has no keys or its name is
+  /// unknown.
+  /// - Parameter type: the type that has the property.
   fileprivate func key(of component: Component, in type: Any.Type) -> String? {
     guard let type = type as? KVOObject.Type else { return nil }
     let known = KVOClass.of(type)
@@ -18,7 +18,7 @@ extension KeyPathComponents {
     }
   }
 
-  /// The name of the computed property that the component just met stands for, as symbols tell it.
+  /// The name of the computed property that the last component stands for, from the symbol table.
   func name(of component: Component, in type: Any.Type) -> String? {
     guard case .computed(let identity) = component, let getter else { return nil }
     return PropertySymbol.name(of: identity, readBy: getter.address, in: type)
@@ -34,30 +34,38 @@ extension KVOClass {
 // MARK: Keys
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The key, or the key path, that a key path of Swift's stands for: the string that `#keyPath` gives on
-  /// Apple's platforms, and that the compiler has checked.
+  /// Returns the key or key path that a Swift key path stands for: the string that `#keyPath` gives on
+  /// Apple's platforms. The compiler checks the key path.
   ///
   /// ```swift
   /// try person.addObserver(self, forKeyPath: Person.key(of: \.boss?.name))  // "boss.name"
   /// ```
   ///
-  /// Nothing is called. Declared properties are known, and stored ones that nothing can override. The
-  /// names of others the program's symbols tell, in debug and in release builds, which are read once for each key
-  /// path. Where these don't tell, the program stops with a message that names the class: if it has been
-  /// stripped (`strip`, `-Xlinker -s`), or its linker folds equal functions, unless an object has been
-  /// observed by the key path, or is asked itself. What is no key does the same: a subscript, a
-  /// part of a value (`\.point.x`), a property of an object without keys. Any thread.
+  /// No getter is called. Declared properties, and stored ones that can't be overridden, are always found.
+  /// The names of others are read from the program's symbols, in debug and in release builds, once for each
+  /// key path. Symbols are missing if the program was stripped (`strip`, `-Xlinker -s`) or its linker folds
+  /// equal functions. Then the program stops with a message that names the class, unless an object has been
+  /// observed by the key path. The instance method `key(of:)` can also find an `@Observed` property without
+  /// symbols.
   ///
-  /// Of a class that has subclasses write `Person.key(of:)`, or `key(of:)` inside it, and not `Self.key(of:)`:
-  /// Swift stops the program where it makes a key path of a dynamic `Self`.
+  /// The program also stops for a key path that is no key: one with a subscript, with a part of a value
+  /// (`\.point.x`), or with a property of an object without keys.
+  ///
+  /// For a class that has subclasses write `Person.key(of:)`, or `key(of:)` inside the class, and not
+  /// `Self.key(of:)`: Swift stops the program when it makes a key path of a dynamic `Self`.
+  ///
+  /// May be called on any thread.
   ///
   /// - Complexity: O(1) after the first use of the key path with the class.
   public static func key(of keyPath: PartialKeyPath<Self>) -> String {
     KVOClass.of(Self.self).key(of: keyPath, in: nil)
   }
 
-  /// The key, or the key path, that a key path of Swift's stands for, as the class tells it. Where the
-  /// class can't, the property is read once, so that an `@Observed` one is known by that.
+  /// Returns the key or key path that a Swift key path stands for, as the type's `key(of:)` does. If the
+  /// class can't name it, this reads the property once, to see whether it is an `@Observed` one. Stops the
+  /// program with a message if the key path is no key, or its name can't be found.
+  ///
+  /// May be called on any thread that may read the property.
   ///
   /// - Complexity: O(1) after the first use of the key path with the class.
   public func key(of keyPath: PartialKeyPath<Self>) -> String {
@@ -76,7 +84,7 @@ extension KVOClass {
     }
   }
 
-  /// What the class tells of a key path's key, or key path; nil where nothing does.
+  /// The key or key path that a key path stands for, as far as the class can name it; nil otherwise.
   func spelling(of keyPath: AnyKeyPath) -> String? {
     spelledKeys.contents[keyPath]?.string ?? (try? spell(keyPath, in: nil).get())
   }
@@ -86,7 +94,7 @@ extension KVOClass {
   ) -> Result<String, UnspeltKey> {
     let spelt = keyPath.spelt()
     guard case .failure(.unknown) = spelt else { return spelt }
-    // Of a key path that is tracked the key is no name.
+    // A tracked key path's key is no name.
     let seen = keyPaths.contents[keyPath].flatMap(\.spelling)
     let key = seen ?? object?.storedKey(of: keyPath)?.spelling
     return key.map { .success($0) } ?? spelt
@@ -94,7 +102,7 @@ extension KVOClass {
 }
 
 extension KeyName {
-  /// Nil for a key that is no name.
+  /// The key as a string; nil for a tracked key, which has no name.
   fileprivate var spelling: String? { string.hasPrefix("\\") ? nil : string }
 }
 
@@ -103,7 +111,7 @@ private enum UnspeltKey: Error {
   case arguments
   case part
   case keyless(Any.Type)
-  /// A property of that type's.
+  /// The type has a property whose name is unknown.
   case unknown(Any.Type)
   case divided(Any.Type, String)
 
@@ -149,7 +157,7 @@ extension AnyKeyPath {
       }
       type = components.valueType ?? type
     }
-    // The object itself has this key.
+    // An identity key path (`\.self`).
     return .success(keys.isEmpty ? "self" : keys.joined(separator: "."))
   }
 }
@@ -157,9 +165,9 @@ extension AnyKeyPath {
 // MARK: Text
 
 extension AnyKeyPath {
-  /// The key path as source text has it: `\Person.boss?.name`. Its description has an address in
-  /// place of each property that is computed or may be overridden; what nothing tells the name of
-  /// is described in words.
+  /// The key path as in source text: `\Person.boss?.name`. Its description has an address in place of each
+  /// property that is computed or can be overridden. If the name of one can't be found, it is described in
+  /// words.
   var text: String {
     var (text, rest) = ("", Substring("\(self)"))
     var names = computedNames.makeIterator()
@@ -183,7 +191,7 @@ extension AnyKeyPath {
     name == PropertySymbol.subscriptName ? name : name.inSource
   }
 
-  // Nil for each that nothing tells the name of. Components that follow arguments are not known.
+  // Nil for each name that can't be found. Components after one with arguments can't be decoded.
   private var computedNames: [String?] {
     guard var components = KeyPathComponents(self) else { return [] }
     var (names, type) = ([String?](), Swift.type(of: self).rootType)
@@ -191,11 +199,11 @@ extension AnyKeyPath {
       if case .computed = component { names.append(components.name(of: component, in: type)) }
       type = components.valueType ?? type
     }
-    // What stops here is a subscript.
+    // The iteration stopped at a subscript.
     return components.hasArguments ? names + [PropertySymbol.subscriptName] : names
   }
 
-  // "000055d70b82c150 (Int)"
+  // Parses text such as "000055d70b82c150 (Int)".
   private static func property(describedAs text: Substring) -> String {
     let digits = text.prefix { $0.isHexDigit }
     let getter = UInt(digits, radix: 16).flatMap(UnsafeRawPointer.init(bitPattern:))
@@ -206,13 +214,13 @@ extension AnyKeyPath {
 }
 
 extension Substring {
-  /// As far as the bracket that closes the first.
+  /// The prefix up to the bracket that closes the first one.
   fileprivate var prefixInBrackets: Substring {
     var (depth, last) = (0, Character(" "))
     for index in indices {
       let character = self[index]
       if character == "<" { depth += 1 }
-      // Not that of an arrow.
+      // The bracket of "->" closes nothing.
       if character == ">" && last != "-" { depth -= 1 }
       if depth == 0 { return self[...index] }
       last = character

@@ -1,22 +1,22 @@
 internal import CSwiftRuntime
 
-/// Key paths to properties that a final class overrides.
+/// Recognises key paths to properties that a final class overrides.
 ///
-/// A key path knows a property by its getter: by the method that the first class introduced, which
-/// is the same for all that inherit or override it, but where nothing can override it any more, by
-/// the very function. So a `final class` that overrides `name` has a key path of its own for it,
-/// which equals none of the superclass's. That they mean the same property is seen in the class
-/// itself: the function is what it does for the superclass's method. A getter that only reads the
-/// property is not in the method's place.
+/// A key path identifies a property by its getter. Normally that is the method that the first class
+/// introduced, which all inheriting and overriding classes share. If nothing can override the property any
+/// more, it is the function itself. So a `final class` that overrides `name` has its own key path for it,
+/// which equals none of the superclass's. The class's method table shows that both mean the same property: it
+/// maps the superclass's method to this function. A getter that merely reads the property is not in the
+/// method's entry.
 extension AnyKeyPath {
-  /// Whether this key path names a final override of the property that the other names, which is a
-  /// key path of a superclass.
+  /// Whether this key path names a final override of the property that `other`, a key path of a superclass,
+  /// names.
   func overrides(_ other: AnyKeyPath) -> Bool {
     AnyKeyPath.isGetterKnown && names(theOverrideOf: other)
   }
 
-  /// Whether a class has a getter of its own for the property that this key path of a superclass
-  /// names. Not known of what nothing can override, or where key paths are not what was assumed.
+  /// Whether a class overrides the getter of the property that this key path of a superclass names. False for
+  /// a property that can't be overridden, and if key paths don't have the expected layout.
   func isOverridden(in subclass: KVOObject.Type) -> Bool {
     guard AnyKeyPath.isGetterKnown, let getter,
       let root = Swift.type(of: self).rootType as? AnyClass,
@@ -25,8 +25,8 @@ extension AnyKeyPath {
     return AnyKeyPath.function(of: getter, introducedBy: root, in: subclass) != original
   }
 
-  /// Whether objects of a class have the getter that this key path names: nothing has overridden it, as far as that is
-  /// known. That of what nothing can override is known of the very class alone.
+  /// Whether objects of a class have the getter that this key path names, so that it is certain that nothing
+  /// has overridden it. For a property that can't be overridden, that is known only of the root class itself.
   func isSurelyOriginal(in subclass: KVOObject.Type) -> Bool {
     guard AnyKeyPath.isGetterKnown, let getter,
       let root = Swift.type(of: self).rootType as? AnyClass
@@ -37,8 +37,8 @@ extension AnyKeyPath {
       && AnyKeyPath.function(of: getter, introducedBy: root, in: subclass) == original
   }
 
-  /// Whether this key path begins with the one property that the other names, and goes on. False
-  /// where key paths are not what was assumed.
+  /// Whether this key path begins with the single property that `property` names, and has more components.
+  /// False if key paths don't have the expected layout.
   func isLonger(thanItsFirst property: AnyKeyPath) -> Bool {
     guard AnyKeyPath.isGetterKnown, !isSingle, let firstGetter, let getter = property.firstGetter
     else { return false }
@@ -48,7 +48,7 @@ extension AnyKeyPath {
     return firstGetter == AnyKeyPath.function(of: getter, introducedBy: ancestor, in: type)
   }
 
-  /// Whether it goes on behind a plain stored property of a class.
+  /// Whether this key path begins with a plain stored property of a class and has more components.
   var goesThroughPlainProperty: Bool {
     AnyKeyPath.isGetterKnown && !isSingle && firstComponent & 0x7f00_0000 == 0x0300_0000
   }
@@ -61,7 +61,7 @@ extension AnyKeyPath {
       unsafeBitCast(ancestor, to: UnsafeRawPointer.self), getter)
   }
 
-  // What is read here is documented for classes, but not for key paths, hence the check.
+  // The layout read here is documented for classes but not for key paths, so check it.
   private static let isGetterKnown: Bool = {
     let getter = \Overriding.getter as AnyKeyPath
     return getter.names(theOverrideOf: \Overridden.getter)
@@ -76,27 +76,28 @@ extension AnyKeyPath {
     return getter == AnyKeyPath.function(of: method, introducedBy: ancestor, in: type)
   }
 
-  /// By which getter the key path knows its property, if it names a single computed one of a class
+  /// The getter by which the key path identifies its property, if it names a single computed one of a class
   /// that is not generic.
   private var getter: UnsafeRawPointer? {
     isSingle && firstComponent & 0x0008_0000 == 0 ? firstGetter : nil
   }
 
-  // Behind the object's own two words and the key-value coding string: the buffer's header, which has
-  // a flag for this.
+  // The buffer's header, which has a flag for this, follows the object's two words and the key-value coding
+  // string.
   private var isSingle: Bool {
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     return object.load(fromByteOffset: 24, as: UInt32.self) & 0x2000_0000 != 0
   }
 
-  // The first component's header. If it is of a computed property known by a pointer, whether or not
-  // it can be set or has arguments, the pointer follows.
+  // The first component's header. For a computed property identified by a pointer, the pointer follows,
+  // whether or not the property has a setter or arguments.
   private var firstComponent: UInt32 {
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     return object.load(fromByteOffset: 32, as: UInt32.self)
   }
 
-  /// By which getter the key path knows the computed property of a class that it begins with.
+  /// The getter by which the key path identifies its first component, if that is a computed property of a
+  /// class.
   var firstGetter: UnsafeRawPointer? {
     guard firstComponent & 0x7f37_ffff == 0x0200_0000 else { return nil }
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())

@@ -1,30 +1,30 @@
 internal import CKVORuntime
 
-/// The keys along a key path that its getters don't tell of.
+/// Finds the keys along a key path that its getters don't report.
 ///
-/// Getting the value of a key path tells of each `@Observed` property that is read. A plain stored
-/// property is read without telling, and declared accessors tell of what they read, but not that the
-/// key itself may be set by key-value coding or changed by hand. So the key path is gone along once
-/// more while a recorder is there, from object to object, by what its components are.
+/// Evaluating a key path reports each `@Observed` property that is read, but two kinds of keys are missing.
+/// Reading a plain stored property reports nothing. Declared accessors report the properties that they read,
+/// but not the declared key, which may be set by key-value coding or changed by hand. So the key path is
+/// walked once more while a recorder is active, from object to object, guided by its components.
 ///
-/// A plain link that is not declared is followed by its own name. Where a class is not final, a key
-/// path knows such a link as it knows a computed property: by a getter, which is called then; so it does where
-/// the link is weak. One that reads nothing that can be told may be any plain property of its type.
+/// An undeclared plain link is followed by its own name. If the class is not final, or the link is weak, the
+/// key path identifies the link by a getter, as it does a computed property. That getter is called. If it
+/// reports nothing, the link may be any plain property of its type, so all of those are observed.
 struct KeyPathWalk {
-  /// The key of an `@Observed` property that has been read of the object, by its getter.
+  /// Returns the key of the `@Observed` property that was read of the object by this getter; nil if none was.
   let wasRead: (KVOObject, UnsafeRawPointer) -> KeyName?
-  /// The key that the key path itself is read for, if it has one.
+  /// The key for which the key path itself is read, if it has one.
   var own: KeyName?
-  /// Takes a plain property that is not declared, but has more behind it, with its object; or nil for
-  /// one that has no key.
+  /// Called with each undeclared plain property that is not the last component, and its object. The key is
+  /// nil if the property has none.
   let plainLink: (KVOObject, KeyName?) -> Void
 
-  /// Whether there may be such keys on a key path.
+  /// Whether the key path may contain such keys.
   static func isWorthwhile(for keyPath: AnyKeyPath) -> Bool {
     hasTold(on: keyPath) || mayHavePlainLinks(keyPath)
   }
 
-  /// Whether the key path goes through stored properties that it tells of, or declared ones.
+  /// Whether the key path contains stored properties whose offsets it shows, or declared ones.
   static func hasTold(on keyPath: AnyKeyPath) -> Bool {
     guard let components = KeyPathComponents(keyPath) else { return false }
     return components.contains {
@@ -36,7 +36,7 @@ struct KeyPathWalk {
     }
   }
 
-  /// - Parameter keyPath: kept by the caller.
+  /// - Parameter keyPath: kept alive by the caller.
   func go(along keyPath: AnyKeyPath, from start: KVOObject) {
     guard var components = KeyPathComponents(keyPath) else { return }
     var owner: KVOObject? = start
@@ -93,14 +93,14 @@ struct KeyPathWalk {
     if keys.isEmpty { plainLink(object, nil) }
   }
 
-  // Reading tells the recorder.
+  // Reading reports the key to the recorder.
   private func read(_ property: Property, of object: KVOObject) -> Any? {
     guard property.name !== own else { return nil }
     return try? property.value(of: object)
   }
 }
 
-/// Sees whether anything is read.
+/// A recorder that notes whether anything observable is read.
 private final class Silence: ReadRecorder {
   private(set) var isKept = true
 
@@ -114,10 +114,10 @@ private final class Silence: ReadRecorder {
   }
 }
 
-// MARK: Links by their types
+// MARK: Links known only by their types
 
 extension KeyPathWalk {
-  /// Whether a computed component may stand for a plain property, by its class and its type.
+  /// Whether a computed component may stand for a plain property, judging by its class and its type.
   static func mayHavePlainLinks(_ keyPath: AnyKeyPath) -> Bool {
     guard var components = KeyPathComponents(keyPath) else { return false }
     var owner: Any.Type? = Swift.type(of: keyPath).rootType
@@ -135,12 +135,12 @@ extension KeyPathWalk {
 }
 
 extension KVOClass {
-  /// The plain properties of a type, which key paths through objects of the class may go through.
+  /// The plain variables of a type, any of which a key path through objects of the class may name.
   fileprivate func plainLinks(of type: Any.Type) -> [Field] {
     fields.filter { !$0.isObserved && $0.isVariable && $0.type.swiftType == type }
   }
 
-  /// Whether there may be plain properties that have no keys.
+  /// Whether the class may have plain properties without keys.
   fileprivate var hidesFields: Bool {
     lacksFields || !KVOClass.lock.withLock { preparation.accessesFields }
   }
@@ -150,7 +150,7 @@ extension KVOClass {
   /// The getters of all properties that any class has declared.
   static let declaredGetters = ForeverMap<KeyName>()
 
-  /// The key that was declared for the plain stored property at that offset in an object.
+  /// The key that was declared for the plain stored property at an offset in the object.
   func declaredKey(atPlain offset: Int) -> KeyName? {
     declaredKeyPaths.first { declared in
       guard var components = KeyPathComponents(declared.keyPath) else { return false }
@@ -158,7 +158,7 @@ extension KVOClass {
     }.map { .of($0.key) }
   }
 
-  /// The key that was declared for the property with that getter.
+  /// The key that was declared for the property with this getter.
   func declaredKey(by getter: UnsafeRawPointer) -> KeyName? {
     guard KVOClass.declaredGetters[getter] != nil else { return nil }
     return declaredKeyPaths.first { $0.keyPath.onlyGetter == getter }.map { .of($0.key) }
@@ -166,7 +166,7 @@ extension KVOClass {
 }
 
 extension AnyKeyPath {
-  /// By which getter the key path knows its property, if it names a single computed one.
+  /// The getter by which the key path identifies its property, if it names a single computed one.
   var onlyGetter: UnsafeRawPointer? {
     guard var components = KeyPathComponents(self), case .computed(let getter) = components.next(),
       components.isAtEnd, !components.hasArguments

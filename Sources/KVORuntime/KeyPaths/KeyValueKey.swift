@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// A key that is data, found once: for settings, records, spreadsheets, whose keys are known only when
-/// the program runs.
+/// A key that is data, looked up once: for settings, records, or spreadsheets, whose keys are known only at
+/// run time.
 ///
 /// ```swift
 /// let key = try KeyValueKey<Sheet, Double>("k17")
@@ -9,27 +9,29 @@ internal import CKVORuntime
 /// sheet.withChange(forKey: key) { sheet.cells[17] = 3 }
 /// ```
 ///
-/// What a string would be looked up for at each use, and whether the key is of the type, has been found
-/// out when the key is made. One serves all objects of the class and its subclasses; a subclass that
-/// declares the key anew is asked, not its superclass. Keys are compared, hashed and copied at the cost of
-/// a pointer, live for ever, and may be used on any thread.
+/// Making a key looks it up in the class and checks its type; a string would be looked up at each use. A key
+/// serves all objects of the class and its subclasses. If a subclass declares the key anew, its declaration
+/// is used. Comparing, hashing and copying a key costs as much as with a pointer. Keys are never freed and
+/// may be used on any thread.
 ///
-/// A key that a string would be a key path for, with a dot in it or an `@` at its beginning, is read, set and
-/// changed by hand as any other, but observing it stops the program with a message.
+/// A key that looks like a key path, because it contains a dot or begins with `@`, can be read, set and
+/// changed by hand like any other. Observing it stops the program with a message.
 @frozen
 public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable {
-  // Interned: equal names have one address, for ever.
+  // Interned: equal names have the same address, which stays valid for ever.
   @usableFromInline let interned: UnsafePointer<CChar>
-  // What the C core is likely to know the key by, which it finds out by itself where that is not so.
+  // The C core's likely identifier for the key. The core verifies it, and looks the key up if it is wrong.
   @usableFromInline let id: UInt
-  // Where a `KeyValueRecord` has the value; 0 for other keys.
+  // The offset at which a `KeyValueRecord` stores the value; 0 for other keys.
   @usableFromInline let slot: Int
 
-  /// Finds a key of the class.
+  /// Looks up a key of the class.
   ///
-  /// - Throws: `KeyValueError.undefinedKey` if the class has no such key, also where its objects answer
-  ///   it by `value(forUndefinedKey:)`; `KeyValueError.typeMismatch` if its values are of another type.
-  /// - Complexity: O(1) after the first use of the key with the class, but for its length.
+  /// - Parameter key: the key's name.
+  /// - Throws: `KeyValueError.undefinedKey` if the class has no such key, even if its objects answer it by
+  ///   `value(forUndefinedKey:)`. `KeyValueError.typeMismatch` if the key's values have another type than
+  ///   `Value`.
+  /// - Complexity: O(*n*) in the length of the key, after the first use of the key with the class.
   public init(_ key: String) throws {
     let known = KVOClass.of(Root.self)
     guard key.mayBeKey, let property = known.property(key) else {
@@ -44,10 +46,11 @@ public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable
   /// The key as a string.
   public var name: String { KeyName.of(interned: interned).string }
 
-  /// Whether both name the same key.
+  /// Whether both keys have the same name.
   @inlinable
   public static func == (left: Self, right: Self) -> Bool { left.interned == right.interned }
 
+  /// Hashes the key's name, in constant time.
   @inlinable
   public func hash(into hasher: inout Hasher) { hasher.combine(interned) }
 }
@@ -60,10 +63,10 @@ extension KeyValueKey: CustomStringConvertible {
 // MARK: Reading and setting
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The key's value, as `value(forKey:)` gives it.
+  /// Returns the key's value, as `value(forKey:)` does.
   ///
-  /// - Throws: what the key's accessor throws, or the class's own `value(forKey:)`;
-  ///   `KeyValueError.typeMismatch` where that answers something of another type.
+  /// - Throws: an error of the key's accessor or of the class's own `value(forKey:)`.
+  ///   `KeyValueError.typeMismatch` if that returns a value of another type.
   public func value<Value>(for key: KeyValueKey<Self, Value>) throws -> Value {
     let value: Any? = try value(forKey: key.name)
     if let typed = (value as Any) as? Value { return typed }
@@ -72,10 +75,10 @@ extension KeyValueObserving where Self: KVOObject {
       expected: swiftName(of: Value.self), found: typeName(of: value))
   }
 
-  /// Sets the key's value as `setValue(_:forKey:)` does, and tells its observers once.
+  /// Sets the key's value, as `setValue(_:forKey:)` does, and notifies its observers once.
   ///
-  /// - Throws: `KeyValueError.readOnly` for a key without a setter; what the key's accessor throws, or
-  ///   the class's own `setValue(_:forKey:)`.
+  /// - Throws: `KeyValueError.readOnly` for a key without a setter; an error of the key's accessor or of the
+  ///   class's own `setValue(_:forKey:)`.
   public func setValue<Value>(_ value: Value, for key: KeyValueKey<Self, Value>) throws {
     try setValue(flattened(value), forKey: key.name)
   }
@@ -84,9 +87,14 @@ extension KeyValueObserving where Self: KVOObject {
 // MARK: Observing
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Calls a handler on each change of a key that was found before.
+  /// Calls a handler on each change of a key.
   ///
-  /// - Returns: a token; dropping it ends the registration.
+  /// - Parameters:
+  ///   - key: a key of the class or a superclass. If it looks like a key path, the program stops with a
+  ///     message.
+  ///   - options: what a change contains, and when the handler is called.
+  ///   - changeHandler: called on the thread that made the change.
+  /// - Returns: a token; releasing it ends the observation.
   /// - Complexity: O(1).
   @inlinable
   public func observe<Value>(
@@ -96,9 +104,9 @@ extension KeyValueObserving where Self: KVOObject {
     register(key.interned, options, .typed(changeHandler))
   }
 
-  /// Calls a handler on each change of any of several keys that were found before, with the place of the
-  /// one that changed. All of them are one registration in one piece of memory, which ends with the one
-  /// token. A key that stands there twice is told twice.
+  /// Calls a handler on each change of any of several keys, with the index of the key that changed. All of
+  /// them are one registration in one block of memory, owned by one token. A key that occurs twice is
+  /// notified twice.
   ///
   /// ```swift
   /// let token = sheet.observe(keys: keys, options: .new) { sheet, index, change in
@@ -107,10 +115,12 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// - Parameters:
-  ///   - keys: found before, by `KeyValueKey(_:)`.
-  ///   - options: the same for all of them.
-  ///   - changeHandler: called with the place that the key has in the array.
-  /// - Returns: a token; dropping it ends the registration. Of no keys it is not valid.
+  ///   - keys: keys of the class or a superclass. If one looks like a key path, the program stops with a
+  ///     message.
+  ///   - options: apply to all keys.
+  ///   - changeHandler: called with the index that the key has in the array, on the thread that made the
+  ///     change.
+  /// - Returns: a token; releasing it ends the observation. If there are no keys, it is not valid.
   /// - Complexity: O(*n*) in the number of keys.
   @inlinable
   public func observe<Value>(
@@ -126,7 +136,16 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension KeyValueObserving where Self: KVOObject & Sendable {
-  /// Calls a handler on each change of a key that was found before, on the thread of the change.
+  /// Calls a handler on each change of a key, on the thread of the change. For `Sendable` objects, which any
+  /// thread may change.
+  ///
+  /// - Parameters:
+  ///   - key: a key of the class or a superclass. If it looks like a key path, the program stops with a
+  ///     message.
+  ///   - options: what a change contains, and when the handler is called.
+  ///   - changeHandler: called on the thread that made the change.
+  /// - Returns: a token; releasing it ends the observation.
+  /// - Complexity: O(1).
   @inlinable
   public func observe<Value>(
     key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
@@ -135,8 +154,17 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
     register(key.interned, options, .typed(changeHandler))
   }
 
-  /// Calls a handler on each change of any of several keys that were found before, on the thread of the
-  /// change.
+  /// Calls a handler on each change of any of several keys, with the index of the key that changed, on the
+  /// thread of the change. For `Sendable` objects, which any thread may change.
+  ///
+  /// - Parameters:
+  ///   - keys: keys of the class or a superclass. If one looks like a key path, the program stops with a
+  ///     message.
+  ///   - options: apply to all keys.
+  ///   - changeHandler: called with the index that the key has in the array, on the thread that made the
+  ///     change.
+  /// - Returns: a token; releasing it ends the observation. If there are no keys, it is not valid.
+  /// - Complexity: O(*n*) in the number of keys.
   @inlinable
   public func observe<Value>(
     keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
@@ -166,7 +194,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 }
 
-// MARK: Without types of objects
+// MARK: Independent of the object's type
 
 extension KVOObject {
   @usableFromInline
@@ -189,7 +217,8 @@ extension KVOObject {
     return register(keys, options, deliver)
   }
 
-  // The handler takes values for what the key has said to be: in this class it may be something else.
+  // The handler expects values of the key's type, but this object's class may declare the key with another
+  // one.
   private func prepareToObserve<Value>(_ key: UnsafePointer<CChar>, _ type: Value.Type) {
     let known = KVOClass.of(self)
     let name = KeyName.of(interned: key).string

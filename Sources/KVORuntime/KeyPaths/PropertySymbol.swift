@@ -1,23 +1,23 @@
 internal import CSwiftRuntime
 
-/// A property, as the symbol of something of its own tells it: of its getter, of the getter's place in
-/// the class, of the function by which a key path reads it.
+/// A property as described by a symbol: of its getter, of the getter's entry in the class, or of the function
+/// by which a key path reads it.
 struct PropertySymbol: Hashable {
   let name: String
-  /// What has the property: "M.Person"; "M.Named" of what an extension gives to a protocol.
+  /// The type that has the property: "M.Person"; "M.Named" for a protocol whose extension has it.
   private let owner: String
-  /// Whose key path it is, if it is a key path's.
+  /// The root type of the key path, if the symbol is of a key path's function.
   private let root: String?
   private let isOfExtension: Bool
 
-  /// What stands for the name of a subscript.
+  /// Used in place of a name for a subscript.
   static let subscriptName = "[…]"
 
   private static let ofKeyPath = "key path getter for "
   private static let ofGetter = ["method descriptor for ", "dispatch thunk of "]
   private static let inExtension = "(extension in "
 
-  /// Nil for the symbol of something else.
+  /// Nil if the symbol is not of a property.
   private init?(mangled symbol: String) {
     guard let text = SymbolTable.demangled(symbol).map({ Substring($0) }) else { return nil }
     if text.hasPrefix(Self.ofKeyPath) {
@@ -28,8 +28,8 @@ struct PropertySymbol: Hashable {
     }
   }
 
-  // "(extension in M):M.Person.name.getter : Swift.String", "M.Person.name : Swift.String : M.Person";
-  // of a class in a function "name.getter : Swift.String in Person #1 in M.f() -> ()".
+  // Parses "(extension in M):M.Person.name.getter : Swift.String" or "M.Person.name : Swift.String :
+  // M.Person"; for a class in a function, "name.getter : Swift.String in Person #1 in M.f() -> ()".
   private init?(_ text: Substring, isOfKeyPath: Bool) {
     let typeStart = text.firstRange(ofText: " : ")
     var entity = typeStart.map { text[..<$0] } ?? text
@@ -52,7 +52,7 @@ struct PropertySymbol: Hashable {
 
   private static let getter = ".getter"
 
-  /// The name at the end of an entity's.
+  /// The last component of a qualified name.
   static func lastName(in entity: Substring) -> String {
     if entity.firstRange(ofText: "subscript(") != nil || entity.hasSuffix(".subscript") {
       return subscriptName
@@ -60,13 +60,13 @@ struct PropertySymbol: Hashable {
     return entity.split(separator: ".").last.map(String.init) ?? String(entity)
   }
 
-  // "(extension in M):M.Box<A where A == Swift.Int>", "<A>M.Box<A>": "M.Box"
+  // Turns "(extension in M):M.Box<A where A == Swift.Int>" and "<A>M.Box<A>" into "M.Box".
   private static func withoutForms(_ text: Substring) -> String {
     var rest = text
     if rest.hasPrefix(inExtension), let end = rest.firstRange(ofText: "):") {
       rest = rest[end...].dropFirst(2)
     }
-    // In a function, whose type may have arrows.
+    // A type in a function: the function's type may contain arrows.
     if rest.firstRange(ofText: " in ") != nil { return String(rest) }
     var (result, depth) = ("", 0)
     for character in rest {
@@ -78,25 +78,27 @@ struct PropertySymbol: Hashable {
   }
 }
 
-// MARK: Looking for it
+// MARK: Lookup
 
 extension PropertySymbol {
-  /// The name of the property that a component of a key path stands for; nil where no symbol tells it,
-  /// or not clearly.
+  /// The name of the property that a component of a key path stands for; nil if no symbol names it, or the
+  /// symbols disagree.
   ///
-  /// A property that may be overridden is known by its getter's place in the class, another by the getter
-  /// itself: so these tell the name. Where a place has no symbol of its own, as those of private properties,
-  /// the getter that stands there has one. The function by which the key path reads has one only in code
-  /// that is not optimised: it serves for what else the component is known by.
+  /// A property that may be overridden is identified by its getter's entry in the class, another one by the
+  /// getter itself, and these have symbols. An entry may have no symbol of its own, as with private
+  /// properties; then the symbol of the getter in that entry is used. The function by which the key path
+  /// reads has a symbol only in unoptimised code; it is used for components that are identified in another
+  /// way.
   ///
-  /// A linker that folds equal functions (`--icf=all`) leaves several names at one address. None of these
-  /// is believed then; nor one of another class, which is what would be left if a compiler did it.
+  /// A linker that folds equal functions (`--icf=all`) leaves several names at one address. Then none of them
+  /// is used. Nor is a single name used that belongs to another class, as a compiler that merged functions
+  /// could leave it.
   ///
-  /// - Parameter type: what has the property.
+  /// - Parameter type: the type that has the property.
   static func name(
     of identity: UnsafeRawPointer?, readBy getter: UnsafeRawPointer, in type: Any.Type
   ) -> String? {
-    // By number it is known where a protocol requires it: there the owner is the protocol.
+    // A component without an identity is a protocol's requirement, whose owner is the protocol.
     guard let identity else { return single(at: getter, of: []) }
     let classes = superclasses(of: type)
     let owners = Set(classes.compactMap(SymbolTable.qualifiedName))
@@ -121,7 +123,7 @@ extension PropertySymbol {
     return names.count == 1 ? names.first : nil
   }
 
-  // What a protocol's extension gives is the protocol's.
+  // A property from a protocol extension has the protocol as its owner.
   private func belongs(to owners: Set<String>) -> Bool {
     owners.isEmpty || owners.contains(owner) || root.map(owners.contains) ?? isOfExtension
   }

@@ -1,15 +1,15 @@
-/// Names that are no identifiers, `` var `first name` ``: reflection and symbols have them in backticks, with
-/// characters that would be taken for parts of the text around them, and with another space in place of
-/// each. The key is what is between those.
+/// Raw identifiers, such as `` var `first name` ``. Reflection and symbols put them in backticks and replace
+/// each space; other characters in them look like syntax of the text around them. The key is the text between
+/// the backticks.
 enum RawIdentifier {
   private static let mark: Character = "`"
-  /// What stands for a space.
+  /// The character that replaces a space.
   private static let space: Character = "\u{A0}"
-  /// Where the characters lie that stand for those of ASCII: none is in an identifier.
+  /// The private-use characters that replace ASCII ones are from here on. No identifier contains them.
   private static let masks: UInt32 = 0xF_0000
 
-  /// A text in which names that are no identifiers are without their marks, and without a character that
-  /// means something in symbols.
+  /// The text with each raw identifier masked: without backticks, and with its ASCII characters that have a
+  /// meaning in symbols replaced.
   static func masked(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "`")) else { return text }
     var (result, isInside) = ("", false)
@@ -25,7 +25,7 @@ enum RawIdentifier {
     return result
   }
 
-  /// A name as it was, of a masked text.
+  /// The original name, from a masked one.
   static func unmasked(_ text: String) -> String {
     guard hasMasks(text) else { return text }
     var result = String.UnicodeScalarView()
@@ -35,23 +35,23 @@ enum RawIdentifier {
     return String(result)
   }
 
-  /// Whether a part of a masked text has a name that is no identifier.
+  /// Whether a part of a masked text contains a raw identifier.
   static func hasMasks(_ text: some StringProtocol) -> Bool {
     text.unicodeScalars.contains(where: isMask)
   }
 
-  /// A name as symbols have it that are masked.
+  /// The name in the form that masked symbols have.
   static func masked(name: String) -> String {
     isIdentifier(name) ? name : name.map(masked).joined()
   }
 
-  /// A name that reflection tells: without its marks.
+  /// A name from reflection, without its backticks.
   static func bare(_ name: String) -> String {
     guard name.first == mark, name.last == mark, name.count > 2 else { return name }
     return String(name.dropFirst().dropLast().map { $0 == space ? " " : $0 })
   }
 
-  // Of ASCII; what is beyond has no meaning in symbols.
+  // Only ASCII matters; other characters have no meaning in symbols.
   fileprivate static func isIdentifier(_ name: String) -> Bool {
     guard let first = name.utf8.first, !isDigit(first) else { return false }
     return name.utf8.allSatisfy { $0 >= 128 || isOfIdentifier($0) }
@@ -79,6 +79,6 @@ enum RawIdentifier {
 }
 
 extension String {
-  /// A property's name as source text has it.
+  /// The property's name as in source text, in backticks if needed.
   var inSource: String { RawIdentifier.isIdentifier(self) ? self : "`\(self)`" }
 }

@@ -1,15 +1,14 @@
 internal import CKVORuntime
 @_spi(ObservableRerootKeyPath) internal import Swift
 
-/// Sees what a getter or a key path reads: while it records, every read of an `@Observed` property
-/// on this thread passes by here, of whatever object.
+/// Records what a getter or a key path reads. While it is active, every read of an `@Observed` property on
+/// this thread, of any object, calls it.
 class ReadRecorder {
   private var isReadingAgain = false
 
-  /// Records what a body reads, and nothing that an outer recorder would have seen. It is never
-  /// inlined: Scripts/thread-sanitizer.txt knows it by name.
+  /// Records what a body reads; an outer recorder sees none of it.
   @inline(never) final func record(_ body: () -> Void) {
-    // The thread's variable holds the address for as long as this frame does.
+    // The thread-local variable holds an unretained address while this frame exists.
     withExtendedLifetime(self) {
       let outer = kvo_current_recorder()
       let outerSink = kvo_current_sink()
@@ -23,8 +22,8 @@ class ReadRecorder {
     }
   }
 
-  // Optimised code for one form of a generic class may have read a copy, where the superclass is of a
-  // library built for library evolution. The key path reads by the code for all forms.
+  // If the superclass is from a library built for library evolution, optimised code that is specialised for
+  // one generic class may have read a copy of the property. A key path reads through the unspecialised code.
   fileprivate final func readAgain(_ header: UnsafeMutableRawPointer, _ accessor: AnyKeyPath) {
     let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
     guard !isReadingAgain else { StorageKeyPath.stop(for: object) }
@@ -37,19 +36,20 @@ class ReadRecorder {
     kvo_current_recorder().map { Unmanaged<ReadRecorder>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Called for each read of an `@Observed` property.
   /// - Parameters:
-  ///   - header: of the object whose property is read.
-  ///   - accessor: the key path of the property; made anew where the class is generic.
+  ///   - header: the header of the object whose property is read.
+  ///   - accessor: returns the property's key path, which is made anew if the class is generic.
   ///   - address: where the property is stored.
   func note(
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
     at address: UnsafeMutableRawPointer
   ) {}
 
-  /// A change by hand of a key was announced by what is recorded.
+  /// Called when the recorded code announces a change of a key by hand.
   func noteChange(of object: KVOObject, key: String) {}
 
-  /// The same of a key that key-value coding reads, of an object of Swift or of C.
+  /// Called for each key that key-value coding reads, of an object of Swift or of C.
   func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {}
 
   static let listener:
@@ -62,14 +62,14 @@ class ReadRecorder {
 }
 
 extension KVOObject {
-  /// Tells the recorder of what a getter reads that the getter announces a change by hand.
+  /// Notifies the current recorder that the getter announces a change by hand.
   @inline(__always)
   func recordChange(of key: String) {
     if kvo_is_recording() { ReadRecorder.current?.noteChange(of: self, key: key) }
   }
 }
 
-/// Sees whether a getter announces a change of its own key.
+/// Finds out whether a getter announces a change of its own key.
 final class AnnouncementRecorder: ReadRecorder {
   private let object: KVOObject
   private let key: String
@@ -80,7 +80,7 @@ final class AnnouncementRecorder: ReadRecorder {
     self.key = key
   }
 
-  /// Calls the getter.
+  /// Calls the getter, and returns whether it announced a change of the key.
   static func announces(_ key: String, of object: KVOObject, _ getter: () -> Void) -> Bool {
     let recorder = AnnouncementRecorder(object, key)
     recorder.record(getter)
@@ -92,12 +92,12 @@ final class AnnouncementRecorder: ReadRecorder {
   }
 }
 
-// MARK: Following what is read
+// MARK: Collecting the reads of tracked keys
 
-/// Tells the C core what a tracked key reads.
+/// Passes the reads of a tracked key to the C core.
 final class ReadCollector: ReadRecorder {
   private let reads: OpaquePointer
-  // Where keys are looked for that nothing tells of.
+  // Whether the key path is walked afterwards, to find the keys that its getters don't report.
   private let isFollowed: Bool
   private let stored: StoredPath?
   private var told: [ToldRead] = []
@@ -131,7 +131,7 @@ final class ReadCollector: ReadRecorder {
     }
   }
 
-  // What comes of it is for the observers, if they ask for that: so it is evaluated but once.
+  // The result is the new value for observers that ask for it, so that the getter is evaluated only once.
   private func evaluate(_ accessors: Accessors, _ object: KVOObject) {
     if let answer = kvo_reads_answer(reads) {
       try? accessors.read(object, into: answer)
@@ -160,7 +160,7 @@ final class ReadCollector: ReadRecorder {
   }
 }
 
-/// An `@Observed` property that was read, with its getter.
+/// A recorded read of an `@Observed` property, with the getter that read it.
 private struct ToldRead {
   let header: UnsafeMutableRawPointer
   let getter: UnsafeRawPointer?
@@ -181,7 +181,7 @@ extension [ToldRead] {
     }?.key
   }
 
-  // A final class that overrides the property knows it by another getter.
+  // A final class that overrides the property identifies it by another getter.
   private func isOverride(
     _ getter: UnsafeRawPointer, of other: UnsafeRawPointer?, _ object: KVOObject
   ) -> Bool {
@@ -191,31 +191,31 @@ extension [ToldRead] {
   }
 }
 
-// MARK: Finding out what a key path is
+// MARK: Classifying a key path
 
-/// Finds out what a key path of an object names.
+/// Finds out what a key path of an object names, by evaluating it once.
 final class KeyPathReads: ReadRecorder {
   private let header: UnsafeMutableRawPointer
   private let keyPath: AnyKeyPath
-  /// The property that the key path names itself, read through no getter but its own.
+  /// The property that the key path names directly: read by no other getter than the key path's own.
   private(set) var named: Property?
-  /// The names of the first properties that were read, and the first's own key path, if it is of the
-  /// object.
+  /// The names of the first properties that were read, at most `mostNames`.
   private(set) var names: [String] = []
+  /// The key path of the first property that was read, if that is a property of the object itself.
   private(set) var first: AnyKeyPath?
   private var told: [ToldRead] = []
   private var endsAtHidden = false
-  /// Whether it goes through a plain property that is not declared.
+  /// Whether the key path goes through a plain property that is not declared.
   private(set) var hasPlainLink = false
 
-  /// A stored property as it was read.
+  /// The recorded read of a stored property.
   struct Property {
-    /// Of the storage, from the header.
+    /// The storage's offset from the object's header.
     let storageOffset: Int
-    /// Whether the object's class overrides the property: its getter may answer something else
-    /// than what is stored.
+    /// Whether the object's class overrides the property, so that its getter may return something else than
+    /// the stored value.
     let isOverridden: Bool
-    /// Its own key path, of the class that declares it.
+    /// The property's key path in the class that declares it.
     let accessor: AnyKeyPath
   }
 
@@ -245,7 +245,7 @@ final class KeyPathReads: ReadRecorder {
     let isOwn = header == self.header
     let isNamed = isOwn && keyPath.isSame(as: accessor())
     if isOwn, names.isEmpty { first = accessor() }
-    // What is named itself is found by its place.
+    // A property that the key path names directly is found by its offset.
     let offset = address - header
     let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
     if let key {
@@ -262,27 +262,27 @@ final class KeyPathReads: ReadRecorder {
     if names.count < Self.mostNames { names.append(KeyName.of(interned: key).string) }
   }
 
-  /// Whether the key path goes through a stored property of the object first, or stands for one.
+  /// Whether the key path begins with a stored property of the object, or stands for one.
   var isPath: Bool {
     keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  /// Whether that key path of that object is just being evaluated, to find out what it names.
+  /// Whether this thread is evaluating that key path of that object to classify it.
   static func isLookingAt(_ keyPath: AnyKeyPath, of object: KVOObject) -> Bool {
     guard let current = current as? KeyPathReads else { return false }
     return current.header == headerAddress(of: object) && current.keyPath == keyPath
   }
 
-  // A key path that is made by way of a protocol knows what the protocol requires by a number. By which
-  // property the class answers is not told: the one of that type that alone was read, as a rule.
+  // A key path that is made through a protocol identifies the requirement by an index, which does not show
+  // the property that implements it. If exactly one property was read, and it has that type, assume that one.
   private var isRequirement: Bool {
     guard keyPath.isByNumber, names.count == 1, let first else { return false }
     return Swift.type(of: first).valueType == Swift.type(of: keyPath).valueType
   }
 
-  /// Whether it reads what can be observed. Behind a nil there may be what another object of the class
-  /// reads, but for a link that has no key.
+  /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
+  /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
     !names.isEmpty || !endsAtHidden && keyPath.debugDescription.contains("?")
   }
@@ -290,8 +290,8 @@ final class KeyPathReads: ReadRecorder {
 
 /// Called by the getters of `@Observed` properties while reads are recorded on this thread.
 ///
-/// It has effects, but none that the getter's callers could tell. `readonly` says so, and leaves
-/// loops over properties as quick as they are without recording. Always true.
+/// It has side effects, but none that the getter's caller can detect. `readonly` promises that, so that loops
+/// over properties stay as fast as without recording. Always returns true.
 @_effects(readonly) @inline(never) @usableFromInline
 func recordRead(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath, _ storage: () -> AnyKeyPath
@@ -304,8 +304,8 @@ func recordRead(
   return true
 }
 
-/// The same where the storage needs no key path. False if it is not known yet where the property is
-/// stored, and nothing has been recorded.
+/// Records a read without a key path of the storage. Returns false, having recorded nothing, if the
+/// property's offset is not known yet.
 @_effects(readonly) @inline(never) @usableFromInline
 func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath) -> Bool {
   if let reads = kvo_current_sink() {
@@ -324,7 +324,7 @@ func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath)
   return true
 }
 
-/// The same with the address. Always true.
+/// Records a read of a property at a known address. Always returns true.
 @_effects(readonly) @inline(never) @usableFromInline
 func recordRead(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
@@ -344,7 +344,7 @@ func recordRead(
   return true
 }
 
-/// Whether Swift's Observation, where it is linked, tracks what is read on this thread.
+/// Whether Swift's Observation, if it is linked, tracks this thread's reads.
 private func isTracked(_ header: UnsafeMutableRawPointer) -> Bool {
   kvo_tracks_reads(header.assumingMemoryBound(to: kvo_object.self))
 }
@@ -359,13 +359,13 @@ private func tellTracker(
 }
 
 extension KVOObject {
-  /// That a computed key of this object is read, for Observation alone: a recorder sees what its getter reads.
+  /// Reports the read of a computed key to Observation alone: a recorder sees what the key's getter reads.
   final func tellTracker(_ key: String) {
     guard kvo_current_recorder() == nil, kvo_tracks_reads(header) else { return }
     kvo_tell_tracker(header, KeyName.of(key).interned)
   }
 
-  /// That a key of this object is read, past the getter that would tell of it.
+  /// Reports the read of a key of this object that did not go through a getter that reports it.
   @usableFromInline @inline(never)
   final func tellRead(_ key: UnsafePointer<CChar>) {
     if let recorder = kvo_current_recorder() {
@@ -382,29 +382,29 @@ func recordingFailed() -> Never {
 }
 
 extension AnyKeyPath {
-  /// Whether the two name one property, the other in this one's root class or in a superclass.
+  /// Whether both key paths name the same property. The root of `other` may be a superclass of this one's.
   func isSame(as other: AnyKeyPath) -> Bool {
     guard let root = type(of: self).rootType as? KVOObject.Type,
       let otherRoot = type(of: other).rootType as? KVOObject.Type
     else { return self == other }
     if root == otherRoot { return self == other }
-    // Key paths of different roots are never equal: the superclass's is given this one's root.
+    // Key paths with different roots are never equal, so give the superclass's key path this one's root.
     return root.isSubclass(of: otherRoot)
       && (other.canBeRerooted && self == other.rerooted(like: self) || overrides(other))
   }
 
-  // The type is taken from the key path, not from a `KVOObject.Type`: opening a class's metatype
-  // that was made an existential one gives optimised code the static class.
+  // Takes the type from the key path and not from a `KVOObject.Type`: optimised code that opens a class's
+  // metatype after it was converted to an existential gets the static class.
   private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
     return _openExistential(type(of: other).rootType, do: reroot)
   }
 
-  /// The same key path of a subclass of its root class; itself where that can't be made.
+  /// The same key path with a subclass as its root; `self` if that can't be made.
   func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
     guard canBeRerooted else { return self }
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
-    // By way of an address, for the reason above.
+    // Converted through an address, for the reason given at `rerooted(like:)`.
     let metadata = unsafeBitCast(subclass as AnyClass, to: UnsafeRawPointer.self)
     let type = unsafeBitCast(metadata, to: Any.Type.self)
     return Swift.type(of: self).rootType == type ? self : _openExistential(type, do: reroot)

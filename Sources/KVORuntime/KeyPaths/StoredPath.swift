@@ -1,13 +1,14 @@
-/// A key path that is nothing but stored properties, as far as it can tell: of each property of an object that it goes
-/// through the getter that it knows it by. What it reads depends on the references on its way alone, so the C core need
-/// not read it again where those are what they were (`route.c`).
+/// A key path that consists of stored properties only, as far as the key path itself shows: it contains the
+/// getter of each property. Its value depends only on the references along it. So the C core need not
+/// evaluate it again while these are unchanged (`route.c`).
 ///
-/// Optional links, and at the end stored parts of a value (`\.point.x`), read nothing that could be another thing. What
-/// has arguments, is computed behind a value, or is not known by a getter, is no such path.
+/// Optional links, and stored parts of a value at the end (`\.point.x`), are allowed, since they read nothing
+/// else. A key path is no such path if it has arguments, a computed property of a value, or a property that
+/// is not identified by a getter.
 struct StoredPath {
   private let getters: [UnsafeRawPointer]
 
-  /// How many properties of objects there are.
+  /// The number of properties of objects on the path.
   var count: Int { getters.count }
 
   init?(_ keyPath: AnyKeyPath) {
@@ -25,9 +26,9 @@ struct StoredPath {
     self.getters = getters
   }
 
-  /// Whether the property that was read of the object, after so many others, is the path's own at that place: read
-  /// by the getter that the path names, which the object's class has not overridden, and where the path goes
-  /// on a plain reference to an object.
+  /// Whether a recorded read is this path's step at `index`. The read must be by the getter that the path
+  /// contains, and the object's class must not override that. Except at the end, the value must be a plain
+  /// reference to an object.
   func isStep(_ index: Int, _ accessor: AnyKeyPath, of object: KVOObject) -> Bool {
     guard index < count, accessor.firstGetter == getters[index],
       accessor.isSurelyOriginal(in: type(of: object))

@@ -1,14 +1,14 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// What the compiler called functions: for names that nothing else tells, of properties that a key path
-/// knows by their getters, and of methods. The program's file is read for it, which takes a millisecond
-/// and more; where it has been stripped of its symbols there are none.
+/// Looks up symbols of the program and its libraries. They name methods, and the properties that a key path
+/// identifies only by their getters. Reading a program's file takes a millisecond or more. A stripped program
+/// has no symbols.
 enum SymbolTable {
   private static let known = Locked<[UnsafeRawPointer: Set<String>]>([:])
 
-  /// The mangled names of what stands at an address. Kept: where hints are wanted, each registration asks for
-  /// those of its getters, and a program has no more getters than it has code.
+  /// The mangled names at an address. Results are cached: while hints are wanted, each registration asks for
+  /// those of its getters. The code of the program bounds their number.
   static func names(at address: UnsafeRawPointer) -> Set<String> {
     if let names = known.withLock({ $0[address] }) { return names }
     let names = found(near: address) { $1 == address }
@@ -16,7 +16,7 @@ enum SymbolTable {
     return names
   }
 
-  /// The mangled names that begin so, in the program or library in which an address lies.
+  /// The mangled names with a prefix, in the program or library that contains an address.
   static func names(beginningWith prefix: String, near address: UnsafeRawPointer) -> Set<String> {
     found(near: address) { name, _ in prefix.begins(name) }
   }
@@ -43,14 +43,14 @@ enum SymbolTable {
       search.pointee.names.insert(String(cString: $1))
     }
 
-  /// Nil for what is no name of Swift's. Names that are no identifiers are masked.
+  /// The demangled name, with raw identifiers masked; nil if it is not a mangled Swift name.
   static func demangled(_ name: String) -> String? {
     swift_demangle(name, name.utf8.count, nil, nil, 0).map {
       withoutFiles(Substring(RawIdentifier.masked(String(taking: $0))))
     }
   }
 
-  // Of what is private the file is told as well: "M.(Person in _8D16…).(name in _8D16…).getter"
+  // Removes the file's discriminator from private names: "M.(Person in _8D16…).(name in _8D16…).getter"
   private static func withoutFiles(_ text: Substring) -> String {
     var (result, rest) = ("", text)
     while let place = rest.firstRange(ofText: " in _") {
@@ -68,10 +68,10 @@ enum SymbolTable {
   }
 }
 
-// MARK: Of a class
+// MARK: Symbols of a class
 
 extension SymbolTable {
-  /// What a class is called in symbols: "M.Person"; nil where it has none.
+  /// The class's name in symbols: "M.Person"; nil if it has none.
   static func qualifiedName(of type: AnyClass) -> String? {
     let known = "nominal type descriptor for "
     let descriptor = kvo_swift_descriptor(unsafeBitCast(type, to: UnsafeRawPointer.self))
@@ -79,8 +79,8 @@ extension SymbolTable {
     return names.first.map { String($0.dropFirst(known.count)) }
   }
 
-  /// The names of a class's own properties that have getters. Kept for each class: a program may print an
-  /// error for each name that a client sends.
+  /// The names of a class's own properties that have getters. Cached for each class: a server may report an
+  /// error for each unknown name that a client sends.
   static func properties(of type: KVOObject.Type) -> Set<String> {
     let id = ObjectIdentifier(type)
     if let known = propertiesOfClasses.withLock({ $0[id] }) { return known }
@@ -101,8 +101,8 @@ extension SymbolTable {
       })
   }
 
-  /// The symbols of what a class itself has, which begin as that of the class's own description. Names that
-  /// are no identifiers are masked.
+  /// The demangled symbols of a class's own members, which begin with the mangled name of the class. Raw
+  /// identifiers are masked.
   static func members(of type: KVOObject.Type) -> [Substring] {
     let descriptor = kvo_swift_descriptor(
       unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self))
@@ -114,12 +114,12 @@ extension SymbolTable {
 }
 
 extension Substring {
-  /// Where a text begins in it. (The library goes without Foundation and regular expressions.)
+  /// Where the text first occurs. (The library does without Foundation and regular expressions.)
   func firstRange(ofText text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
   }
 
-  /// Where it begins for the last time.
+  /// Where the text last occurs.
   func lastRange(ofText text: String) -> Index? {
     indices.last { self[$0...].hasPrefix(text) }
   }

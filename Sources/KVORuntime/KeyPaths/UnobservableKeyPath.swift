@@ -1,12 +1,12 @@
 internal import CKVORuntime
 
-/// What is said of a key path that can't be observed, and what is done where it is changed by hand (F6). What the
-/// program meant is found from the key path's components and the class's fields.
+/// Error messages for key paths that can't be observed, and how manual changes of them are handled (F6). The
+/// key path's components and the class's fields show what the program probably meant.
 extension KVOObject {
-  /// The key of which a change by hand is one: that of the key path, or of the plain property that it
-  /// is known to be. Nil for what reads nothing that can be observed, of which there is nobody to tell.
+  /// The key that a change by hand of the key path changes: the key path's own, or that of the plain property
+  /// that it names. Nil if the key path reads nothing that can be observed, so that it has no observers.
   func changedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
-    // Its getter announces a change of it, and would do so again when it is read to find its key.
+    // The getter announces a change of this key path. Evaluating it here would announce the change again.
     if kvo_is_recording(), KeyPathReads.isLookingAt(keyPath, of: self) { return nil }
     if let key = knownKey(of: keyPath) { return key }
     let known = KVOClass.of(self)
@@ -18,7 +18,8 @@ extension KVOObject {
     return nil
   }
 
-  // What may be computed may be plain as well; then a registration for its string is missed.
+  // The key path may name a plain property instead of a computed one; then an observer of its string is
+  // missed.
   private func reportIfObserved(_ keyPath: AnyKeyPath, _ known: KVOClass) {
     let type = Swift.type(of: keyPath).valueType
     let missed = known.plainFields(of: type).map(\.key).filter { isObserved(forKey: $0) }
@@ -46,10 +47,11 @@ extension KVOObject {
   }
 }
 
-/// An object that a key path goes through, and of which nothing is observed.
+/// An object on a key path whose class has no keys, so that its changes can't be observed.
 struct KeylessObject {
   private let type: Any.Type
-  /// The key path as far as the object, and what it reads there, as source text; nil where names are not known.
+  /// The key path up to the object, and the property that it reads there, as source text; nil if names are
+  /// unknown.
   private let names: (link: String, property: String)?
 
   fileprivate init(_ type: Any.Type, behind count: Int, in text: String) {
@@ -65,14 +67,14 @@ struct KeylessObject {
       ) : nil
   }
 
-  /// - Parameter keys: those that lead to it, with a mark behind each that may be nil.
+  /// - Parameter keys: the keys that lead to the object, each with a mark behind it if it may be nil.
   init(_ type: Any.Type, behind keys: [String], wanted property: String) {
     self.type = type
     let isKnown = (keys + [property]).map { Self.bare($0[...]) }.allSatisfy { $0.inSource == $0 }
     names = isKnown ? (keys.joined(separator: "."), property) : nil
   }
 
-  // Without what goes through an optional.
+  // Without the marks of optional chaining.
   private static func bare(_ part: Substring) -> String {
     part.filter { $0 != "?" && $0 != "!" }
   }
@@ -82,12 +84,12 @@ struct KeylessObject {
     return "\(link)an object of \(className(of: type)), and that is no KVOObject"
   }
 
-  /// - Parameter owner: the name of the class that the key path begins with.
+  /// - Parameter owner: the name of the class in which the key path begins.
   func advice(for owner: String) -> String {
     "nobody is told what changes in it. " + remedy(for: owner)
   }
 
-  /// The same without what is the matter.
+  /// The advice without the explanation of the problem.
   func remedy(for owner: String) -> String {
     if FoundationLink.lacksCollection(type) {
       return "Link KVOFoundation, with which \(className(of: type)) has keys."
@@ -105,7 +107,7 @@ struct KeylessObject {
 }
 
 extension AnyKeyPath {
-  /// The first object on the way that has no keys; nil where the key path goes through none.
+  /// The first object on the key path that has no keys; nil if there is none.
   var keylessObject: KeylessObject? {
     guard var components = KeyPathComponents(self) else { return nil }
     var count = 0
@@ -120,11 +122,11 @@ extension AnyKeyPath {
   }
 }
 
-/// What is known of the property that a key path begins with.
+/// The first property of a key path, as far as it is known.
 private enum FirstProperty {
   case plain(Field)
   case computed(name: String)
-  /// Computed, or one of these.
+  /// Computed, or one of these plain properties.
   case unknown(candidates: [Field])
   case nothing
 }
@@ -188,7 +190,7 @@ extension Field {
     }
   }
 
-  // A lazy property is kept in an optional.
+  // The storage of a lazy property is an optional.
   fileprivate func mayAnswer(_ type: Any.Type) -> Bool {
     guard form == .lazy else { return self.type.swiftType == type }
     return (self.type.swiftType as? any OptionalType.Type)?.wrappedType == type
@@ -196,7 +198,7 @@ extension Field {
 }
 
 extension AnyKeyPath {
-  /// The plain stored property that it names, if nothing can override that.
+  /// The plain stored property that the key path names, if it can't be overridden.
   fileprivate func plainField(in known: KVOClass) -> Field? {
     guard var components = KeyPathComponents(self), case .stored(let offset) = components.next(),
       components.isAtEnd
@@ -204,7 +206,7 @@ extension AnyKeyPath {
     return known.fields.first { !$0.isObserved && $0.offset == offset }
   }
 
-  /// As source text, what tells of a change of a computed property: in its setter, if it has one.
+  /// Source text that announces a change of a computed property: in its setter, if it has one.
   fileprivate func bracket(of name: String) -> String {
     let isWritable = _typeName(Swift.type(of: self), qualified: false)
       .hasPrefix("ReferenceWritableKeyPath<")
@@ -218,8 +220,8 @@ extension AnyKeyPath {
     return components.next() != nil && components.isAtEnd
   }
 
-  // A key path knows no names. It has the place of a stored property that nothing can override; what
-  // may be computed has a getter, whose name the program's symbols tell, if it has any.
+  // A key path contains no names. It has the offset of a stored property that can't be overridden. For a
+  // property that may be computed it has a getter, whose name may be in the program's symbols.
   fileprivate func firstProperty(in known: KVOClass) -> FirstProperty {
     guard var components = KeyPathComponents(self), let first = components.next() else {
       return .nothing
@@ -239,7 +241,7 @@ extension AnyKeyPath {
 }
 
 extension KVOClass {
-  /// The plain variables that a key path of that type may name.
+  /// The plain variables that a key path with this value type may name.
   fileprivate func plainFields(of type: Any.Type) -> [Field] {
     fields.filter { !$0.isObserved && $0.isVariable && $0.mayAnswer(type) }
   }

@@ -1,8 +1,8 @@
 internal import CKVORuntime
 
-// Values that a program keeps with an object: the C core hangs them at it (`associations.c`).
+// Values that a program keeps with an object. The C core stores them (`associations.c`).
 
-/// A key for values that are kept with objects, each as long as its object.
+/// A key for values that are kept with objects, each as long as its object lives.
 ///
 /// ```swift
 /// extension Document {
@@ -14,16 +14,18 @@ internal import CKVORuntime
 /// }
 /// ```
 ///
-/// Each is a key of its own. It need not be kept as long as its values.
+/// Each instance is a separate key. The program need not retain it while values are kept under it: they
+/// retain it. May be used on any thread.
 public final class KVOAssociation<Value>: Sendable {
-  /// A key that is no other. Any thread.
+  /// Creates a key that differs from all others. May be called on any thread.
   public init() {}
 }
 
 extension KVOObject {
-  /// The value that is kept with this object under a key, nil if there is none; nil takes it away. It is let go of
-  /// when another takes its place, or the object has died and its registrations have ended. Any thread; a value that
-  /// several threads share is its author's to protect.
+  /// The value that is kept with this object under a key; nil if there is none. Setting nil removes it.
+  ///
+  /// A value is released when it is replaced, or when the object has died and its registrations have ended.
+  /// May be used on any thread; a value that several threads share needs its own synchronisation.
   ///
   /// - Complexity: O(*n*) in the number of values kept with the object.
   public final subscript<Value>(association: KVOAssociation<Value>) -> Value? {
@@ -32,7 +34,7 @@ extension KVOObject {
   }
 }
 
-/// A value as it hangs at an object. It holds its key, whose address is no other's as long.
+/// A value that is kept with an object. It retains its key, so that no other key gets the same address.
 final class AssociatedValue<Value> {
   private let key: KVOAssociation<Value>
   private let value: Value

@@ -1,17 +1,20 @@
 internal import CKVORuntime
 
-// Handlers that are called when an object dies. Those of one object are kept with it, as one value.
+// Handlers that are called when an object dies. An object's handlers are kept with it, as one associated
+// value.
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Calls a handler once, when this object dies: after its `deinit`s, and after its registrations have ended. It is
-  /// called on the thread that let go of the object, before those that were registered later.
+  /// Calls a handler once, when this object dies: after its `deinit`s, and after its registrations have
+  /// ended. It is called on the thread that releases the last reference. Several handlers are called in the
+  /// order in which they were added.
   ///
   /// ```swift
   /// token = document.onDeinit { cache.remove(id) }
   /// ```
   ///
-  /// - Parameter handler: must not use the object, of which nothing is left.
-  /// - Returns: a token; dropping it ends the registration, uncalled. It is not valid any more after the call.
+  /// - Parameter handler: must not use the object, which is deinitialised.
+  /// - Returns: a token; releasing it removes the handler, which is then not called. It is invalid after the
+  ///   call.
   /// - Complexity: O(1).
   public func onDeinit(_ handler: @escaping () -> Void) -> KeyValueObservation {
     DeathWatches.of(boundHeader).add(handler)
@@ -19,7 +22,14 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension KeyValueObserving where Self: KVOObject & Sendable {
-  /// Calls a handler once, when this object dies, on whatever thread lets go of it.
+  /// Calls a handler once, when this object dies, on whatever thread releases the last reference: after its
+  /// `deinit`s, and after its registrations have ended. Several handlers are called in the order in which
+  /// they were added.
+  ///
+  /// - Parameter handler: must not use the object, which is deinitialised.
+  /// - Returns: a token; releasing it removes the handler, which is then not called. It is invalid after the
+  ///   call.
+  /// - Complexity: O(1).
   public func onDeinit(_ handler: @escaping @Sendable () -> Void) -> KeyValueObservation {
     DeathWatches.of(boundHeader).add(handler)
   }
@@ -28,7 +38,7 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
 /// The handlers of one object.
 final class DeathWatches: Sendable {
   private struct State {
-    // By the order of registration.
+    // The keys are ascending numbers, in the order of registration.
     var handlers: [UInt64: () -> Void] = [:]
     var last: UInt64 = 0
   }
@@ -70,7 +80,7 @@ final class DeathWatches: Sendable {
     return KeyValueObservation(DeathWatch(self, number))
   }
 
-  // The object has died. One that has been ended meanwhile is not called any more.
+  // Called when the object has died. Skips handlers that are removed by an earlier handler or another thread.
   private func tell() {
     let numbers = state.withLock { $0.handlers.keys.sorted() }
     for number in numbers { take(number)?() }
@@ -89,7 +99,7 @@ final class DeathWatches: Sendable {
   }
 }
 
-/// What the token of one of them ends.
+/// Ends one handler, for its token.
 private final class DeathWatch: ObservationEnd {
   private let watches: DeathWatches
   private let number: UInt64

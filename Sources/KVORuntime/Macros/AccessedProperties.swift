@@ -1,11 +1,12 @@
 public import CKVORuntime
 
-// What the accessors call that the macro `@KVO` makes for properties that take no wrapper (Q3, Q6).
+// Functions that the accessors made by `@KVO` call, for properties that can't have a wrapper (Q3, Q6).
 
-/// A change of a property that takes no wrapper, from `_beginChange` to `_endChange`.
+/// A change of a property without a wrapper, between `_beginChange` and `_endChange`. For code that `@KVO`
+/// makes.
 @frozen
 public struct _OpenChange {
-  // Nil if no observer can be notified.
+  // Nil if the change has no observers.
   @usableFromInline let frame: OpaquePointer?
 
   @inlinable
@@ -13,29 +14,32 @@ public struct _OpenChange {
 }
 
 extension KVOObject {
-  /// Notes that the key is read, for whatever tracks reads. Any thread.
+  /// Reports a read of the key to the thread's read recorder, if there is one. For code that `@KVO` makes.
+  /// May be called on any thread.
   @inlinable @inline(__always)
   public final func _readsKey(_ key: StaticString) {
     if _slowPath(kvo_is_recording()) { tellRead(of: key) }
   }
 
-  /// Opens an automatic change of the key. Any thread.
-  /// - Returns: what `_endChange` takes, on the same thread.
+  /// Opens an automatic change of the key. For code that `@KVO` makes. May be called on any thread.
+  /// - Returns: the change, to be passed to `_endChange` on the same thread.
   @inlinable @inline(__always)
   public final func _beginChange(_ key: StaticString) -> _OpenChange {
     let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
     return _OpenChange(isObserved ? openChange(of: key) : nil)
   }
 
-  /// Opens an automatic change of a key whose property is stored by a superclass, in any way. Any thread.
-  /// - Returns: what `_endChange` takes, on the same thread.
+  /// Opens an automatic change of a key whose property a superclass stores, with or without a wrapper. For
+  /// code that `@KVO` makes. May be called on any thread.
+  /// - Returns: the change, to be passed to `_endChange` on the same thread.
   @inlinable @inline(__always)
   public final func _beginOverride(_ key: StaticString) -> _OpenChange {
     let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
     return _OpenChange(isObserved ? openOverride(of: key) : nil)
   }
 
-  /// Closes a change and notifies observers, also those that another thread has registered since it was opened.
+  /// Closes a change and notifies the observers, including those that another thread added since it was
+  /// opened. For code that `@KVO` makes.
   @inlinable @inline(__always)
   public final func _endChange(_ change: _OpenChange, _ key: StaticString) {
     if let frame = change.frame {
@@ -53,7 +57,8 @@ extension KVOObject {
     kvo_uniform_will_key(header, key.interned)
   }
 
-  // The class knows by what the runtime identifies the key: the address of its storage, if an `@Observed` has it.
+  // Opens the change by the key's name: the class finds the runtime's identifier for it, which is the address
+  // of the storage if the superclass has an `@Observed` property.
   @usableFromInline @inline(never)
   final func openOverride(of key: StaticString) -> OpaquePointer? {
     var setting = kvo_part()
@@ -66,7 +71,8 @@ extension KVOObject {
 }
 
 extension StaticString {
-  // Literals end with a NUL. Others than ASCII may be spelled in several ways.
+  // A literal ends with a NUL, so its memory can be used as a C string. Text beyond ASCII can have several
+  // spellings.
   fileprivate var interned: UnsafePointer<CChar> {
     guard isASCII, hasPointerRepresentation else { return KeyName.of("\(self)").interned }
     let text = UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)

@@ -1,28 +1,39 @@
-// What the declarations call that the macro `@KVO` makes of a class (Q2, Q4), which are on the class's actor.
+// Functions that declarations made by `@KVO` call (Q2, Q4). These declarations are isolated to the class's
+// actor.
 //
-// The compiler lets a key path to what is on an actor be formed on that actor only. A class's keys are declared when it is first
-// used, on whatever thread that is. To form a key path touches nothing that the actor guards, so the declarations are run where they
-// are asked for; so are the class's methods that say something of a key.
+// The compiler allows a key path to an isolated member to be formed on its actor only, but a class's keys are
+// declared at its first use, on any thread. Forming a key path touches no state that the actor protects. So
+// the declarations run on the thread that needs them. So do the class's methods that answer questions about a
+// key.
 
 extension KVOObject {
-  /// Calls a function, whatever actor it is on, where it is asked for. Any thread.
+  /// Calls an actor-isolated function on the current thread, whatever its actor is. For code that `@KVO`
+  /// makes. May be called on any thread.
   public static func _callIsolated(_ function: @escaping @isolated(any) () -> Void) {
-    // A function of an actor is called as any other. Where it may be called is checked when it is compiled.
+    // The calling convention is that of other functions. Isolation is checked at compile time only.
     unsafeBitCast(function, to: (() -> Void).self)()
   }
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Declares the properties of the class that has the macro, `Self`, in which this is called by its name alone. Called on
-  /// a subclass without the macro, which inherits the call, it declares what methods by conventions answer there, if that
-  /// is something else: the rest its superclass has declared. Any thread.
+  /// Declares the keys of the class that has the macro. For code that `@KVO` makes. May be called on any
+  /// thread.
+  ///
+  /// `Self` is that class. A subclass without the macro inherits the call. Then only the results of methods
+  /// that it overrides are declared (`automaticallyNotifiesObserversOf<Key>` …), since the superclass has
+  /// declared the rest.
+  ///
+  /// - Parameter body: declares the keys.
   public static func _declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
     var declarations = KeyDeclarations<Self>()
     body(&declarations)
     KVOClass.of(self).declare(generated: declarations, by: KVOClass.of(Self.self))
   }
 
-  /// The same of a member that is on an actor of its own.
+  /// Declares the keys of a member that is isolated to an actor of its own. For code that `@KVO` makes. May
+  /// be called on any thread.
+  ///
+  /// - Parameter body: declares the keys.
   public static func _declareIsolatedKeys(
     _ body: @escaping @isolated(any) (inout KeyDeclarations<Self>) -> Void
   ) {

@@ -1,22 +1,22 @@
 internal import CKVORuntime
 
-/// What a function of the C runtime did not do, and why. `KeyValueError` is made of it, and a hook's own error
-/// goes to C as its status.
+/// An error of the C runtime. It is converted to a `KeyValueError`; a hook's own error is passed to C as a
+/// status.
 struct CoreError {
   let status: kvo_status
-  /// The sentence that it wrote.
+  /// The message.
   let text: String
-  /// What the error is about, empty where the function said nothing of it.
+  /// The subject of the error; empty strings where the function did not fill them in.
   let className, key, component, expected, found: String
 }
 
-/// Calls a C function; returns its error, nil on success.
+/// Calls a C function; returns its error, or nil on success.
 ///
-/// The C structure has room for long names and is written only on failure: it is neither cleared
-/// nor copied on each call.
+/// `kvo_error` has room for long names, and is written only on failure. So it is neither cleared nor copied
+/// on success.
 func failure(_ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status) -> CoreError? {
   withUnsafeTemporaryAllocation(of: kvo_error.self, capacity: 1) { error in
-    // A buffer of one has an address.
+    // A buffer with one element has an address.
     let error = error.baseAddress!
     return call(error) == .KVO_OK ? nil : CoreError(error)
   }
@@ -33,7 +33,7 @@ extension CoreError {
   }
 }
 
-/// An array of characters of C, as far as its NUL.
+/// Converts a C array of characters, up to the NUL.
 private func string<Characters>(_ characters: Characters) -> String {
   withUnsafeBytes(of: characters) {
     String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -41,9 +41,9 @@ private func string<Characters>(_ characters: Characters) -> String {
 }
 
 extension KeyValueError {
-  /// What a call of the C runtime came to, about a key or key path of a class.
+  /// Creates the error of a call of the C runtime about a key or key path of a class.
   init(_ error: CoreError, key: String, className: String) {
-    // A collection's path begins at no class.
+    // The key path of a collection does not begin at a class.
     let isOwned = !error.className.isEmpty && error.className != "a value"
     let owner = swiftName(isOwned ? error.className : className)
     let subject = error.key.isEmpty ? key : error.key
@@ -69,7 +69,7 @@ extension KeyValueError {
     }
   }
 
-  /// The status that stands for it in C.
+  /// The status that represents the error in C.
   var status: kvo_status {
     switch self {
     case .undefinedKey: .KVO_UNDEFINED_KEY
@@ -85,7 +85,7 @@ extension KeyValueError {
     }
   }
 
-  /// Which class and key it is about.
+  /// The class and the key that the error is about.
   var subject: (className: String, key: String) {
     switch self {
     case .undefinedKey(let key, let name), .nilValue(let key, let name),
@@ -100,7 +100,7 @@ extension KeyValueError {
 }
 
 extension CoreError {
-  /// The sentence without the words that `KeyValueError.notObservable` begins with, too.
+  /// The message without the words that `KeyValueError.notObservable` adds itself.
   fileprivate func reason(about key: String, _ className: String) -> String {
     let beginning = "\"\(key)\" of \(className) can't be observed: "
     return text.hasPrefix(beginning) ? String(text.dropFirst(beginning.count)) : text

@@ -1,4 +1,4 @@
-// What the overlay uses of the C library: texts that C has allocated, or hands over to be looked at.
+// Functions of the C library that the overlay uses, for C strings that it takes ownership of or only reads.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -9,13 +9,13 @@
 #endif
 
 extension String {
-  /// A text that a function of C has allocated, which is freed.
+  /// Copies a C string that a C function has allocated, and frees it.
   init(taking text: UnsafeMutablePointer<CChar>) {
     self.init(cString: text)
     free(text)
   }
 
-  /// Whether a text of C begins with this one.
+  /// Whether a C string begins with this string.
   func begins(_ text: UnsafePointer<CChar>) -> Bool {
     withCString { strncmp(text, $0, utf8.count) == 0 }
   }

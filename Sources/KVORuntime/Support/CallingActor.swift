@@ -1,14 +1,16 @@
 internal import CSwiftRuntime
 
-/// The actor on which a registration was made. What the registration calls is called there (C5, L1): at once if the change
-/// is made on that actor, otherwise later, in a task.
+/// The actor on which a registration was made. Its handlers are called on this actor (C5, L1): immediately if
+/// the change is made there, otherwise later, in a task.
 ///
-/// The compiler can't enforce this: code on the main actor may pass a method of the main actor as an ordinary function.
+/// The compiler can't enforce this: code on the main actor may pass a method of the main actor as an ordinary
+/// function.
 @usableFromInline
 final class CallingActor: Sendable {
-  // Weak: an actor may keep the token of what it has registered.
+  // Weak, since an actor may own the token of a registration that it made.
   private weak let actor: (any Actor)?
-  // Calls that wait for the actor, oldest first. Tasks begin in any order, so each of them makes all calls that wait.
+  // Calls that wait for the actor, oldest first. Tasks start in any order, so each one makes all calls that
+  // wait.
   private let waiting = Locked(WaitingCalls())
 
   @usableFromInline
@@ -21,14 +23,14 @@ final class CallingActor: Sendable {
   @usableFromInline
   var isCurrent: Bool {
     guard let actor else { return false }
-    // A reference, and the table of what the executor can do.
+    // An executor consists of a reference and a witness table.
     let words = unsafeBitCast(
       actor.unownedExecutor, to: (UnsafeMutableRawPointer, UnsafeMutableRawPointer?).self)
     return kvo_swift_is_on_executor(words.0, words.1)
   }
 
-  /// Calls a function on the actor after this call has returned, and after functions that were passed earlier. Does nothing if
-  /// the actor has died.
+  /// Calls a function on the actor after this call has returned, and after functions that were passed
+  /// earlier. Does nothing if the actor no longer exists.
   @usableFromInline
   func callLater(_ function: @escaping () -> Void) {
     guard let actor else { return }
@@ -36,7 +38,7 @@ final class CallingActor: Sendable {
     Task { await Self.catchUp(self, on: actor) }
   }
 
-  /// Makes the calls that wait. Only on the actor.
+  /// Makes the waiting calls. Call it only on the actor.
   @usableFromInline
   func catchUp() {
     while let next = waiting.withLock({ $0.takeFirst() }) { next() }
@@ -47,14 +49,14 @@ final class CallingActor: Sendable {
   }
 }
 
-/// A queue of calls. It keeps none that has been taken.
+/// A queue of calls, which releases each call when it is taken.
 private struct WaitingCalls {
   private var calls: [(() -> Void)?] = []
   private var taken = 0
 
   mutating func append(_ call: @escaping () -> Void) { calls.append(call) }
 
-  // No call is released here: what it holds may be the program's, and the lock is held.
+  // Releases no call: its captures are the program's, whose deinit must not run under the lock.
   mutating func takeFirst() -> (() -> Void)? {
     guard taken < calls.count else { return nil }
     let first = calls[taken]

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Objects that live for ever, found by an address: classes by their metadata, types by theirs,
-/// keys by key path object.
+/// A map from addresses to objects that are never freed: classes by metadata, types by metadata, keys by key
+/// path object.
 ///
-/// An open-addressed table of (address, object) pairs. Entries are only ever added. Readers take no
-/// lock: an entry's object is there before its address is, and a table that has become too small is
-/// replaced by a copy twice as large and left to its readers, so that all old ones together are
-/// smaller than the present one.
+/// It is an open-addressed hash table of (address, object) pairs. Entries are only added. Readers take no
+/// lock, because an entry's object is stored before its address. A table that has become too small is
+/// replaced by a copy of twice the size, and kept for its readers; all old tables together are smaller than
+/// the present one.
 ///
 /// | state | protection |
 /// |---|---|
@@ -14,26 +14,26 @@ internal import Synchronization
 /// | slots | atomic; stored under `count`'s lock |
 /// | `count` | its own lock |
 final class ForeverMap<Value: AnyObject & Sendable>: Sendable {
-  // An atomic is made to be shared; pointers merely are not marked Sendable.
+  // `Atomic` may be shared; it is not `Sendable` here only because raw pointers aren't marked so.
   private nonisolated(unsafe) let table = Atomic<UnsafeRawPointer?>(nil)
   private let count = Locked(0)
 
-  /// How many entries there are.
+  /// The number of entries.
   var size: Int { count.withLock { $0 } }
 
-  /// The object at an address. O(1), any thread.
+  /// The object at an address; nil if there is none. O(1). Any thread.
   subscript(address: UnsafeRawPointer) -> Value? { unretained(at: address)?.takeUnretainedValue() }
 
-  /// The same without a reference of the caller's, which none needs: it lives for ever.
+  /// The object at an address, without a retain, which is not needed: it is never freed. O(1). Any thread.
   func unretained(at address: UnsafeRawPointer) -> Unmanaged<Value>? {
     guard let table = table.load(ordering: .acquiring) else { return nil }
-    // So do tables.
+    // Tables are never freed either.
     return Unmanaged<Table>.fromOpaque(table)._withUnsafeGuaranteedRef { table in
       table.find(address).map { Unmanaged<Value>.fromOpaque($0) }
     }
   }
 
-  /// Adds an object, unless the address has one; returns the one that is kept.
+  /// Adds an object, unless the address has one. Returns the object that the address has then.
   func insert(_ object: Value, at address: UnsafeRawPointer) -> Value {
     count.withLock { count in
       if let present = self[address] { return present }
@@ -55,19 +55,19 @@ final class ForeverMap<Value: AnyObject & Sendable>: Sendable {
   }
 }
 
-/// One size of a map's table.
+/// A map's table of one size.
 private final class Table: Sendable {
   private struct Slot: ~Copyable {
     let address = Atomic<UnsafeRawPointer?>(nil)
     let object = Atomic<UnsafeRawPointer?>(nil)
   }
 
-  /// A power of two, more than there are entries: every search ends at a free slot.
+  /// A power of two, greater than the number of entries, so that every search reaches a free slot.
   let capacity: Int
   // The slots are atomic; the pointer never changes.
   private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
 
-  /// The one that it replaced: readers may still be in it, and leak checkers should find it.
+  /// The table that this one replaced. Readers may still use it, and leak checkers should find it.
   private let previous: Table?
 
   init(capacity: Int, previous: Table?) {
@@ -89,7 +89,7 @@ private final class Table: Sendable {
     }
   }
 
-  /// Adds an entry that is not there. Under the map's lock.
+  /// Adds an entry that is not in the table. Call under the map's lock.
   func add(_ object: UnsafeRawPointer, at address: UnsafeRawPointer) {
     var index = home(address)
     while slots[index].address.load(ordering: .relaxed) != nil {
@@ -108,7 +108,7 @@ private final class Table: Sendable {
     }
   }
 
-  // Multiplying spreads addresses, whose low bits are alike, over the high ones.
+  // Addresses have equal low bits; multiplication spreads them over the high ones.
   private func home(_ address: UnsafeRawPointer) -> Int {
     let spread = UInt64(UInt(bitPattern: address)) &* 0x9E37_79B9_7F4A_7C15
     return Int(truncatingIfNeeded: spread >> 32) & (capacity &- 1)

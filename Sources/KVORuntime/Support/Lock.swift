@@ -4,14 +4,14 @@ internal import CKVORuntime
   internal import Synchronization
 #endif
 
-/// A mutex that fork() finds free, so that a forked child can go on. Not `Synchronization`'s, which
-/// the thread sanitizer can't see through: whatever that protects is reported as a race.
+/// A mutex that fork() waits for, so that a forked child never inherits it locked. `Synchronization.Mutex` is
+/// not used because the thread sanitizer does not know it, and would report whatever it protects as a race.
 package final class Lock: Sendable {
-  // May be used from any thread, and never moves.
+  // May be used on any thread, and never moves.
   private nonisolated(unsafe) let lock: UnsafeMutablePointer<kvo_binding_lock>
 
-  /// - Parameter isOuter: whether its holder may take it again, call the C runtime and take locks
-  ///   that are not outer. While one of those is held, none of this may be done.
+  /// - Parameter isOuter: whether the thread that holds the lock may take it again, call the C runtime, and
+  ///   take locks that are not outer. A thread that holds a lock that is not outer may do none of this.
   package init(isOuter: Bool = false) {
     lock = .allocate(capacity: 1)
     kvo_binding_lock_init(lock, isOuter)
@@ -33,10 +33,10 @@ package final class Lock: Sendable {
   }
 }
 
-/// Notifies tests of each lock that is about to be taken and that has been given back, so that they can run two threads in
-/// every order. A release build has no such gates.
+/// Notifies tests before a lock is taken and after it is released, so that they can run two threads in every
+/// order. A release build has no gates.
 package enum LockGates {
-  /// - Parameter isTaken: whether the lock is about to be taken.
+  /// - Parameter isTaken: true before the lock is taken, false after it was released.
   package typealias Gate = @convention(c) (_ lock: UnsafeRawPointer, _ isTaken: Bool) -> Void
 
   #if DEBUG
@@ -61,7 +61,7 @@ package enum LockGates {
   #endif
 }
 
-/// A value that is reached under its lock only, which is why this is Sendable.
+/// A value that is accessed under its lock only. That makes this class `Sendable`.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = Lock()
   private var value: Value
@@ -73,8 +73,8 @@ final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// The same for the package's other libraries. By another name, so that who sees both of this module's and of a test's
-/// need not say which is meant.
+/// A value that is accessed under its lock only, for the package's other libraries. It is not named `Locked`,
+/// so that the name is not ambiguous in tests that have their own `Locked` besides this module's.
 package final class LockedValue<Value>: @unchecked Sendable {
   private let lock = Lock()
   private var value: Value

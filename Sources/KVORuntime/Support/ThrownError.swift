@@ -1,13 +1,14 @@
 internal import CKVORuntime
 
-/// An error of the program's own code on its way through the C core, which hands on only what a
-/// `kvo_error` has room for. It waits on the thread, in the frame of the call by which Swift has
-/// called the core, and is known again by its text.
+/// Passes an error of the program's own code through the C core, which only transports what fits into a
+/// `kvo_error`. The error is stored on the stack of the Swift function that called the core. The text
+/// identifies it afterwards.
 struct ThrownError {
   private var error: (any Error)?
   private var text = ""
 
-  /// Calls the core; what failed is thrown: the very error of the program's code if it is one.
+  /// Calls the core, and throws if that fails: the program's own error if the call failed with it, else a
+  /// `KeyValueError`.
   /// - Parameter key: the key or key path of the call.
   static func passing(
     _ key: String, of className: String, _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
@@ -24,7 +25,7 @@ struct ThrownError {
     throw KeyValueError(failed, key: key, className: className)
   }
 
-  /// Calls the program's code for the core.
+  /// Calls the program's code on behalf of the core.
   static func catching(
     _ error: UnsafeMutablePointer<kvo_error>?, _ body: () throws -> Void
   ) -> kvo_status {

@@ -1,9 +1,10 @@
-/// What `value(forKey:)` gives for an ordered key that is declared by accessors alone: lazy, live,
-/// read-only.
+/// A lazy, live, read-only array: the result of `value(forKey:)` for an ordered key that is declared by
+/// accessors alone.
 ///
-/// Every read calls the accessors: `count` each time, an element when it is asked for. `first` and
-/// `last` count once and ask for one element at most; going through all of them counts once, and
-/// asks for several at once where the class has an accessor for that. The object is kept alive.
+/// Reading calls the accessors: `count` each time, an element when it is asked for. `first` and `last` count
+/// once and ask for at most one element. Iterating counts once, and reads several elements at once if the
+/// class has an accessor for that. The proxy retains the object. Use it only on threads that may use the
+/// object.
 public final class ArrayProxy: RandomAccessCollection {
   let contents: any OrderedReading
 
@@ -11,31 +12,37 @@ public final class ArrayProxy: RandomAccessCollection {
     self.contents = contents
   }
 
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of elements, from the count accessor.
   public var endIndex: Int { contents.count }
+  /// The number of elements, from the count accessor.
   public var count: Int { contents.count }
 
-  /// The first element; nil if there is none. Counts once, and asks for one element.
+  /// The first element; nil if there is none. Calls the count accessor once, and asks for one element.
   public var first: Any? { contents.count > 0 ? contents.element(at: 0) : nil }
 
-  /// The last element; nil if there is none. Counts once, and asks for one element.
+  /// The last element; nil if there is none. Calls the count accessor once, and asks for one element.
   public var last: Any? {
     let count = contents.count
     return count > 0 ? contents.element(at: count - 1) : nil
   }
 
-  /// An element, nil as `Optional<Any>.none`. An index beyond the count stops the program.
+  /// Returns the element at an index; a nil element is `Optional<Any>.none`. Stops the program if the index
+  /// is out of range.
   public subscript(position: Int) -> Any { contents.checkedElement(at: position) }
 
+  /// Returns an iterator over the elements. It counts them now, once.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents) }
 }
 
-/// Goes through the elements of a proxy.
+/// An iterator over the elements of a proxy. It reads several elements at once if the class has an accessor
+/// for that.
 public struct ProxyIterator: IteratorProtocol {
   private let contents: any OrderedReading
   private let count: Int
   private var place = 0
-  /// Elements that were read together, of which the one at `place` is the first still to come.
+  /// Elements that were read ahead. The first is the one at `place`.
   private var block: ArraySlice<Any> = []
 
   init(_ contents: any OrderedReading) {
@@ -43,6 +50,7 @@ public struct ProxyIterator: IteratorProtocol {
     count = self.contents.count
   }
 
+  /// Returns the next element, or nil at the end. A nil element is `Optional<Any>.none`.
   public mutating func next() -> Any? {
     guard place < count else { return nil }
     if block.isEmpty {
@@ -64,8 +72,8 @@ extension OrderedReading {
   }
 }
 
-/// What `value(forKey:)` gives for an unordered key that is declared by accessors alone: lazy, live,
-/// read-only. Every read calls the accessors. The object is kept alive.
+/// A lazy, live, read-only set: the result of `value(forKey:)` for an unordered key that is declared by
+/// accessors alone. Every read calls the accessors. The proxy retains the object.
 public final class SetProxy: Sequence {
   let contents: any MemberReading
 
@@ -73,20 +81,22 @@ public final class SetProxy: Sequence {
     self.contents = contents
   }
 
-  /// Iterates over the members that there are now.
+  /// Returns an iterator over the current members.
   public func makeIterator() -> Set<AnyHashable>.Iterator { contents.members.makeIterator() }
 
-  /// How many members there are.
+  /// The number of members, from the count accessor.
   public var count: Int { contents.count }
 
-  /// Whether the collection has a member; the class is asked for that one alone.
+  /// Returns whether the set contains a member. Asks the class for that member only.
   public func contains(_ member: AnyHashable) -> Bool { contents.contains(member) }
 }
 
 extension ArrayProxy: CustomStringConvertible {
+  /// The elements, described like an array's.
   public var description: String { "\(Array(self))" }
 }
 
 extension SetProxy: CustomStringConvertible {
+  /// The members, described like a set's.
   public var description: String { "\(contents.members)" }
 }

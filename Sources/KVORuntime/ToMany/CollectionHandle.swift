@@ -1,16 +1,16 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// What an `ObservedArray` or `ObservedSet` stands for: a collection by itself, or an object's
-/// property, of which every change is announced before it is made and told afterwards.
+/// The collection behind an `ObservedArray` or `ObservedSet`: a free one, or an object's property. Each
+/// change of a property is announced before it is made, and observers are notified afterwards.
 ///
-/// A property is changed where it lies, so that adding an element copies nothing. That takes its
-/// address: a key path would read the whole, change the copy and set it. Announcing comes before
-/// the access to the storage and telling after it, so that observers may read the property in both.
+/// A property is changed in place, so that adding an element copies nothing. That needs its address: a key
+/// path would read the collection, change the copy, and set it. The storage is accessed after the
+/// announcement and before the notification, so that observers may read the property in both.
 protocol CollectionHandle<Contents>: AnyObject {
   associatedtype Contents
 
-  /// What there is now.
+  /// The current contents.
   var contents: Contents { get }
 
   /// Changes elements at indexes of an ordered collection.
@@ -19,23 +19,23 @@ protocol CollectionHandle<Contents>: AnyObject {
     _ body: (inout Contents) -> R
   ) -> R
 
-  /// Changes members of a set, of which some go and some come.
+  /// Changes a set: removes the members `goes`, and inserts the members `comes`.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
     comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
   ) -> R
 
-  /// Puts other contents in place of all: a setting.
+  /// Replaces all contents: a change of kind setting.
   func set(_ contents: Contents)
 
-  /// Touches the storage without changing the contents.
+  /// Accesses the storage without changing the contents.
   func prepare(_ body: (inout Contents) -> Void)
 
-  /// Whose collection it is, for messages.
+  /// A phrase that names the collection in messages.
   var owner: String { get }
 }
 
-/// A collection that belongs to nobody else.
+/// A collection that belongs to no object.
 final class FreeCollection<Contents>: CollectionHandle {
   private(set) var contents: Contents
   let owner = "the array"
@@ -57,16 +57,16 @@ final class FreeCollection<Contents>: CollectionHandle {
   func prepare(_ body: (inout Contents) -> Void) { body(&contents) }
 }
 
-/// The collection in a property of an object.
+/// A collection that is stored in a property of an object.
 class PropertyCollection<Root: KVOObject, Stored> {
   private let object: Root
   private let keyPath: ReferenceWritableKeyPath<Root, Stored>
   private let key: ObservedKey
   private final var name: KeyName { key.name }
-  /// Whether the key path names a key. Another one, computed or over several objects, is set, and
-  /// whatever that changes is told.
+  /// Whether the key path names a key of the class. For others (computed, or over several objects), the key
+  /// path is set, and the properties that this changes notify observers.
   private let isKey: Bool
-  /// Where it lies in the object, which this keeps alive; nil where accessors stand before it.
+  /// The address of the property in the object, which `object` retains; nil if accessors must be used.
   private let storage: UnsafeMutablePointer<Stored>?
 
   init(_ object: Root, _ keyPath: ReferenceWritableKeyPath<Root, Stored>) {
@@ -80,7 +80,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
 
   final var owner: String { "\"\(name.string)\" of \(className(of: type(of: object)))" }
 
-  /// The property as a getter gives it. Recorded reads must pass by the property itself.
+  /// The property's value. Recorded reads go through the property itself, so that they are recorded.
   final var stored: Stored {
     guard let storage, !kvo_is_recording() else { return object[keyPath: keyPath] }
     kvo_swift_check_access(storage, false)
@@ -96,7 +96,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
     return access(body)
   }
 
-  // What goes ends after the access to the storage: its deinit may use the property.
+  // The old value is released after the access to the storage, since its deinit may use the property.
   fileprivate final func exchange(for new: Stored) {
     _ = change(.whole) { stored in
       let replaced = stored
@@ -124,7 +124,7 @@ extension PropertyCollection {
   }
 }
 
-/// A property that is the collection.
+/// A property that is the collection itself.
 final class WholeProperty<Root: KVOObject, Contents>:
   PropertyCollection<Root, Contents>, CollectionHandle
 {
@@ -147,8 +147,8 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func prepare(_ body: (inout Contents) -> Void) { access(body) }
 }
 
-/// A property that may be nil, which reads as an empty collection, and becomes one when something
-/// comes into it.
+/// A property that holds an optional collection. Nil reads as an empty collection, and becomes a collection
+/// at the first insertion.
 final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   PropertyCollection<Root, Contents?>, CollectionHandle
 {
@@ -185,8 +185,7 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
 }
 
 extension Optional where Wrapped: Collection {
-  /// Changes the collection, or an empty one, which stands in for nil and takes its place once something is in it.
-  // Taken out, so that the collection has no second owner while it is changed.
+  /// Changes the collection. Nil is treated as `empty`, and stays nil if the result is empty.
   mutating func update<R>(
     _ empty: Wrapped, _ body: (inout Wrapped) throws -> R
   ) rethrows -> R {
@@ -198,7 +197,7 @@ extension Optional where Wrapped: Collection {
 }
 
 extension Property {
-  /// Where the property of that type lies, if nothing else answers for the key than its storage.
+  /// The address of the property, if it has that type and nothing but its storage defines the key's value.
   fileprivate func storage<Stored>(
     in object: KVOObject, as type: Stored.Type
   ) -> UnsafeMutablePointer<Stored>? {

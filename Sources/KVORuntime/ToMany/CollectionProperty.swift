@@ -1,15 +1,15 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-// To-many keys whose collection a property holds: stored, where it is changed in place, or behind
-// accessors, which are given a changed copy.
+// To-many keys whose collection is the value of a property. A stored property is changed in place; one with
+// accessors is set to a changed copy.
 
-/// Where the collection of a key is.
+/// The property that holds the collection of a key.
 struct CollectionPlace {
   let key: ToManyKey
   let property: Property
 
-  /// Nil where the property's getter throws.
+  /// Calls a body with the collection's address. Nil if the property's getter throws.
   func read<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R? {
     if property.accessors != nil { return (try? boxed())?.withAddress(body) }
     guard let address else { return nil }
@@ -34,7 +34,7 @@ struct CollectionPlace {
     }
   }
 
-  /// Refuses to change elements of what nobody knows.
+  /// Throws for a lazy property that was not used yet, whose elements are unknown.
   func requireUsed() throws {
     if property.isUnused(in: key.object) { throw key.unused }
   }
@@ -115,8 +115,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     return replaced
   }
 
-  // Bounds are looked at again where the elements are changed: prior observers may have changed
-  // them, too.
+  // Checks bounds again at the time of the change: prior observers may have changed the elements, too.
   private func elements(at indexes: RangeSet<Int>, of elements: [Element]) throws -> [Element] {
     if let index = indexes.firstBeyond(elements.count) {
       throw place.key.outOfBounds(index, of: elements.count)
@@ -124,7 +123,8 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     return indexes.ranges.flatMap { elements[$0] }
   }
 
-  // What goes ends after the access to the storage: its deinit may use the property.
+  // The removed elements are released after the access to the storage, since their deinit may use the
+  // property.
   private func change(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>,
     _ body: (inout [Element]) throws -> [Element]
@@ -143,7 +143,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   }
 }
 
-/// The elements that there were.
+/// A copy of the elements, for an iteration.
 private struct ArraySnapshot<Element>: OrderedReading {
   let all: [Element]
 
@@ -153,7 +153,7 @@ private struct ArraySnapshot<Element>: OrderedReading {
 }
 
 extension Array {
-  /// Inserts as many elements as there are indexes, which are those that they have afterwards.
+  /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
   mutating func insert(_ elements: [Element], at indexes: RangeSet<Int>) {
     var next = elements.startIndex
     for range in indexes.ranges {
@@ -162,7 +162,7 @@ extension Array {
     }
   }
 
-  /// Puts as many elements as there are indexes in the places of those.
+  /// Replaces the elements at the indexes, one for each index.
   mutating func replace(at indexes: RangeSet<Int>, with elements: [Element]) {
     var next = elements.startIndex
     for range in indexes.ranges {
@@ -192,7 +192,7 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
   }
   var members: Set<AnyHashable> { Set(stored.lazy.map { AnyHashable($0) }) }
 
-  // What can't be a member is none that could be taken away or kept.
+  // A value that can't be a member is ignored when members are removed or kept.
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let adds = mutation == .union || mutation == .set
     let members: Set<Element> =
@@ -200,14 +200,14 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
       ? Set(try members.map { try place.key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
     try place.requireUsed()
-    // Made only if the key is observed; the change ends it.
+    // Made only if the key is observed. `ToManyKey.change` destroys the value.
     try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) {
       _ = try update { make(mutation, members, &$0) }
     }
   }
 
-  // Nil becomes a set when something comes into it. What goes ends after the access to the storage:
-  // its deinit may use the property.
+  // Nil becomes a set when a member is inserted. The removed members are returned, to be released after the
+  // access to the storage: their deinit may use the property.
   private func make(
     _ mutation: KeyValueSetMutation, _ members: Set<Element>, _ stored: inout Set<Element>?
   ) -> Set<Element> {
@@ -248,12 +248,12 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
   }
 }
 
-// MARK: By key-value coding
+// MARK: Through key-value coding
 
-/// A key whose value is an array, whatever answers for it.
+/// A key whose value is an array, read and set by key-value coding.
 struct KeyedArray: OrderedReading, OrderedMutation {
   let key: ToManyKey
-  /// Nil of a key that only the object answers.
+  /// Nil for a key that only the object's hook for undefined keys answers.
   let property: Property?
 
   private var elements: [Any] {
@@ -291,7 +291,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     }
   }
 
-  // What the key can't have is refused before anybody is told.
+  // Throws for elements that the key can't have, before any observer is notified.
   private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
     let value = try key.object.value(forKey: key.name.string)
     guard var elements = anyArray(value ?? []) else {
@@ -304,10 +304,10 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   }
 }
 
-/// A key whose value is a set, whatever answers for it.
+/// A key whose value is a set, read and set by key-value coding.
 struct KeyedSet: MemberReading, MemberMutation {
   let key: ToManyKey
-  /// Nil of a key that only the object answers.
+  /// Nil for a key that only the object's hook for undefined keys answers.
   let property: Property?
 
   var members: Set<AnyHashable> {
@@ -329,7 +329,7 @@ struct KeyedSet: MemberReading, MemberMutation {
     guard let property, property.observedType.hidesMembers else {
       return try key.change(mutation, .of(members), set)
     }
-    // The type tells nothing of members, so nobody could compare.
+    // The type says nothing of its members, so the core can't compare them. Compute the difference here.
     try key.change(
       mutation.kind, goes: property.observedValue(of: present.removing(changed)),
       comes: property.observedValue(of: changed.removing(present)), set)

@@ -1,21 +1,23 @@
 internal import CKVORuntime
 
-/// What a class declares of a to-many key, without its types: the closures of `KeyDeclarations`, which proxies
-/// read and change the key by (B8, B9).
+/// A class's declaration of a to-many key, with its types erased: the closures of `KeyDeclarations`, by which
+/// proxies read and change the key (B8, B9).
 protocol ToManyDeclaration {
-  /// What observers are told: `[Element]` or `Set<Element>`.
+  /// The type of the values that observers get: `[Element]` or `Set<Element>`.
   var type: ValueType { get }
-  /// The proxy that the key reads as.
+  /// Returns the proxy that is the key's value.
   func value(of key: ToManyKey) -> Any
-  /// Makes the core value of all elements.
+  /// Initialises a core value with all elements.
   func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>)
-  /// Makes the core value of the elements of an ordered key at those indexes that there are.
+  /// Initialises a core value with the elements of an ordered key at those of the indexes that exist.
   func pick(
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>)
 
-  /// The key's elements as of an ordered one, and how they are changed; nil for another.
+  /// The key as an ordered one, for reading and for changing; nil for an unordered key. `mutation` is nil if
+  /// the key can't be changed.
   func ordered(_ key: ToManyKey) -> (reading: any OrderedReading, mutation: (any OrderedMutation)?)?
-  /// The key's elements as of an unordered one, and how they are changed; nil for another.
+  /// The key as an unordered one, for reading and for changing; nil for an ordered key. `mutation` is nil if
+  /// the key can't be changed.
   func unordered(_ key: ToManyKey) -> (reading: any MemberReading, mutation: (any MemberMutation)?)?
 }
 
@@ -33,7 +35,7 @@ extension ToManyDeclaration {
 
 // MARK: Ordered
 
-/// The accessors of an ordered key, and of an ordered set's.
+/// The accessors of an ordered key, as an array or as an ordered set.
 struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
   let count: (Root) -> Int
   let element: (Root, Int) -> Element
@@ -69,20 +71,20 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
 
   fileprivate func all(of root: Root) -> [Element] { elements(of: root, in: 0..<size(of: root)) }
 
-  // As the core, which takes a negative answer for none.
+  // Treats a negative count as 0, as the core does.
   fileprivate func size(of root: Root) -> Int { Swift.max(0, count(root)) }
 
-  // The form for several is one call.
+  // Uses the accessor for several elements if there is one, since that is a single call.
   fileprivate func elements(of root: Root, in range: Range<Int>) -> [Element] {
     if let elements, range.count > 1 { return elements(root, range) }
     return range.map { element(root, $0) }
   }
 
-  // A declaration reaches objects of the declaring class and its subclasses only.
+  // Safe: a declaration is used only for objects of the declaring class and its subclasses.
   fileprivate func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
 }
 
-/// One object's ordered key with such accessors.
+/// An ordered key of one object, with its declared accessors.
 private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMutation {
   private let accessors: OrderedAccessors<Root, Element>
   private let key: ToManyKey
@@ -142,8 +144,9 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     try exchange(at: indexes, elements, at: indexes)
   }
 
-  // What is refused leaves the elements that there were.
-  // - Returns: the error where these are refused as well, so that something has changed.
+  // Removes the old elements and inserts the new ones. If the class refuses the new ones, the old ones are
+  // inserted again, and the error is thrown.
+  // - Returns: the error if the class refuses the old ones as well, so that something has changed.
   private func exchange(
     at old: RangeSet<Int>, _ elements: [Element], at new: RangeSet<Int>
   ) throws -> (any Error)? {
@@ -191,7 +194,7 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   fileprivate func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
 }
 
-/// One object's unordered key with such accessors.
+/// An unordered key of one object, with its declared accessors.
 private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, MemberMutation {
   private let accessors: MemberAccessors<Root, Element>
   private let key: ToManyKey
@@ -211,7 +214,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
 
   var members: Set<AnyHashable> { Set(accessors.elements(root).lazy.map { AnyHashable($0) }) }
 
-  // What can't be a member is none that could be taken away or kept.
+  // A value that can't be a member is ignored when members are removed or kept.
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let adds = mutation == .union || mutation == .set
     let converted: Set<Element> =
@@ -222,7 +225,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     if let refusal { throw refusal }
   }
 
-  // - Returns: what was refused where something has changed nevertheless.
+  // - Returns: the error if the class refused the mutation, but something has changed nevertheless.
   private func make(
     _ mutation: KeyValueSetMutation, _ members: Set<Element>
   ) throws -> (any Error)? {
@@ -242,7 +245,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     return nil
   }
 
-  // What is refused leaves the members that there were.
+  // If the class refuses the new members, the removed ones are added again.
   private func exchange(for members: Set<Element>) throws -> (any Error)? {
     let others = try removeOthers(than: members)
     let missing = members.filter { !accessors.contains(root, $0) }

@@ -1,10 +1,15 @@
-/// An ordered to-many key as `mutableArrayValue(forKey:)` returns it: live, and each mutation is one
-/// change, which observers are told with indexes and elements.
+/// A live, mutable array for an ordered to-many key: the result of `mutableArrayValue(forKey:)`. Each
+/// mutation is one change, and notifies observers with its indexes and elements.
 ///
-/// It is changed by the accessors that the class declares, by the property in place, or by setting
-/// the key; a nil array springs into being at the first insertion, but a lazy property that has not been
-/// used yet can't be changed. An error leaves the elements as
-/// they were, and nobody is told. The object is kept alive.
+/// ```swift
+/// let songs = try playlist.mutableArrayValue(forKey: "songs")
+/// try songs.append("Blue")  // insertion at the last index
+/// ```
+///
+/// A mutation calls the accessors that the class declares. Without these it changes the property in place, or
+/// sets the key. A nil array becomes an array at the first insertion. A lazy property that has not been used
+/// yet can't be changed. If a mutation throws, the elements are unchanged, and no observer is notified. The
+/// proxy retains the object. Use it only on threads that may use the object.
 public final class MutableArrayProxy: RandomAccessCollection {
   let contents: OrderedContents
 
@@ -12,14 +17,18 @@ public final class MutableArrayProxy: RandomAccessCollection {
     self.contents = contents
   }
 
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of elements.
   public var endIndex: Int { contents.reading.count }
+  /// The number of elements.
   public var count: Int { contents.reading.count }
 
-  /// An element, nil as `Optional<Any>.none`. An index beyond the count stops the program.
+  /// The element at an index; a nil element is `Optional<Any>.none`. Reading stops the program if the index
+  /// is out of range.
   ///
-  /// Setting one is a replacement; at the index after the last, an insertion there. What can't be done
-  /// stops the program with a message: `replace(at:with:)` throws.
+  /// Setting an element is a replacement; at the index after the last, it is an insertion. An error stops the
+  /// program with a message. `replace(at:with:)` and `append(_:)` throw instead.
   public subscript(position: Int) -> Any {
     get { contents.reading.checkedElement(at: position) }
     set {
@@ -29,67 +38,93 @@ public final class MutableArrayProxy: RandomAccessCollection {
     }
   }
 
-  /// Goes through the elements: of a property through those that there are now, also if it is changed
-  /// meanwhile.
+  /// Returns an iterator over the elements. If a property holds them, the iterator returns the present ones,
+  /// also if the property is changed during the iteration.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents.reading) }
 
-  /// Inserts an element before another, or at the end.
+  /// Inserts an element before the one at `index`, or at the end.
   ///
-  /// - Throws: as every mutation: `KeyValueError.readOnly` for what can't be mutated,
-  ///   `KeyValueError.indexOutOfBounds`, `KeyValueError.typeMismatch` for an element of another
-  ///   type, and what a declared accessor throws.
+  /// - Parameters:
+  ///   - element: converted to the key's element type.
+  ///   - index: the index that the element has afterwards; at most the count.
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.indexOutOfBounds`.
+  ///   `KeyValueError.typeMismatch` if the element can't be converted. An error of a declared accessor.
   public func insert(_ element: Any, at index: Int) throws {
     try contents.check(index)
     try contents.insert([element], at: RangeSet(index..<index + 1))
   }
 
-  /// Inserts elements at as many indexes, which are those that they have afterwards: one insertion.
+  /// Inserts elements at several indexes, as one change.
   ///
-  /// - Throws: `KeyValueError.validationFailed` if there are not as many, too.
+  /// - Parameters:
+  ///   - elements: converted to the key's element type.
+  ///   - indexes: the indexes that the elements have afterwards, one for each element.
+  /// - Throws: `KeyValueError.validationFailed` if there are more or fewer elements than indexes. The errors
+  ///   of `insert(_:at:)` for one element.
   public func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     try contents.insert(elements, at: indexes)
   }
 
-  /// Adds an element at the end.
+  /// Inserts an element at the end.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.typeMismatch` if the
+  ///   element can't be converted. An error of a declared accessor.
   public func append(_ element: Any) throws {
     let count = contents.reading.count
     try contents.insert([element], at: RangeSet(count..<count + 1))
   }
 
-  /// Removes an element and returns it.
+  /// Removes the element at an index.
+  ///
+  /// - Returns: the removed element.
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.indexOutOfBounds`. An
+  ///   error of a declared accessor.
   @discardableResult
   public func remove(at index: Int) throws -> Any {
     try contents.check(index)
     return try contents.remove(at: index)
   }
 
-  /// Removes the elements at some indexes: one removal.
+  /// Removes the elements at several indexes, as one change.
+  ///
+  /// - Throws: the errors of `remove(at:)` for one index.
   public func remove(at indexes: RangeSet<Int>) throws { try contents.remove(at: indexes) }
 
-  /// Puts an element in the place of another.
+  /// Replaces the element at an index.
+  ///
+  /// - Throws: the errors of `insert(_:at:)`.
   public func replace(at index: Int, with element: Any) throws {
     try contents.check(index)
     try contents.replace(at: RangeSet(index..<index + 1), with: [element])
   }
 
-  /// Puts elements in the places of as many others: one replacement.
+  /// Replaces the elements at several indexes, as one change.
+  ///
+  /// - Parameters:
+  ///   - indexes: the elements to replace.
+  ///   - elements: the new elements, one for each index.
+  /// - Throws: `KeyValueError.validationFailed` if there are more or fewer elements than indexes. The errors
+  ///   of `insert(_:at:)`.
   public func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     try contents.replace(at: indexes, with: elements)
   }
 
-  /// Removes all elements: one removal.
+  /// Removes all elements, as one change. Without elements it does nothing.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func removeAll() throws { try contents.removeAll() }
 }
 
-/// What a mutable proxy of an ordered key stands for. Everything is checked here before it is done.
+/// The elements behind a mutable proxy of an ordered key. Arguments are checked here, before anything
+/// changes.
 struct OrderedContents {
   let key: String
   let className: String
   let reading: any OrderedReading
-  /// Nil for what can't be changed.
+  /// Nil if the key can't be changed.
   let mutation: (any OrderedMutation)?
 
-  /// Refuses an index that no element can have.
+  /// Throws for an index that no element can have.
   func check(_ index: Int) throws {
     if index < 0 || index == .max { throw outOfBounds(index) }
   }
@@ -139,8 +174,8 @@ struct OrderedContents {
     .validationFailed(key: key, className: className, reason: reason)
   }
 
-  /// Whether there are as many elements as indexes, of which none is negative: an error if not, false
-  /// if there is nothing to do.
+  /// Checks that there are as many elements as indexes and that no index is negative; throws if not. Returns
+  /// false if both are empty, so that there is nothing to do.
   func match(_ elements: [some Any], _ indexes: RangeSet<Int>) throws -> Bool {
     if let first = indexes.first, first < 0 { throw outOfBounds(first) }
     let places = indexes.count
@@ -150,7 +185,7 @@ struct OrderedContents {
     return places > 0
   }
 
-  /// For what can't throw.
+  /// Runs a body in a context that can't throw: an error stops the program.
   func perform(_ body: () throws -> Void) {
     do { try body() } catch { KVODiagnostics.stop("\(error)") }
   }
@@ -167,5 +202,6 @@ struct OrderedContents {
 }
 
 extension MutableArrayProxy: CustomStringConvertible {
+  /// The elements, described like an array's.
   public var description: String { "\(Array(self))" }
 }

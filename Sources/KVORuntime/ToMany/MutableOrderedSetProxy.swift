@@ -1,6 +1,9 @@
-/// An ordered to-many key that has each element once, as `mutableOrderedSetValue(forKey:)` returns
-/// it: as a `MutableArrayProxy`, but inserting what is there already is no change, and a replacement
-/// that would leave an element twice is an error.
+/// A live, mutable ordered set for an ordered to-many key: the result of `mutableOrderedSetValue(forKey:)`.
+/// Each mutation is one change, and notifies observers with its indexes and members.
+///
+/// It works as a `MutableArrayProxy`, but has each member once. Inserting a member that it contains is no
+/// change. A replacement that would repeat a member throws. If a mutation throws, the members are unchanged,
+/// and no observer is notified. The proxy retains the object. Use it only on threads that may use the object.
 public final class MutableOrderedSetProxy: RandomAccessCollection {
   let contents: OrderedContents
 
@@ -8,14 +11,18 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     self.contents = contents
   }
 
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of members.
   public var endIndex: Int { contents.reading.count }
+  /// The number of members.
   public var count: Int { contents.reading.count }
 
-  /// A member. An index beyond the count stops the program.
+  /// The member at an index. Reading stops the program if the index is out of range, or the element there is
+  /// not `Hashable`.
   ///
-  /// Setting one is a replacement; at the index after the last, an insertion there. What can't be done
-  /// stops the program with a message: `replace(at:with:)` throws.
+  /// Setting a member is a replacement; at the index after the last, it is an insertion. An error stops the
+  /// program with a message. `replace(at:with:)` and `add(_:)` throw instead.
   public subscript(position: Int) -> AnyHashable {
     get { hashable(contents.reading.checkedElement(at: position)) }
     set {
@@ -25,27 +32,39 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     }
   }
 
-  /// Whether a member is there.
+  /// Returns whether the ordered set contains a member.
+  /// - Complexity: O(*n*), or that of a declared accessor.
   public func contains(_ member: AnyHashable) -> Bool {
     contents.reading.index(of: member) != nil
   }
 
-  /// Where a member is; nil if it is not there.
+  /// Returns the index of a member; nil if the ordered set does not contain it.
+  /// - Complexity: O(*n*), or that of a declared accessor.
   public func firstIndex(of member: AnyHashable) -> Int? { contents.reading.index(of: member) }
 
-  /// Inserts a member before another, or at the end, unless it is there already.
+  /// Inserts a member before the one at `index`, or at the end. If the ordered set contains it already,
+  /// nothing changes.
   ///
-  /// - Throws: as `MutableArrayProxy.insert(_:at:)`.
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.indexOutOfBounds`.
+  ///   `KeyValueError.typeMismatch` if the member can't be converted. An error of a declared accessor.
   public func insert(_ member: AnyHashable, at index: Int) throws {
     try contents.check(index)
     try insert([member], at: RangeSet(index..<index + 1))
   }
 
-  /// Adds a member at the end, unless it is there already.
+  /// Inserts a member at the end, unless the ordered set contains it already.
+  ///
+  /// - Throws: the errors of `insert(_:at:)`.
   public func add(_ member: AnyHashable) throws { try insert(member, at: count) }
 
-  /// Inserts members at as many indexes, which are those that they have afterwards: one insertion.
-  /// What is there already is left out, and what stands behind it moves up.
+  /// Inserts members at several indexes, as one change. Members that the ordered set contains already are
+  /// left out, and the indexes of those after them decrease accordingly.
+  ///
+  /// - Parameters:
+  ///   - members: converted to the key's element type.
+  ///   - indexes: the indexes that the members have afterwards, one for each member.
+  /// - Throws: `KeyValueError.validationFailed` if there are more or fewer members than indexes. The errors
+  ///   of `insert(_:at:)` for one member.
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
     let mutation = try contents.mutable()
     guard try contents.match(members, indexes) else { return }
@@ -63,23 +82,31 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   }
 
   /// Removes the member at an index.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.indexOutOfBounds`. An
+  ///   error of a declared accessor.
   public func remove(at index: Int) throws {
     try contents.check(index)
     _ = try contents.remove(at: index)
   }
 
-  /// Removes a member, if it is there.
+  /// Removes a member. If the ordered set does not contain it, nothing changes.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func remove(_ member: AnyHashable) throws {
     _ = try contents.mutable()
     if let index = firstIndex(of: member) { _ = try contents.remove(at: index) }
   }
 
-  /// Removes the members at some indexes: one removal.
+  /// Removes the members at several indexes, as one change.
+  ///
+  /// - Throws: the errors of `remove(at:)` for one index.
   public func remove(at indexes: RangeSet<Int>) throws { try contents.remove(at: indexes) }
 
-  /// Puts a member in the place of another.
+  /// Replaces the member at an index.
   ///
-  /// - Throws: `KeyValueError.validationFailed` if it is at another index already, too.
+  /// - Throws: `KeyValueError.validationFailed` if the new member is at another index already. The errors of
+  ///   `insert(_:at:)`.
   public func replace(at index: Int, with member: AnyHashable) throws {
     try contents.check(index)
     let member = try converted(member, by: contents.mutable())
@@ -89,9 +116,13 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     try contents.replace(at: RangeSet(index..<index + 1), with: [member.base])
   }
 
-  /// Puts members in the places of as many others: one replacement.
+  /// Replaces the members at several indexes, as one change.
   ///
-  /// - Throws: `KeyValueError.validationFailed` if one of them would be there twice, too.
+  /// - Parameters:
+  ///   - indexes: the members to replace.
+  ///   - members: the new members, one for each index.
+  /// - Throws: `KeyValueError.validationFailed` if a member would occur twice, or there are more or fewer
+  ///   members than indexes. The errors of `insert(_:at:)`.
   public func replace(at indexes: RangeSet<Int>, with members: [AnyHashable]) throws {
     let mutation = try contents.mutable()
     guard try contents.match(members, indexes) else { return }
@@ -106,10 +137,12 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     contents.invalid("it is an ordered set and would have \(member) twice.")
   }
 
-  /// Removes all members: one removal.
+  /// Removes all members, as one change. Without members it does nothing.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func removeAll() throws { try contents.removeAll() }
 
-  // What has become of another type may be there already.
+  // Converted first, since the set may already contain the converted member.
   private func converted(
     _ member: AnyHashable, by mutation: any OrderedMutation
   ) throws -> AnyHashable {
@@ -129,5 +162,6 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
 }
 
 extension MutableOrderedSetProxy: CustomStringConvertible {
+  /// The members, described like an array's elements.
   public var description: String { "\(Array(self))" }
 }

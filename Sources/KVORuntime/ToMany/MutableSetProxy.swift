@@ -1,10 +1,11 @@
-/// An unordered to-many key as `mutableSetValue(forKey:)` returns it: live, and each mutation is one
-/// change, of which observers are told what really came and went.
+/// A live, mutable set for an unordered to-many key: the result of `mutableSetValue(forKey:)`. Each mutation
+/// is one change, and notifies observers with the members that were really added or removed.
 ///
-/// It is changed by the accessors that the class declares, by the property in place, or by setting
-/// the key; a nil set springs into being at the first insertion. Adding one member that is there
-/// already, or removing one that is not, is no change; a number is a member if it is equal to one. An error leaves the members as they were,
-/// and nobody is told. The object is kept alive.
+/// A mutation calls the accessors that the class declares. Without these it changes the property in place, or
+/// sets the key. A nil set becomes a set at the first insertion. Adding a single member that is present, or
+/// removing one that is absent, is no change. Numbers of different types are the same member if they are
+/// equal. If a mutation throws, the members are unchanged, and no observer is notified. The proxy retains the
+/// object. Use it only on threads that may use the object.
 public final class MutableSetProxy: Sequence {
   let contents: MemberContents
 
@@ -12,60 +13,73 @@ public final class MutableSetProxy: Sequence {
     self.contents = contents
   }
 
-  /// Iterates over the members that there are now.
+  /// Returns an iterator over the current members.
   public func makeIterator() -> Set<AnyHashable>.Iterator {
     contents.reading.members.makeIterator()
   }
 
-  /// How many members there are.
+  /// The number of members.
   public var count: Int { contents.reading.count }
 
-  /// Whether a member is there.
+  /// Returns whether the set contains a member.
   public func contains(_ member: AnyHashable) -> Bool { contents.reading.contains(member) }
 
-  /// Adds a member.
+  /// Adds a member. If the set contains it already, nothing changes.
   ///
-  /// - Throws: as every mutation: `KeyValueError.readOnly` for what can't be mutated,
-  ///   `KeyValueError.typeMismatch` for a member of another type, and what a declared accessor
-  ///   throws.
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.typeMismatch` if the
+  ///   member can't be converted to the key's element type. An error of a declared accessor.
   public func add(_ member: AnyHashable) throws {
     let mutation = try contents.mutable()
     if !contains(member) { try mutation.mutate(.union, [member]) }
   }
 
-  /// Takes a member away.
+  /// Removes a member. If the set does not contain it, nothing changes.
+  ///
+  /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func remove(_ member: AnyHashable) throws {
     let mutation = try contents.mutable()
     if contains(member) { try mutation.mutate(.minus, [member]) }
   }
 
-  /// Adds members: one insertion.
+  /// Adds members, as one insertion.
+  ///
+  /// - Throws: the errors of `add(_:)`.
+  /// - Complexity: O(*n*) in the number of members.
   public func formUnion(_ other: Set<AnyHashable>) throws {
     try contents.mutable().mutate(.union, other)
   }
 
-  /// Takes members away: one removal.
+  /// Removes members, as one removal.
+  ///
+  /// - Throws: the errors of `remove(_:)`.
+  /// - Complexity: O(*n*) in the number of members.
   public func subtract(_ other: Set<AnyHashable>) throws {
     try contents.mutable().mutate(.minus, other)
   }
 
-  /// Takes all but some members away: one removal.
+  /// Removes all members that `other` does not contain, as one removal.
+  ///
+  /// - Throws: the errors of `remove(_:)`.
+  /// - Complexity: O(*n*) in the number of members.
   public func formIntersection(_ other: Set<AnyHashable>) throws {
     try contents.mutable().mutate(.intersect, other)
   }
 
-  /// Puts other members in place of all: one replacement.
+  /// Replaces all members, as one replacement.
+  ///
+  /// - Throws: the errors of `add(_:)`.
+  /// - Complexity: O(*n*) in the number of members.
   public func set(_ other: Set<AnyHashable>) throws {
     try contents.mutable().mutate(.set, other)
   }
 }
 
-/// What a mutable proxy of an unordered key stands for.
+/// The members behind a mutable proxy of an unordered key.
 struct MemberContents {
   let key: String
   let className: String
   let reading: any MemberReading
-  /// Nil for what can't be changed.
+  /// Nil if the key can't be changed.
   let mutation: (any MemberMutation)?
 
   func mutable() throws -> any MemberMutation {
@@ -75,5 +89,6 @@ struct MemberContents {
 }
 
 extension MutableSetProxy: CustomStringConvertible {
+  /// The members, described like a set's.
   public var description: String { "\(contents.reading.members)" }
 }

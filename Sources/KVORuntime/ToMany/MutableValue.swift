@@ -1,5 +1,5 @@
-// What stands behind the mutable proxies of a key: declared accessors that read, and change if there
-// is a pair of them; else the property; else whatever answers the key.
+// The contents of a key's mutable proxies. Declared accessors are used for reading, and for changing if there
+// is a pair of them. Otherwise the property is used, or else key-value coding.
 extension KVOObject {
   func orderedContents(forKey key: String) throws -> OrderedContents {
     let found = try toManyKey(key)
@@ -28,7 +28,7 @@ extension KVOObject {
   }
 }
 
-/// A key of an object; the class has no property for one that only the object answers.
+/// A key of an object. `property` is nil if only the object's hook for undefined keys answers it.
 private struct FoundKey {
   let key: ToManyKey
   let property: Property?
@@ -53,7 +53,7 @@ extension KVOObject {
 
 // MARK: Key paths
 
-/// What has mutable to-many keys.
+/// A type that has mutable to-many keys.
 protocol ToManyOwner {
   func mutableArrayValue(forKey key: String) throws -> MutableArrayProxy
   func mutableSetValue(forKey key: String) throws -> MutableSetProxy
@@ -63,7 +63,7 @@ protocol ToManyOwner {
 extension KVOObject: ToManyOwner {}
 
 extension KVOObject {
-  /// Hands on the last key of a path, and the object that the rest leads to.
+  /// Calls a body with the last key of a path, and the object to which the rest of the path leads.
   func atEnd<R>(of keyPath: String, _ body: (any ToManyOwner, String) throws -> R) throws -> R {
     let (target, key) = try KeyPathCoding.lastKey(of: keyPath, from: self)
     guard let owner = target as? any ToManyOwner else {

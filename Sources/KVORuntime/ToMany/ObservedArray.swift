@@ -1,6 +1,7 @@
 internal import CKVORuntime
 
-/// The live contents of an array property; each mutation is one fine-grained change.
+/// A handle to an array property through which elements are changed one by one. Each mutation is one change,
+/// and notifies observers with its indexes and elements.
 ///
 /// ```swift
 /// let token = cart.observe(\.items, options: .new) { _, change in
@@ -9,20 +10,19 @@ internal import CKVORuntime
 /// cart.mutableArray(\.items).append(apple)  // insertion at 0, [apple]
 /// ```
 ///
-/// It is a handle: copies stand for the same property, also after that was set to another array,
-/// and mutate it without being variables. Mutation happens in place: an `append` copies nothing. A
-/// property with a `didSet` is changed past it, unless its key is declared with `stored`, which copies. A
-/// bad index stops the program, as an `Array`'s does,
-/// before anything is told.
+/// Copies of the handle refer to the same property, also after that was set to another array. They can mutate
+/// the property without being variables. Mutations happen in place: an `append` copies nothing. They bypass a
+/// property's `didSet`, unless its key is declared with `stored`; then the array is copied and set. An index
+/// out of range stops the program, as with an `Array`, before any observer is notified.
 ///
-/// Replacing a range by as many elements is one replacement, by none a removal, of none an
-/// insertion, otherwise a removal followed by an insertion. Sorting and other rearrangements are
-/// one replacement of all elements. What changes nothing tells nothing.
+/// Replacing a range by as many elements is one replacement. By no elements it is a removal, and replacing an
+/// empty range is an insertion. Otherwise it is a removal followed by an insertion. Sorting and other
+/// rearrangements are one replacement of all elements. A mutation that changes nothing notifies no observer.
 ///
-/// Slices and iterators are of the elements that there are when they are made. `init()`, and what
-/// makes collections out of elements, give one that stands for an array of its own. Generic code
-/// that assigns to its collection, instead of mutating it, replaces the handle: so does the standard
-/// library's `removeAll()` where it knows no more than a `RangeReplaceableCollection`.
+/// Slices and iterators contain the elements of the moment when they were made. `init()`, and functions that
+/// make a collection from elements, return a handle to a free array, which belongs to no object. Generic code
+/// that assigns to its collection, instead of mutating it, replaces the handle. The standard library's
+/// `removeAll()` does so if it only knows that the collection is a `RangeReplaceableCollection`.
 public struct ObservedArray<Element> {
   private let handle: any CollectionHandle<[Element]>
 
@@ -30,7 +30,7 @@ public struct ObservedArray<Element> {
     self.handle = handle
   }
 
-  /// An empty array of its own, which no object has.
+  /// Creates an empty free array, which belongs to no object.
   public init() {
     handle = FreeCollection([])
   }
@@ -39,16 +39,20 @@ public struct ObservedArray<Element> {
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The elements of an array property, to be changed one by one. A key path that names no
-  /// observable key stops the program with a message.
+  /// Returns a handle to an array property, through which elements are changed one by one.
+  ///
+  /// - Parameter keyPath: an array property. If it can't be observed, the program stops with a message.
   public func mutableArray<Element>(
     _ keyPath: ReferenceWritableKeyPath<Self, [Element]>
   ) -> ObservedArray<Element> {
     ObservedArray(WholeProperty(self, keyPath))
   }
 
-  /// The same for a property that may be nil: then it reads as empty, and becomes an array at the
-  /// first insertion.
+  /// Returns a handle to an optional array property, through which elements are changed one by one. While the
+  /// property is nil, it reads as empty, and the first insertion makes it an array.
+  ///
+  /// - Parameter keyPath: an optional array property. If it can't be observed, the program stops with a
+  ///   message.
   public func mutableArray<Element>(
     _ keyPath: ReferenceWritableKeyPath<Self, [Element]?>
   ) -> ObservedArray<Element> {
@@ -59,11 +63,14 @@ extension KeyValueObserving where Self: KVOObject {
 // MARK: Reading
 
 extension ObservedArray: RandomAccessCollection, MutableCollection {
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of elements.
   public var endIndex: Int { elements.count }
+  /// The number of elements.
   public var count: Int { elements.count }
 
-  /// An element. Setting one is a replacement.
+  /// The element at an index. Setting it is a replacement. Stops the program if the index is out of range.
   public subscript(position: Int) -> Element {
     get {
       let elements = elements
@@ -76,7 +83,8 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// The elements of a range, as they are now. Setting them is `replaceSubrange(_:with:)`.
+  /// The present elements of a range. Setting them is `replaceSubrange(_:with:)`. Stops the program if the
+  /// range is out of bounds.
   public subscript(bounds: Range<Int>) -> ArraySlice<Element> {
     get {
       let elements = elements
@@ -86,16 +94,18 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
     nonmutating set { replaceSubrange(bounds, with: newValue) }
   }
 
+  /// Returns an iterator over the present elements.
   public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
+  /// Calls a body with the present elements in contiguous memory.
   public func withContiguousStorageIfAvailable<R>(
     _ body: (UnsafeBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
     try elements.withContiguousStorageIfAvailable(body)
   }
 
-  // Before a change is announced, and again when it is made: an observer may have shortened the array
-  // in its prior call.
+  // Bounds are checked before a change is announced, and again when it is made: an observer's prior call may
+  // have shortened the array.
   private func check(_ position: Int, _ count: Int) {
     if !(0..<count).contains(position) { stop("Index \(position)", count) }
   }
@@ -123,12 +133,13 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
 // MARK: Mutation
 
 extension ObservedArray: RangeReplaceableCollection {
-  /// Puts elements in place of a range.
-  /// - Complexity: as of an `Array`.
+  /// Replaces the elements of a range. This is one replacement if the number of elements stays the same,
+  /// otherwise a removal, an insertion, or both.
+  /// - Complexity: that of an `Array`.
   public func replaceSubrange<C: Collection>(
     _ subrange: Range<Int>, with newElements: C
   ) where C.Element == Element {
-    // They may be a view of this array.
+    // Copied, since the elements may be a view of this array.
     let newElements = Array(newElements)
     check(subrange, count)
     if subrange.count == newElements.count { return replace(subrange, with: newElements) }
@@ -136,14 +147,16 @@ extension ObservedArray: RangeReplaceableCollection {
     insert(newElements, subrange.lowerBound)
   }
 
-  /// Replaces the elements of a range, as `replaceSubrange(_:with:)` of a `Range` does.
+  /// Replaces the elements of a range expression, such as `2...`. This is one replacement if the number of
+  /// elements stays the same, otherwise a removal, an insertion, or both.
+  /// - Complexity: that of an `Array`.
   public func replaceSubrange<C: Collection>(
     _ subrange: some RangeExpression<Int>, with newElements: C
   ) where C.Element == Element {
     replaceSubrange(subrange.relative(to: self), with: newElements)
   }
 
-  /// Adds an element at the end.
+  /// Adds an element at the end, as one insertion.
   /// - Complexity: O(1), amortised.
   public func append(_ newElement: Element) {
     let end = count
@@ -153,13 +166,15 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Adds elements at the end: one insertion.
+  /// Adds elements at the end, as one insertion.
+  /// - Complexity: O(*n*) in the number of new elements, amortised.
   public func append<S: Sequence>(contentsOf newElements: S) where S.Element == Element {
     let newElements = Array(newElements)
     insert(newElements, count)
   }
 
-  /// Inserts an element before another, or at the end.
+  /// Inserts an element before the one at `i`, or at the end, as one insertion.
+  /// - Complexity: O(*n*).
   public func insert(_ newElement: Element, at i: Int) {
     check(i..<i, count)
     handle.change(.insertion, at: RangeSet(i..<i + 1)) {
@@ -168,7 +183,8 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Inserts elements: one insertion.
+  /// Inserts elements before the one at `i`, or at the end, as one insertion.
+  /// - Complexity: O(*n*).
   public func insert<C: Collection>(contentsOf newElements: C, at i: Int)
   where C.Element == Element {
     let newElements = Array(newElements)
@@ -176,7 +192,12 @@ extension ObservedArray: RangeReplaceableCollection {
     insert(newElements, i)
   }
 
-  /// Inserts elements at as many indexes, which are those that they have afterwards: one insertion.
+  /// Inserts elements at several indexes, as one insertion. Stops the program if there are more or fewer
+  /// elements than indexes.
+  /// - Parameters:
+  ///   - newElements: the elements to insert.
+  ///   - indexes: the indexes that the elements have afterwards.
+  /// - Complexity: O(*n*) for each range of indexes.
   public func insert(_ newElements: [Element], at indexes: RangeSet<Int>) {
     match(newElements, indexes)
     check(insertion: indexes, count)
@@ -187,7 +208,8 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Removes an element and returns it.
+  /// Removes the element at an index and returns it.
+  /// - Complexity: O(*n*).
   @discardableResult
   public func remove(at i: Int) -> Element {
     check(i, count)
@@ -197,18 +219,21 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Removes the elements of a range: one removal.
+  /// Removes the elements of a range, as one removal.
+  /// - Complexity: O(*n*).
   public func removeSubrange(_ bounds: Range<Int>) {
     check(bounds, count)
     remove(RangeSet(bounds))
   }
 
-  /// Removes the elements of a range: one removal.
+  /// Removes the elements of a range expression, such as `2...`, as one removal.
+  /// - Complexity: O(*n*).
   public func removeSubrange(_ bounds: some RangeExpression<Int>) {
     removeSubrange(bounds.relative(to: self))
   }
 
-  /// Removes the elements at some indexes: one removal.
+  /// Removes the elements at several indexes, as one removal.
+  /// - Complexity: O(*n*).
   public func removeSubranges(_ subranges: RangeSet<Int>) {
     if let first = subranges.ranges.first, let last = subranges.ranges.last {
       check(first.lowerBound..<last.upperBound, count)
@@ -216,26 +241,32 @@ extension ObservedArray: RangeReplaceableCollection {
     remove(subranges)
   }
 
+  /// Removes the first element and returns it. Stops the program if there is none.
+  /// - Complexity: O(*n*).
   @discardableResult
   public func removeFirst() -> Element { remove(at: 0) }
 
+  /// Removes the first `k` elements, as one removal. Stops the program if there are fewer.
+  /// - Complexity: O(*n*).
   public func removeFirst(_ k: Int) { removeSubrange(0..<k) }
 
-  /// Removes the last element: one removal. Without one the program stops.
+  /// Removes the last element and returns it. Stops the program if there is none.
   @discardableResult
   public func removeLast() -> Element { remove(at: Swift.max(count - 1, 0)) }
 
-  /// Removes the last elements: one removal.
+  /// Removes the last `k` elements, as one removal. Stops the program if there are fewer.
+  /// - Complexity: O(*k*).
   public func removeLast(_ k: Int) {
     let end = count
     removeSubrange(end - k..<end)
   }
 
-  /// Removes the last element, if there is one: one removal.
+  /// Removes the last element and returns it; nil if there is none.
   @discardableResult
   public func popLast() -> Element? { isEmpty ? nil : removeLast() }
 
-  /// Removes all elements: one removal.
+  /// Removes all elements, as one removal. Without elements it does nothing.
+  /// - Complexity: O(*n*).
   public func removeAll(keepingCapacity: Bool = false) {
     let end = count
     guard end > 0 else { return }
@@ -246,12 +277,15 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Removes those elements of which a condition is true: one removal.
+  /// Removes the elements that satisfy a condition, as one removal.
+  /// - Complexity: O(*n*).
   public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
     remove(try elements.indices(where: shouldBeRemoved))
   }
 
-  /// Puts elements in the places of as many others: one replacement.
+  /// Replaces the elements at several indexes, one for each index, as one replacement. Stops the program if
+  /// there are more or fewer elements than indexes.
+  /// - Complexity: O(*n*) in the number of indexes.
   public func replaceObjects(at indexes: RangeSet<Int>, with newElements: [Element]) {
     match(newElements, indexes)
     for range in indexes.ranges { check(range, count) }
@@ -264,15 +298,16 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  /// Puts other elements in place of all: one setting, as assigning to the property is.
+  /// Replaces all elements, as one change of kind setting, like an assignment to the property.
   public func setArray(_ newElements: [Element]) { handle.set(newElements) }
 
+  /// Reserves memory for a number of elements. Notifies no observer.
   public func reserveCapacity(_ n: Int) {
     handle.prepare { $0.reserveCapacity(n) }
   }
 
-  // What is there and what comes is known to be right. What goes ends after the access to the storage:
-  // its deinit may use the property.
+  // The functions below expect checked arguments. They return removed elements from the access to the
+  // storage, so that these are released after it: their deinit may use the property.
 
   private func insert(_ newElements: [Element], _ i: Int) {
     guard !newElements.isEmpty else { return }
@@ -306,7 +341,7 @@ extension ObservedArray: RangeReplaceableCollection {
 // MARK: Rearrangement
 
 extension ObservedArray {
-  /// Exchanges two elements: one replacement of both.
+  /// Exchanges two elements, as one replacement of both.
   public func swapAt(_ i: Int, _ j: Int) {
     let end = count
     check(i, end)
@@ -320,23 +355,29 @@ extension ObservedArray {
     }
   }
 
-  /// Sorts the elements: one replacement of all.
+  /// Sorts the elements by a predicate, as one replacement of all.
+  /// - Complexity: O(*n* log *n*).
   public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     try rearrange { try $0.sort(by: areInIncreasingOrder) }
   }
 
-  /// Reverses the elements: one replacement of all.
+  /// Reverses the elements, as one replacement of all.
+  /// - Complexity: O(*n*).
   public func reverse() { rearrange { $0.reverse() } }
 
-  /// Shuffles the elements: one replacement of all.
+  /// Shuffles the elements, as one replacement of all.
+  /// - Complexity: O(*n*).
   public func shuffle() { rearrange { $0.shuffle() } }
 
-  /// Shuffles the elements by a generator: one replacement of all.
+  /// Shuffles the elements with a random number generator, as one replacement of all.
+  /// - Complexity: O(*n*).
   public func shuffle(using generator: inout some RandomNumberGenerator) {
     rearrange { $0.shuffle(using: &generator) }
   }
 
-  /// Moves the elements of which a condition is true behind the others: one replacement of all.
+  /// Moves the elements that satisfy a condition behind the others, as one replacement of all.
+  /// - Returns: the index of the first element that satisfies the condition.
+  /// - Complexity: O(*n*).
   @discardableResult
   public func partition(
     by belongsInSecondPartition: (Element) throws -> Bool
@@ -344,7 +385,8 @@ extension ObservedArray {
     try rearrange { try $0.partition(by: belongsInSecondPartition) }
   }
 
-  /// Hands generic algorithms a copy, which takes the place of all elements afterwards.
+  /// Calls a body with a copy of the elements, which replaces all elements afterwards, as one replacement.
+  /// - Complexity: O(*n*).
   @discardableResult
   public func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
@@ -352,7 +394,7 @@ extension ObservedArray {
     try rearrange { try $0.withContiguousMutableStorageIfAvailable(body) }
   }
 
-  // In a copy: what compares the elements may use the property.
+  // Rearranges a copy: the function that compares elements may use the property.
   private func rearrange<R>(_ body: (inout [Element]) throws -> R) rethrows -> R {
     var rearranged = elements
     let result = try body(&rearranged)
@@ -362,37 +404,43 @@ extension ObservedArray {
 }
 
 extension ObservedArray where Element: Comparable {
-  /// Sorts the elements: one replacement of all.
+  /// Sorts the elements, as one replacement of all.
+  /// - Complexity: O(*n* log *n*).
   public func sort() { sort(by: <) }
 }
 
-// MARK: Making others
+// MARK: Concatenation
 
-// The operators that every collection has would append to a copy, which is a handle of the same
-// property.
+// The generic operators would append to a copy of the handle, and so change the property.
 extension ObservedArray {
-  /// An array of its own with the elements of both.
+  /// Returns a free array with the elements of both.
+  /// - Complexity: O(*n*) in the elements of both.
   public static func + (lhs: Self, rhs: some Sequence<Element>) -> Self {
     Self(FreeCollection(lhs.elements + Array(rhs)))
   }
 
-  /// An array of its own with the elements of both.
+  /// Returns a free array with the elements of both.
+  /// - Complexity: O(*n*) in the elements of both.
   public static func + (lhs: Self, rhs: some RangeReplaceableCollection<Element>) -> Self {
     Self(FreeCollection(lhs.elements + Array(rhs)))
   }
 
-  /// An array of its own with the elements of both.
+  /// Returns a free array with the elements of both.
+  /// - Complexity: O(*n*) in the elements of both.
   public static func + (lhs: some Sequence<Element>, rhs: Self) -> Self {
     Self(FreeCollection(Array(lhs) + rhs.elements))
   }
 
-  /// An array of its own with the elements of both.
+  /// Returns a free array with the elements of both.
+  /// - Complexity: O(*n*) in the elements of both.
   public static func + (lhs: Self, rhs: Self) -> Self {
     Self(FreeCollection(lhs.elements + rhs.elements))
   }
 }
 
 extension ObservedArray: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The elements, described like an array's.
   public var description: String { elements.description }
+  /// The elements, described like an array's for debugging.
   public var debugDescription: String { elements.debugDescription }
 }

@@ -1,20 +1,21 @@
 internal import CKVORuntime
 
-/// The live members of a set property; each mutation is one fine-grained change.
+/// A handle to a set property through which members are changed one by one. Each mutation is one change, and
+/// notifies observers with the members that were really added or removed.
 ///
 /// ```swift
 /// let token = post.observe(\.tags, options: .new) { _, change in print(change.newValue!) }
 /// post.mutableSet(\.tags).formUnion(["swift", "linux"])  // insertion of those that are new
 /// ```
 ///
-/// It is a handle: copies stand for the same property, also after that was set to another set, and
-/// mutate it without being variables. Mutation happens in place, and nothing is copied to find out
-/// what came and went. A property with a `didSet` is changed past it, unless its key is declared with
-/// `stored`, which copies.
+/// Copies of the handle refer to the same property, also after that was set to another set. They can mutate
+/// the property without being variables. Mutations happen in place, and the set is not copied to find out
+/// what was added and removed. They bypass a property's `didSet`, unless its key is declared with `stored`;
+/// then the set is copied and set.
 ///
-/// A union is an insertion, subtracting and intersecting are removals, `set` is a replacement, with
-/// what really came or went, an empty set if nothing did. Inserting one member that is there
-/// already, or removing one that is not, is no change.
+/// A union is an insertion, subtracting and intersecting are removals, and `set` is a replacement. Each
+/// notifies observers, with an empty set if no member was added or removed. Inserting a single member that is
+/// present, or removing one that is absent, is no change.
 public struct ObservedSet<Element: Hashable>: Sequence {
   private let handle: any CollectionHandle<Set<Element>>
 
@@ -24,22 +25,24 @@ public struct ObservedSet<Element: Hashable>: Sequence {
 
   var members: Set<Element> { handle.contents }
 
-  /// Iterates over the members that there are now.
+  /// Returns an iterator over the current members.
   public func makeIterator() -> Set<Element>.Iterator { members.makeIterator() }
 
-  /// How many members there are.
+  /// The number of members.
   public var count: Int { members.count }
-  /// Whether there are none.
+  /// Whether the set has no members.
   public var isEmpty: Bool { members.isEmpty }
+  /// The number of members.
   public var underestimatedCount: Int { members.count }
 
-  /// Whether a member is there.
+  /// Returns whether the set contains a member.
   /// - Complexity: O(1) on average.
   public func contains(_ member: Element) -> Bool { members.has(member) }
 
-  // What goes ends after the access to the storage: its deinit may use the property.
+  // Removed members are returned from the access to the storage, so that they are released after it: their
+  // deinit may use the property.
 
-  /// Adds a member; false if it was there already.
+  /// Adds a member. Returns false, and changes nothing, if the set contains it already.
   /// - Complexity: O(1) on average.
   @discardableResult
   public func insert(_ member: Element) -> Bool {
@@ -47,7 +50,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     return handle.change(.insertion, goes: nil, comes: [member]) { $0.insert(member).inserted }
   }
 
-  /// Takes a member away and returns it; nil if it was not there.
+  /// Removes a member and returns it. Returns nil, and changes nothing, if the set does not contain it.
   /// - Complexity: O(1) on average.
   @discardableResult
   public func remove(_ member: Element) -> Element? {
@@ -59,14 +62,16 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     }
   }
 
-  /// Adds members: one insertion.
+  /// Adds members, as one insertion.
+  /// - Complexity: O(*n*).
   public func formUnion(_ other: Set<Element>) {
     handle.change(.insertion, goes: nil, comes: other.withOneNaN.removing(members)) {
       $0.add(other)
     }
   }
 
-  /// Takes members away: one removal.
+  /// Removes members, as one removal.
+  /// - Complexity: O(*n*).
   public func subtract(_ other: Set<Element>) {
     _ = handle.change(.removal, goes: members.keeping(other), comes: nil) {
       let gone = $0.keeping(other)
@@ -75,7 +80,8 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     }
   }
 
-  /// Takes all but some members away: one removal.
+  /// Removes all members that `other` does not contain, as one removal.
+  /// - Complexity: O(*n*).
   public func formIntersection(_ other: Set<Element>) {
     _ = handle.change(.removal, goes: members.removing(other), comes: nil) {
       let before = $0
@@ -84,7 +90,8 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     }
   }
 
-  /// Puts other members in place of all: one replacement.
+  /// Replaces all members, as one replacement.
+  /// - Complexity: O(*n*).
   public func set(_ other: Set<Element>) {
     _ = handle.change(
       .replacement, goes: members.removing(other), comes: other.withOneNaN.removing(members)
@@ -95,7 +102,8 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     }
   }
 
-  /// Takes all members away: one removal.
+  /// Removes all members, as one removal. Without members it does nothing.
+  /// - Complexity: O(*n*).
   public func removeAll(keepingCapacity: Bool = false) {
     guard !isEmpty else { return }
     _ = handle.change(.removal, goes: members, comes: nil) {
@@ -107,16 +115,20 @@ public struct ObservedSet<Element: Hashable>: Sequence {
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The members of a set property, to be changed one by one. A key path that names no observable
-  /// key stops the program with a message.
+  /// Returns a handle to a set property, through which members are changed one by one.
+  ///
+  /// - Parameter keyPath: a set property. If it can't be observed, the program stops with a message.
   public func mutableSet<Element>(
     _ keyPath: ReferenceWritableKeyPath<Self, Set<Element>>
   ) -> ObservedSet<Element> {
     ObservedSet(WholeProperty(self, keyPath))
   }
 
-  /// The same for a property that may be nil: then it reads as empty, and becomes a set at the first
-  /// insertion.
+  /// Returns a handle to an optional set property, through which members are changed one by one. While the
+  /// property is nil, it reads as empty, and the first insertion makes it a set.
+  ///
+  /// - Parameter keyPath: an optional set property. If it can't be observed, the program stops with a
+  ///   message.
   public func mutableSet<Element>(
     _ keyPath: ReferenceWritableKeyPath<Self, Set<Element>?>
   ) -> ObservedSet<Element> {
@@ -125,6 +137,8 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension ObservedSet: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The members, described like a set's.
   public var description: String { members.description }
+  /// The members, described like a set's for debugging.
   public var debugDescription: String { members.debugDescription }
 }

@@ -1,15 +1,14 @@
 internal import CKVORuntime
 
-// Proxies as the C core knows them: collections of which it asks how many elements there are, and
-// for one or for all. So a proxy answers keys, key paths and operators without reading more than
-// they need.
+// Proxies as the C core sees them: collections whose count and elements the core asks for when it needs them.
+// So key-value coding on a proxy reads no more elements than it needs.
 
 /// A proxy of a to-many key.
 protocol ProxyValue: AnyObject, DescribedValue {
   static var kind: kvo_collection_kind { get }
   var count: Int { get }
   func element(at index: Int) -> Any
-  /// What there is now: an array, or a set.
+  /// The current elements: an array or a set.
   var elements: any CollectionValue { get }
 }
 
@@ -64,7 +63,7 @@ extension MutableOrderedSetProxy: ProxyValue {
   var elements: any CollectionValue { contents.reading.elements(in: 0..<count) }
 }
 
-// Members have no places but those of one enumeration.
+// Members have no indexes, so these are valid for one enumeration only.
 
 extension SetProxy: ProxyValue {
   static var kind: kvo_collection_kind { .KVO_SET }

@@ -1,22 +1,21 @@
 internal import CKVORuntime
 
-// To-many keys as proxies know them: elements of any type, read one by one, changed some at a time.
-// What stands behind is declared accessors (DeclaredToMany), a property that holds a collection
-// (CollectionProperty), or an object of C (ForeignCollection). Bounds are checked before any of
-// these is called.
+// To-many keys as proxies use them: elements of any type, read one by one and changed some at a time. They
+// are implemented by declared accessors (DeclaredToMany), by a property that holds a collection
+// (CollectionProperty), or by an object of C (ForeignCollection). Callers check bounds first.
 
-/// An ordered to-many key, to be read.
+/// Reads an ordered to-many key.
 protocol OrderedReading {
   var count: Int { get }
-  /// The element at an index that there is.
+  /// Returns the element at a valid index.
   func element(at index: Int) -> Any
-  /// The elements of a range that there is.
+  /// Returns the elements of a valid range.
   func elements(in range: Range<Int>) -> [Any]
-  /// How many elements to read together when going through all: 1 where each is read by itself.
+  /// How many elements to read at once in an iteration; 1 to read them one by one.
   var blockSize: Int { get }
-  /// Where an element is; nil if it is not there.
+  /// The index of an element; nil if there is none that is equal.
   func index(of member: AnyHashable) -> Int?
-  /// What to go through all elements by: those that there are now, where keeping them costs nothing.
+  /// The elements to iterate over: a copy of the present ones if that costs nothing, else the key itself.
   var snapshot: any OrderedReading { get }
 }
 
@@ -31,17 +30,17 @@ extension OrderedReading {
   }
 }
 
-/// An ordered to-many key, to be changed: each call is one change, which observers are told once. On
-/// an error nothing has changed, and observers are not told.
+/// Changes an ordered to-many key. Each call is one change, of which observers are notified once. If it
+/// throws, nothing has changed, and no observer is notified.
 protocol OrderedMutation {
-  /// Inserts as many elements as there are indexes, which are those that they have afterwards.
+  /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws
   func remove(at indexes: RangeSet<Int>) throws
-  /// Replaces elements by as many others.
+  /// Replaces the elements at the indexes, one for each index.
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws
-  /// Puts other elements in place of all: a setting.
+  /// Replaces all elements: a change of kind setting.
   func set(_ elements: [Any]) throws
-  /// An element as the key will have it; an error for what can't become one.
+  /// Converts an element to the key's element type; throws if it can't be converted.
   func converted(_ element: Any) throws -> Any
 }
 
@@ -49,36 +48,37 @@ extension OrderedMutation {
   func converted(_ element: Any) throws -> Any { element }
 }
 
-/// An unordered to-many key, to be read.
+/// Reads an unordered to-many key.
 protocol MemberReading {
   var count: Int { get }
   func contains(_ member: AnyHashable) -> Bool
   var members: Set<AnyHashable> { get }
 }
 
-/// An unordered to-many key, to be changed, as an ordered one is.
+/// Changes an unordered to-many key. Each call is one change, of which observers are notified once. If it
+/// throws, nothing has changed, and no observer is notified.
 protocol MemberMutation {
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws
 }
 
-// MARK: Whose key it is
+// MARK: The key of an object
 
-/// A to-many key of an object: for errors that name it, and to tell of its changes.
+/// A to-many key of an object. Makes errors that name it, and notifies observers of its changes.
 struct ToManyKey {
   let object: KVOObject
   let name: KeyName
 
   var className: String { KVORuntime.className(of: type(of: object)) }
 
-  /// Runs a body as one change of elements at indexes, which comes to nothing if the body throws.
+  /// Runs a body as one change of the elements at some indexes. If the body throws, the change is cancelled.
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> R
   ) rethrows -> R { try tell(.elements(kind, indexes), body) }
 
-  /// Runs a body as one change of the whole collection, which comes to nothing if the body throws.
+  /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
   func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try tell(.whole, body) }
 
-  /// Runs a body as one change of a set of which it is known what comes and goes.
+  /// Runs a body as one change of a set whose removed and added members are known.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
     _ body: () throws -> R
@@ -89,8 +89,9 @@ struct ToManyKey {
       body)
   }
 
-  /// Runs a body as one change of a set. What came and went is found by comparing.
-  /// - Parameter members: what it is changed with, of the key's own type.
+  /// Runs a body as one change of a set. The core compares the set before and after to find the added and
+  /// removed members.
+  /// - Parameter members: the operand of the mutation, of the key's own type.
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
     _ body: () throws -> R
@@ -119,7 +120,7 @@ extension ToManyKey {
       found: ValueType.of(any: expected).found(found))
   }
 
-  /// For what takes values like the one that it has, and no collection.
+  /// The error for a key that accepts values like its present one but no collection.
   func holds(_ value: Any, no collection: Any.Type) -> KeyValueError {
     .typeMismatch(
       key: name.string, className: className, expected: typeName(of: value),
@@ -128,13 +129,14 @@ extension ToManyKey {
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }
 
-  /// For a change that was right when it was announced, and no longer is: prior observers have
+  /// The error for an index that was valid when the change was announced, but not any more: prior observers
   /// changed the key as well.
   func outOfBounds(_ index: Int, of count: Int) -> KeyValueError {
     .indexOutOfBounds(key: name.string, className: className, index: index, count: count)
   }
 
-  /// What a lazy property has before it is first used, nobody knows: elements can't be added to it.
+  /// The error for a lazy property that has not been used yet: its elements are unknown, so none can be
+  /// added.
   var unused: KeyValueError {
     .validationFailed(
       key: name.string, className: className,
@@ -144,7 +146,7 @@ extension ToManyKey {
         """)
   }
 
-  /// An element as the type that the key has; an error for what can't become one.
+  /// Converts an element to the key's element type; throws if it can't be converted.
   func convert<Element>(_ element: Any) throws -> Element {
     let type = ValueType.of(Element.self)
     guard case .value(let converted) = type.convert(element) else {
@@ -154,8 +156,8 @@ extension ToManyKey {
   }
 }
 
-/// A member of a set of anything as one of a set's own type: itself, the equal number of that type, or
-/// what has it for its raw value, since these are added by it as well; nil for what can't be a member.
+/// Converts a member of a `Set<AnyHashable>` to a set's element type. It becomes itself, the equal number of
+/// that type, or the value whose raw value it is, as when it is added. Nil if it can't be a member.
 func member<Element: Hashable>(_ member: AnyHashable, as type: Element.Type) -> Element? {
   if let same = member as? Element { return same }
   guard case .value(let converted) = ValueType.of(type).convert(member.base) else { return nil }
@@ -167,8 +169,8 @@ func member<Element: Hashable>(_ member: AnyHashable, as type: Element.Type) -> 
 // MARK: Bounds
 
 extension RangeSet<Int> {
-  /// The first index that an insertion of these can't reach, which may come up to what is there and
-  /// what it inserts before; nil if there is none.
+  /// The first index at which an insertion is not possible, or nil. An index may be at most the count, plus
+  /// the number of elements that the same insertion inserts before it.
   func firstBeyond(insertingInto count: Int) -> Int? {
     var present = count
     for range in ranges {
@@ -178,7 +180,7 @@ extension RangeSet<Int> {
     return nil
   }
 
-  /// The first index at which no element is; nil if there is none.
+  /// The first index without an element; nil if all have one.
   func firstBeyond(_ count: Int) -> Int? {
     if let first, first < 0 { return first }
     guard let range = ranges.last, range.upperBound > count else { return nil }
@@ -187,7 +189,7 @@ extension RangeSet<Int> {
 }
 
 extension KeyValueSetMutation {
-  /// As what it is told.
+  /// The kind of change with which observers are notified.
   var kind: KeyValueChange {
     switch self {
     case .union: .insertion

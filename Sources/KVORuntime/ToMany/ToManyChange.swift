@@ -1,17 +1,17 @@
 internal import CKVORuntime
 
-// How the C core is told what a change does to a to-many key, by a handle or by a proxy (H5).
+// Announces a change of a to-many key to the C core, for handles and proxies (H5).
 
 /// A change of a to-many key, or of some of its elements.
 enum ToManyChange {
   case elements(KeyValueChange, RangeSet<Int>)
-  /// Which members go and come, of the key's own type; nil where none do.
+  /// The removed and added members, in values of the key's own type; nil if there are none.
   case members(KeyValueChange, goes: kvo_value?, comes: kvo_value?)
-  /// What a set is changed with, of the key's own type. What goes and comes is found by comparing.
+  /// The operand of a set mutation, of the key's own type. Removed and added members are found by comparing.
   case mutation(KeyValueSetMutation, kvo_value)
   case whole
 
-  /// Opens the change, and ends the values; nil if nobody observes the key.
+  /// Opens the change, and destroys the values. Returns the change's frame; nil if the key has no observers.
   func announce(_ header: UnsafeMutablePointer<kvo_object>, _ name: KeyName) -> OpaquePointer? {
     var part = kvo_part()
     switch self {

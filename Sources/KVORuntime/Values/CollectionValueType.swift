@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// An array or a set: takes the elements of another collection that become its own, say of an array of `Any` (B12).
-/// A set takes an array's as well, an array no set's, which have no order.
+/// An array or a set. Converts another collection if its elements can be converted, for instance an array of
+/// `Any` (B12). A set accepts arrays too; an array accepts no set, which has no order.
 final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @unchecked Sendable {
   private let element = ValueType.of(C.Element.self)
 
@@ -55,12 +55,12 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
   }
 }
 
-/// The elements of a collection that is the standard library's, a proxy's or Foundation's.
+/// The elements of a collection: the standard library's, a proxy, or Foundation's.
 struct AnyElements {
   let isOrdered: Bool
   private let elements: any Collection
 
-  /// Nil for what is no collection of elements.
+  /// Nil if the value is no collection.
   init?(_ value: Any) {
     if let known = (value as? any ProxyValue)?.elements ?? value as? any CollectionValue {
       self.init(known)
@@ -87,7 +87,7 @@ struct AnyElements {
     self.init(elements: elements, isOrdered: type(of: elements).isOrdered)
   }
 
-  /// Each as one of a type; nil where one can't become it.
+  /// Converts all elements to a type; nil if one can't be converted.
   func converted<Element>(to type: ValueType) -> [Element]? { Self.convert(elements, to: type) }
 
   private static func convert<Element>(_ elements: some Collection, to type: ValueType)
@@ -106,7 +106,7 @@ struct AnyElements {
     return converted
   }
 
-  /// The first that can't become one of a type.
+  /// The first element that can't be converted to a type, or nil.
   func firstFault(of type: ValueType) -> ElementFault? {
     func search(_ elements: some Collection) -> ElementFault? {
       for (index, value) in elements.enumerated() {
@@ -119,25 +119,25 @@ struct AnyElements {
   }
 }
 
-/// The part of a value that can't be converted, and why.
+/// The element of a value that can't be converted, and why.
 struct ElementFault {
   let index: Int
   let found: String
 
-  /// A phrase for an error: the whole value's type, and the part.
+  /// A phrase for an error: the type of the whole value, and the element at fault.
   func sentence(in value: Any, _ part: String) -> String {
     "\(typeName(of: value)), whose \(part) is \(found)"
   }
 }
 
-/// An ordered collection as an array; nil for another value.
+/// The elements of an ordered collection; nil for any other value.
 func anyArray(_ value: Any) -> [Any]? {
   if let array = value as? [Any] { return array }
   guard let elements = AnyElements(value), elements.isOrdered else { return nil }
   return elements.all
 }
 
-/// A set's members; nil for another value.
+/// The members of a set; nil for any other value.
 func anySet(_ value: Any) -> Set<AnyHashable>? {
   if let set = value as? Set<AnyHashable> { return set.inSwiftForm }
   guard let elements = AnyElements(value), !elements.isOrdered else { return nil }

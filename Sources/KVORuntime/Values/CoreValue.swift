@@ -1,7 +1,8 @@
 internal import CKVORuntime
 
-/// What the core knows as an object: both sorts have the header that it takes. Other values travel as their own
-/// Swift type's `kvo_type` (`ValueType`), copied into the core's value and out of it.
+/// An object that the C core treats as an object: both kinds have the header that it needs. Values of other
+/// types are copied into core values and out of them, with the `kvo_type` of their own Swift type
+/// (`ValueType`).
 protocol CoreObject: AnyObject {
   var coreHeader: UnsafeMutablePointer<kvo_object> { get }
 }
@@ -15,9 +16,9 @@ extension ForeignObject: CoreObject, DescribedValue {
   static func makeValueType() -> ValueType { CoreObjectValueType<ForeignObject>() }
 }
 
-/// Swift values of any type as values of the core, and back.
+/// Converts Swift values of any type to values of the C core, and back.
 enum CoreValue {
-  /// Makes an uninitialised core value of a Swift one, of its own type.
+  /// Initialises a core value with a Swift one, of the value's dynamic type.
   static func make(of value: Any?, into target: UnsafeMutablePointer<kvo_value>) {
     func open<T>(_ value: T) {
       withUnsafePointer(to: value) { ValueType.of(T.self).read($0, into: target) }
@@ -26,14 +27,14 @@ enum CoreValue {
     _openExistential(value, do: open)
   }
 
-  /// A core value of a Swift one, which the caller destroys.
+  /// Returns a core value of a Swift one. The caller destroys it.
   static func of(_ value: Any?) -> kvo_value {
     var made = kvo_value()
     make(of: value, into: &made)
     return made
   }
 
-  /// Calls with a core value that ends with the call.
+  /// Calls a body with a core value, which is destroyed afterwards.
   static func with<R>(
     _ value: Any?, _ body: (UnsafeMutablePointer<kvo_value>) throws -> R
   ) rethrows -> R {
@@ -42,7 +43,8 @@ enum CoreValue {
     return try body(&made)
   }
 
-  /// A number as one of the core's, without loss where there is one that has it; nil of what is none.
+  /// Converts a number to a number type of the core, without loss if one can represent it. Nil if the value
+  /// is no number.
   static func number(_ value: Any) -> kvo_value? {
     switch value {
     case let truth as Bool: kvo_value_bool(truth)
@@ -58,14 +60,14 @@ enum CoreValue {
       return kvo_value_double(Double(value))
     }
     var made = kvo_value()
-    // No memory is needed for a word.
+    // Needs no memory for a word, so it can't fail.
     _ = kvo_value_init(&made, type, &unsigned)
     return made
   }
 }
 
 extension ValueType {
-  /// A core value as Swift's, nil for a nil one.
+  /// Converts a core value to a Swift one; nil for nil.
   static func any(of value: UnsafePointer<kvo_value>) -> Any? {
     guard let cType = value.pointee.type, let bytes = kvo_value_bytes(value) else { return nil }
     if cType.pointee.kind == .KVO_KIND_BINDING { return of(cType).any(at: bytes) }

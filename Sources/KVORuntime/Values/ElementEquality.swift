@@ -1,7 +1,7 @@
-// Which elements of any type are the same, as `isEqual(_:)` tells on Apple's platforms: by `==` where
-// they have it, objects without it by identity.
+// Equality of elements of any type, like `isEqual(_:)` on Apple's platforms: `==` if they have it, otherwise
+// identity.
 
-/// Whether two elements are the same.
+/// Whether two elements are equal, or both nil.
 func areEqual(_ a: Any, _ b: Any) -> Bool {
   guard let first = flattened(a), let second = flattened(b) else {
     return flattened(a) == nil && flattened(b) == nil
@@ -14,7 +14,7 @@ func areEqual(_ a: Any, _ b: Any) -> Bool {
   return areIdentical(first, second)
 }
 
-/// Whether two elements are one object.
+/// Whether two elements are the same object.
 func areIdentical(_ a: Any, _ b: Any) -> Bool {
   guard let first = flattened(a), let second = flattened(b), type(of: first) is AnyClass,
     type(of: second) is AnyClass
@@ -23,7 +23,8 @@ func areIdentical(_ a: Any, _ b: Any) -> Bool {
 }
 
 extension AnyHashable {
-  /// Swift's number, text or date for Foundation's. On Linux the two may be equal in one direction only, and have different hashes.
+  /// Replaces a number, text or date of Foundation's by Swift's. On Linux the two may be equal in one
+  /// direction only, and have different hash values.
   var inSwiftForm: AnyHashable {
     guard type(of: base) is AnyClass, let foundation = FoundationLink.linked else { return self }
     return foundation.content(base).flatMap { $0 as? AnyHashable } ?? self
@@ -31,7 +32,7 @@ extension AnyHashable {
 }
 
 extension Set<AnyHashable> {
-  /// With Swift's numbers, texts and dates for Foundation's.
+  /// The set with Foundation's numbers, texts and dates replaced by Swift's.
   var inSwiftForm: Self {
     guard FoundationLink.linked != nil, contains(where: { type(of: $0.base) is AnyClass }) else {
       return self
@@ -44,7 +45,7 @@ extension Equatable {
   fileprivate func equals(_ other: Any) -> Bool { self == other as? Self }
 }
 
-/// Elements of any type, to be looked up: O(1) those that are hashable, the others one by one.
+/// Elements to search for. Testing a hashable element is O(1); others are compared one by one.
 struct SoughtElements {
   private var hashable: Set<AnyHashable> = []
   private var others: [Any] = []
@@ -65,5 +66,5 @@ struct SoughtElements {
   }
 }
 
-/// What searches answer for what is not there, as Foundation's do: its `NSNotFound`.
+/// The result of a search without success, as in Foundation: its `NSNotFound`.
 let notFound = Int.max

@@ -1,10 +1,10 @@
 internal import CKVORuntime
 
-// Properties of Foundation's collection classes (B13): what KVOFoundation knows of them makes them collections and
-// dictionaries as Swift's are, whose elements are of any type. Changing one by a proxy or a key path puts another
-// object in its place.
+// Properties of Foundation's collection classes (B13). KVOFoundation supplies what is needed to treat them as
+// collections and dictionaries whose elements have any type. Changing one through a proxy or a key path
+// replaces it by a new object.
 
-/// The kind of collection that a class of Foundation stands for.
+/// The kind of a Foundation collection class.
 package enum FoundationCollection {
   case array, orderedSet, set, dictionary
 
@@ -18,7 +18,7 @@ package enum FoundationCollection {
 }
 
 extension ValueType {
-  /// The description of a class of Foundation's collections; nil of another type.
+  /// The description of a Foundation collection class; nil for any other type.
   static func ofFoundation<T>(_ type: T.Type) -> ValueType? {
     guard T.self is AnyClass, let foundation = FoundationLink.linked,
       let sort = foundation.collection(type)
@@ -126,7 +126,7 @@ private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
       elements.indices.map { present(ValueType.any(of: elements.baseAddress! + $0)) }, to: target)
   }
 
-  // Called for what is no set; an empty collection of the class can be made.
+  // Not called for sets. Can't fail: a collection of the class can be made of its own elements, also of none.
   override func pick(
     _ value: UnsafeRawPointer, _ ranges: [Range<Int>], into target: UnsafeMutableRawPointer
   ) {
@@ -159,7 +159,7 @@ private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked S
     return .value(.of(made))
   }
 
-  // As for other collections.
+  // Not by Foundation's comparison, which stops the program for values that are not hashable.
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     let (first, second) = (members(a), members(b))
     return first.count == second.count
@@ -187,7 +187,7 @@ private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked S
   }
 }
 
-/// An `NSDictionary` as a dictionary with keys.
+/// An `NSDictionary`, to be read and set by string keys.
 private struct FoundationDictionary: KeyedValue {
   let object: Any
 
@@ -204,7 +204,7 @@ private struct FoundationDictionary: KeyedValue {
   }
 }
 
-/// A value as a dictionary with keys: Swift's with strings for keys, or Foundation's; nil for another.
+/// The value as a dictionary with string keys: one of Swift's, or Foundation's; nil for any other value.
 func keyedValue(_ value: Any) -> (any KeyedValue)? {
   if let keyed = value as? any KeyedValue { return type(of: keyed).hasKeys ? keyed : nil }
   guard type(of: value) is AnyClass,

@@ -1,50 +1,51 @@
-// The rows of the conversion table for Foundation's types (B12), which this library does not import: KVOFoundation
-// adds them to every program that links it.
+// The part of the conversion table that concerns Foundation's types (B12). This library does not import
+// Foundation; KVOFoundation supplies the functions in every program that links it.
 
-/// Knowledge of Foundation's values, which KVOFoundation supplies.
+/// Operations on Foundation's values, implemented by KVOFoundation.
 package protocol FoundationValues {
-  /// An `NSNumber` or a `Decimal`; nil for another value.
+  /// The number in an `NSNumber` or a `Decimal`; nil for any other value.
   static func number(_ value: Any) -> Number?
-  /// Swift's number or text for one of Foundation's classes; nil for another value.
+  /// The Swift number or text in an object of a Foundation class; nil for any other value.
   static func content(_ value: Any) -> Any?
-  /// Whether objects of a class may have such content.
+  /// Whether objects of a class may contain such a number or text.
   static func hasContent(_ type: Any.Type) -> Bool
   static func isNull(_ value: Any) -> Bool
   static func isDecimal(_ type: Any.Type) -> Bool
-  /// A `Decimal`.
+  /// Converts a number to a `Decimal`.
   static func decimal(_ number: Number) -> Any
-  /// A `Decimal` and another number, or nil, added and divided by a count; nil for what is no number.
+  /// The sum of a `Decimal` and another number (nothing if nil), divided by `count`; nil if `other` is no
+  /// number.
   static func sum(_ decimal: Any, _ other: Any?, over count: Int) -> Any?
-  /// The `Decimal` that a text begins with, not a number without one.
+  /// The `Decimal` at the beginning of a text; `Decimal`'s NaN if there is none.
   static func decimal(leading text: Substring) -> Any
-  /// An object of a class of Foundation's for a value that Swift does not cast to it; nil if there is none.
+  /// An object of a Foundation class for a value that Swift does not cast to it; nil if there is none.
   static func object(_ type: Any.Type, from value: Any) -> Any?
 
   // Collections
 
-  /// The kind of collection that a class is; nil for another type.
+  /// The kind of a Foundation collection class; nil for any other type.
   static func collection(_ type: Any.Type) -> FoundationCollection?
-  /// The elements of an array or a set, none of them nil; nil for another value.
+  /// The elements of an array or a set, none of them nil; nil for any other value.
   static func elements(of value: Any) -> (elements: [Any], isOrdered: Bool)?
-  /// The keys and values of a dictionary; nil for another value.
+  /// The keys and values of a dictionary; nil for any other value.
   static func pairs(of value: Any) -> [(key: Any, value: Any)]?
-  /// The value of a dictionary for a key.
+  /// The value for a key of a dictionary.
   static func member(_ key: String, of dictionary: Any) -> Any?
-  /// An object of a class of arrays or sets; nil is an `NSNull` there.
+  /// Makes an object of an array or set class; nil elements become `NSNull`.
   static func collection(_ type: Any.Type, of elements: [Any]) -> Any?
-  /// An object of a class of dictionaries.
+  /// Makes an object of a dictionary class.
   static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any?
 }
 
-/// KVOFoundation makes this a `FoundationValues`.
+/// KVOFoundation extends this type with a conformance to `FoundationValues`.
 package enum FoundationLink {
-  /// Nil where the program does not link KVOFoundation.
+  /// The implementation; nil if the program does not link KVOFoundation.
   static var linked: (any FoundationValues.Type)? {
     (FoundationLink.self as Any.Type) as? any FoundationValues.Type
   }
 
-  /// A sentence for an error about types that KVOFoundation serves, a space before it; empty where it is linked, and for
-  /// other types.
+  /// A sentence that advises to link KVOFoundation, with a leading space. Empty if it is linked, or serves
+  /// none of the named types.
   static func advice(onTypesNamed names: String...) -> String {
     guard linked == nil,
       let name = names.lazy.compactMap({ classes.first(where: words($0).contains) }).first
@@ -57,7 +58,7 @@ package enum FoundationLink {
     sentence.hasSuffix(".") ? advice(onTypesNamed: String(sentence.dropLast())) : ""
   }
 
-  /// Whether a type is one of those collections, and KVOFoundation is missing.
+  /// Whether a type is one of Foundation's collection classes, and KVOFoundation is not linked.
   static func lacksCollection(_ type: Any.Type) -> Bool {
     let type = (type as? any OptionalType.Type)?.wrappedType ?? type
     return type is AnyClass && linked == nil && collections.contains(className(of: type))

@@ -1,9 +1,9 @@
 internal import CKVORuntime
 
-// Sets of indexes: Swift's are `RangeSet<Int>`, the core's `kvo_index_set`. Both keep ranges, so
-// that converting costs nothing for each index.
+// Index sets: Swift's are `RangeSet<Int>`, the core's `kvo_index_set`. Both store ranges, so the cost of a
+// conversion depends on the number of ranges, not of indexes.
 
-/// The ranges of a core's index set.
+/// The ranges of an index set of the core.
 func ranges(of indexes: OpaquePointer) -> [Range<Int>] {
   (0..<kvo_index_set_range_count(indexes)).map {
     let range = kvo_index_set_range(indexes, $0)
@@ -11,7 +11,8 @@ func ranges(of indexes: OpaquePointer) -> [Range<Int>] {
   }
 }
 
-/// Hands over the core's form of a set of indexes, of which none is negative; nil if memory is out.
+/// Calls a body with the core's form of an index set, none of whose indexes is negative. Passes nil if memory
+/// is exhausted.
 /// - Complexity: O(*n*) in the number of ranges.
 func withIndexSet<R>(_ indexes: RangeSet<Int>, _ body: (OpaquePointer?) -> R) -> R {
   let set = kvo_index_set_create()
@@ -22,8 +23,8 @@ func withIndexSet<R>(_ indexes: RangeSet<Int>, _ body: (OpaquePointer?) -> R) ->
   return body(isWhole ? set : nil)
 }
 
-/// The kind of a change of elements at these indexes: without memory for them it is told as a setting,
-/// which says less but nothing wrong.
+/// The kind of a change of elements at these indexes. If there was no memory for the indexes, it is reported
+/// as a plain setting, which is less precise but correct.
 func kind(_ kind: KeyValueChange, at indexes: OpaquePointer?) -> kvo_change_kind {
   indexes == nil ? .KVO_SETTING : kind.cKind
 }

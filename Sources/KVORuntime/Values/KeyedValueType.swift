@@ -1,14 +1,14 @@
 internal import CKVORuntime
 
-/// A dictionary that can have keys of key-value coding. It is a value: setting one of its keys makes a copy, which
-/// takes its place (`PathSetting`).
+/// A dictionary whose keys may be keys of key-value coding. It is a value: setting one of its keys makes a
+/// copy, which replaces it (`PathSetting`).
 protocol KeyedValue {
-  /// Whether its keys are strings, or may be.
+  /// Whether its keys are strings, or can be.
   static var hasKeys: Bool { get }
-  /// The value for a key, without an optional around it.
+  /// The value for a key, with optionals unwrapped.
   func member(forKey key: String) -> Any?
-  /// A copy with another value for a key, nil for none.
-  /// - Returns: nil if the dictionary can't have that value.
+  /// Returns a copy with another value for a key; nil removes the key.
+  /// - Returns: nil if the dictionary can't contain that value.
   func setting(_ value: Any?, forKey key: String) -> Any?
   var memberType: Any.Type { get }
 }
@@ -17,7 +17,7 @@ extension KeyedValue {
   static var hasKeys: Bool { true }
 }
 
-/// A dictionary, whatever its keys and values.
+/// A dictionary, with keys and values of any type.
 protocol MappedValue {
   var pairs: [(key: Any, value: Any)] { get }
 }
@@ -31,13 +31,13 @@ extension Dictionary: KeyedValue, DescribedValue {
   var memberType: Any.Type { Value.self }
   static var hasKeys: Bool { Key.self == String.self || Key.self == AnyHashable.self }
 
-  /// A string as one of the keys; nil if these are none.
+  /// Converts a string to the dictionary's key type; nil if that is not possible.
   private static func key(_ text: String) -> Key? {
     if let key = text as? Key { return key }
     return Key.self == AnyHashable.self ? AnyHashable(text) as? Key : nil
   }
 
-  /// The value that the dictionary itself has for a string, with an optional around it.
+  /// The value for a string, as the dictionary stores it.
   func own(_ text: String) -> Value? { Self.key(text).flatMap { self[$0] } }
 
   func member(forKey key: String) -> Any? { own(key).flatMap { flattened($0) } }
@@ -55,7 +55,7 @@ extension Dictionary: KeyedValue, DescribedValue {
   }
 }
 
-/// A dictionary: takes the keys and values of another one that become its own (B12).
+/// A dictionary. Converts another dictionary if all of its keys and values can be converted (B12).
 private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[Key: Value]>,
   @unchecked Sendable
 {
@@ -75,7 +75,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
     return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch
   }
 
-  // Two keys that become one are a mismatch: which value there would be is chance.
+  // If two keys become equal, it is a mismatch: which value remained would be random.
   private func convert(_ pairs: AnyPairs) -> [Key: Value]? {
     var converted: [Key: Value] = [:]
     converted.reserveCapacity(pairs.all.count)
@@ -137,11 +137,11 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
   }
 }
 
-/// The keys and values of a dictionary that is the standard library's or Foundation's.
+/// The keys and values of a dictionary: the standard library's or Foundation's.
 struct AnyPairs {
   let all: [(key: Any, value: Any)]
 
-  /// Nil for what is no dictionary.
+  /// Nil if the value is no dictionary.
   init?(_ value: Any) {
     if let mapped = value as? any MappedValue {
       all = mapped.pairs

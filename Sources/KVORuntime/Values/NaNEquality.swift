@@ -1,5 +1,5 @@
-// NaN equals NaN where changes are compared (D3, H4): a property that is NaN before and after has not changed, and a set has it
-// once. Swift's own comparisons and sets have it otherwise.
+// Comparisons for which NaN equals NaN (D3, H4). A property that is NaN before and after a change has not
+// changed, and a set contains NaN at most once. Swift's own comparisons and sets behave differently.
 
 /// Whether a value of any type is NaN.
 func isNaN(_ value: Any) -> Bool {
@@ -8,43 +8,43 @@ func isNaN(_ value: Any) -> Bool {
 }
 
 extension Set {
-  // Other sets are left to Swift's own operations.
+  // Sets of other elements use Swift's own operations.
   private static var mayHoldNaN: Bool {
     Element.self == AnyHashable.self || ValueType.of(Element.self).mayHoldNaN
   }
 
-  /// Whether the member is there; NaN is, if any NaN is.
+  /// Whether the set contains a member. It contains NaN if any member is NaN.
   func has(_ member: Element) -> Bool {
     contains(member) || (Self.mayHoldNaN && isNaN(member) && contains { isNaN($0) })
   }
 
-  /// As `union`, but with one NaN.
+  /// Like `union`, but the result contains NaN at most once.
   func adding(_ others: Set) -> Set {
     guard Self.mayHoldNaN else { return union(others) }
     return union(others.filter { !has($0) }.withOneNaN)
   }
 
-  /// As `formUnion`, but with one NaN.
+  /// Like `formUnion`, but the result contains NaN at most once.
   mutating func add(_ others: Set) {
     if Self.mayHoldNaN { self = adding(others) } else { formUnion(others) }
   }
 
-  /// As `subtract`, which takes no NaN away.
+  /// Like `subtract`, but also removes NaN, which that never finds.
   mutating func remove(_ others: Set) {
     if Self.mayHoldNaN { self = removing(others) } else { subtract(others) }
   }
 
-  /// As `subtracting`, which takes no NaN away.
+  /// Like `subtracting`, but also removes NaN, which that never finds.
   func removing(_ others: Set) -> Set {
     Self.mayHoldNaN ? filter { !others.has($0) } : subtracting(others)
   }
 
-  /// As `intersection`, which keeps no NaN.
+  /// Like `intersection`, but also keeps NaN, which that never finds.
   func keeping(_ others: Set) -> Set {
     Self.mayHoldNaN ? filter { others.has($0) } : intersection(others)
   }
 
-  /// The set with one of the NaNs that Swift takes for different.
+  /// The set with at most one NaN. Swift's sets can contain several.
   var withOneNaN: Set {
     guard Self.mayHoldNaN, let first = firstIndex(where: { isNaN($0) }) else { return self }
     var result = filter { !isNaN($0) }

@@ -1,15 +1,15 @@
-// Numbers on their way from one type to another (B12), as `NSNumber`'s accessors convert them: a fraction is cut, an
-// integer wraps to the width, beyond 64 bits it saturates, NaN is 0.
+// Number conversion (B12), as in `NSNumber`'s accessors. Fractions are truncated, and integers wrap to the
+// target's width. Values beyond 64 bits saturate, and NaN becomes 0.
 
 /// A number of any type.
 package enum Number {
   case truth(Bool)
   case integer(any BinaryInteger)
   case real(any BinaryFloatingPoint)
-  /// A decimal number as it is written, with a point and no exponent; "NaN".
+  /// A decimal number as text, with a point and without an exponent; or "NaN".
   case decimal(String)
 
-  // A value that is a Bool: an `NSNumber` is cast to one only if it is 0 or 1.
+  // Bool is tested by its exact type: an `NSNumber` of 0 or 1 can be cast to it as well.
   package init?(_ value: Any) {
     if type(of: value) == Bool.self, let truth = value as? Bool {
       self = .truth(truth)
@@ -24,7 +24,7 @@ package enum Number {
     }
   }
 
-  /// As a number of the standard library's.
+  /// The number as one of the standard library's types.
   var swiftNumber: Any {
     switch self {
     case .truth(let truth): truth
@@ -34,7 +34,7 @@ package enum Number {
     }
   }
 
-  /// Whether both have one value.
+  /// Whether both have the same value.
   package static func == (a: Number, b: Number) -> Bool {
     if case .integer(let a) = a, case .integer(let b) = b { return a.equals(b) }
     return a.real(Double.self) == b.real(Double.self)
@@ -68,7 +68,7 @@ package enum Number {
   }
 }
 
-// Through these an `any BinaryInteger` is opened.
+// Helpers that are called on an opened `any BinaryInteger`.
 extension BinaryInteger {
   fileprivate var isNonzero: Bool { self != 0 }
   fileprivate func equals(_ other: some BinaryInteger) -> Bool { self == other }
@@ -83,7 +83,7 @@ extension BinaryFloatingPoint {
     isNaN ? 0 : I(exactly: rounded(.towardZero)) ?? nearest()
   }
 
-  // For what the type does not have.
+  // The nearest value, if the type can't represent this one.
   private func nearest<I: BinaryInteger>() -> I {
     self < 0 || I.isSigned
       ? I(truncatingIfNeeded: Int64(saturating: self))
@@ -92,20 +92,20 @@ extension BinaryFloatingPoint {
 }
 
 extension FixedWidthInteger {
-  /// The whole part, as near as this type has it. Not NaN.
+  /// The integral part, or the nearest value that the type has. `real` must not be NaN.
   fileprivate init(saturating real: some BinaryFloatingPoint) {
     self = Self(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
   }
 }
 
-/// The number that a text begins with, as `NSString`'s accessors read it: behind white space, as far as it goes; 0
-/// without one. An integer saturates at the ends of its type.
+/// The number at the beginning of a text, as `NSString`'s accessors read it: after white space, and up to the
+/// first other character. 0 if there is none. Integers saturate at the limits of their type.
 struct LeadingNumber {
-  /// The number as it is written: a sign, digits, a fraction and an exponent. Empty without one.
+  /// The text of the number: sign, digits, fraction and exponent. Empty if there is none.
   let text: Substring
   private let digits: Substring.UTF8View
   private let isNegative: Bool
-  /// The text without the white space before it.
+  /// The text without leading white space.
   private let word: Substring.UTF8View
 
   init(_ text: String) {
@@ -121,7 +121,7 @@ struct LeadingNumber {
     self.text = end > rest.startIndex ? Substring(word[..<end]) : ""
   }
 
-  /// True for what begins with Y, T or a number other than 0.
+  /// True if the text begins with Y, T, or a number other than 0.
   var truth: Bool {
     let sign = word.first == UInt8(ascii: "-") || word.first == UInt8(ascii: "+") ? 1 : 0
     let first = word.dropFirst(sign).first { $0 != UInt8(ascii: "0") }
@@ -136,7 +136,7 @@ struct LeadingNumber {
     return open(fixed) as? I ?? 0
   }
 
-  /// An integer that saturates at 64 bits and wraps to a narrower type, as numbers do.
+  /// An integer that saturates at 64 bits and then wraps to a narrower type, as numbers do.
   func wrapped<I: BinaryInteger>(_ type: I.Type) -> I {
     !isNegative && !I.isSigned
       ? I(truncatingIfNeeded: saturated(UInt64.self)) : I(truncatingIfNeeded: saturated(Int64.self))
@@ -166,7 +166,7 @@ struct LeadingNumber {
     return text[..<digits(text.dropFirst()).endIndex]
   }
 
-  // Where an exponent ends, or where there would be one.
+  // The end of the exponent; the start of `text` if there is none.
   private static func exponent(_ text: Substring.UTF8View) -> Substring.Index {
     guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else {
       return text.startIndex

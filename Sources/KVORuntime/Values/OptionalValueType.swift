@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-/// Optionals know what they wrap, which is cheaper than asking a value whether it is one. To
-/// key-value coding they are what is inside.
+/// An optional type, which knows the type that it wraps; that is cheaper than testing each value for being an
+/// optional. Key-value coding sees the wrapped value.
 final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sendable {
   private let wrapped: ValueType
 
@@ -14,7 +14,7 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
 
   override var mayHoldNaN: Bool { wrapped.mayHoldNaN }
 
-  // Level by level: nil differs from `.some(nil)`.
+  // Compares level by level, since nil differs from `.some(nil)`.
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if isAbsent(at: a) || isAbsent(at: b) { return isAbsent(at: a) && isAbsent(at: b) }
     let areEqual = withContent(at: a) { first in
@@ -56,7 +56,7 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
     value.initialize(to: kvo_value())
   }
 
-  // An object is held by the optional as well as by what is taken out of it.
+  // The unretained result stays valid: the optional retains the object.
   override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
     withContent(at: address) { wrapped.object(at: $0) } ?? nil
   }
@@ -84,7 +84,7 @@ extension Optional: DescribedValue {
   static func makeValueType() -> ValueType { OptionalValueType<Wrapped>() }
 }
 
-/// An optional's type, whatever it wraps.
+/// Any optional type.
 protocol OptionalType {
   static var wrappedType: Any.Type { get }
 }
@@ -93,9 +93,9 @@ extension Optional: OptionalType {
   static var wrappedType: Any.Type { Wrapped.self }
 }
 
-/// An optional, whatever it wraps.
+/// Any optional value.
 private protocol OptionalValue {
-  /// What is inside, nil or not an optional itself.
+  /// The wrapped value, unwrapped on all levels.
   var innermost: Any? { get }
 }
 
@@ -109,7 +109,7 @@ package func flattened(_ value: Any) -> Any? {
   return optional.innermost
 }
 
-/// A value as it stands in a dictionary or array of `Any`: nil is present, as an empty optional.
+/// A value as an element of `Any`: nil is present, as an empty optional.
 func present(_ value: Any?) -> Any {
   value ?? (Any?.none as Any)
 }

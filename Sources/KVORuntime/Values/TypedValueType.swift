@@ -1,10 +1,11 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-/// A type as any other: what it can do, it says by the standard library's protocols. Objects and existentials are
-/// subclasses below; optionals, collections and dictionaries have files of their own.
+/// The description of any type whose abilities follow from its conformances to the standard library's
+/// protocols. Objects and existentials have subclasses below; optionals, collections and dictionaries have
+/// files of their own.
 class TypedValueType<T>: ValueType, @unchecked Sendable {
-  // Asked once: a conformance is looked up by name.
+  // Determined once, since a conformance is looked up by name.
   private let equatable = T.self as? any Equatable.Type
   private let comparable = T.self as? any Comparable.Type
   private let hashable = T.self as? any Hashable.Type
@@ -54,8 +55,8 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return equatable.map { equal($0) } ?? false
   }
 
-  /// Whether two values that are not equal to themselves are both NaN, or have the same bits, as two equal structs with a
-  /// NaN in them.
+  /// Whether two values that are not equal to themselves are both NaN, or consist of the same bits, as equal
+  /// structs that contain a NaN do.
   private func areSameNaN(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if mayHoldNaN { return true }
     guard _isPOD(T.self) else { return false }
@@ -81,7 +82,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   }
 
   override func number(at address: UnsafeRawPointer) -> kvo_value {
-    // The two that most numbers are, without a look at what they are.
+    // The two most common number types need no dynamic casts.
     if T.self == Double.self { return kvo_value_double(address.load(as: Double.self)) }
     if T.self == Int.self { return kvo_value_int(Int64(address.load(as: Int.self))) }
     return CoreValue.number(address.assumingMemoryBound(to: T.self).pointee) ?? kvo_value()
@@ -107,7 +108,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return true
   }
 
-  /// What the protocols say that `T` conforms to.
+  /// The abilities that follow from `T`'s conformances.
   static var ownAbilities: Abilities {
     var abilities: Abilities = []
     if T.self is any Comparable.Type { abilities.insert(.order) }
@@ -123,7 +124,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return abilities
   }
 
-  // Values without references are copied as bytes, by the core itself.
+  // The core itself copies values without references, byte by byte.
   private static var description: kvo_type {
     kvo_type(
       encoding: KeyName.of(className(of: T.self)).interned,
@@ -145,7 +146,7 @@ final class ReferenceValueType<T>: TypedValueType<T>, @unchecked Sendable {
   init() { super.init(Self.ownAbilities.union(.reference)) }
 }
 
-/// Another class whose objects are the core's: one that stands for an object of C.
+/// A class that represents objects of the C core: `ForeignObject`.
 final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Sendable {
   init() { super.init(Self.ownAbilities.union(.object)) }
 
@@ -154,7 +155,7 @@ final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Se
   }
 }
 
-/// What another value is in: to key-value coding it is what is inside.
+/// A type that wraps another value. Key-value coding sees the wrapped value.
 class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
   override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
     (any(at: address) as? any CoreObject)?.coreHeader
@@ -167,12 +168,12 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
   }
 }
 
-/// `Any`, `AnyObject` or any protocol's: what it is shows when it is looked at.
+/// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
 final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
   init() { super.init([.object, .wrapper]) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
-    // Made an `Any` by generic code, one would be wrapped in another.
+    // Generic code that converts an `Any` to `Any` would wrap it once more.
     if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
     return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
   }
@@ -183,7 +184,7 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
   }
 }
 
-/// What a set of anything has.
+/// The elements of a `Set<AnyHashable>`.
 private final class AnyHashableValueType: WrapperValueType<AnyHashable>, @unchecked Sendable {
   init() { super.init(Self.ownAbilities.union([.object, .wrapper])) }
 
@@ -197,13 +198,13 @@ extension AnyHashable: DescribedValue {
 }
 
 extension ValueType {
-  /// Whether a value may be one of any type, collections among them.
+  /// Whether a value may be of any type, including collections.
   var holdsAnything: Bool {
     let content = (swiftType as? any OptionalType.Type)?.wrappedType ?? swiftType
     return content == AnyHashable.self || ValueType.isExistential(content)
   }
 
-  /// Whether the members of a set are of no type by which they could be compared.
+  /// Whether members of a set have no type by which the core could compare them.
   var hidesMembers: Bool { holdsAnything || shape?.isKeyed == true }
 
   static func isExistential(_ type: Any.Type) -> Bool {

@@ -1,11 +1,12 @@
-// The conversion table (B12): which value becomes one of which type, wherever key-value coding takes one. A value is
-// converted or rejected for the types alone, never because of what it happens to be: Swift's own casts of an `NSNumber`
-// succeed for 0.5 and fail for 0.1, so none decides here. Only types that not every value names (raw values, a
-// `Character`) reject some of a type that they take. Documentation/Values.md shows the table.
+// The conversion table (B12): which values can be converted to which types, wherever key-value coding accepts
+// a value. Whether a conversion is possible depends on the two types alone. Therefore Swift's casts are not
+// used here: its cast of an `NSNumber` succeeds for 0.5 and fails for 0.1. Only for raw values and
+// `Character` does it depend on the value, since these types have no value for some. Documentation/Values.md
+// shows the table.
 
 /// Converts values to types.
 package enum ValueConversion {
-  /// The value, which is no optional, as `T`, which is none either; nil if it can't become one.
+  /// Converts a value to `T`; nil if that is not possible. Neither may be an optional.
   static func convert<T>(_ value: Any, to target: T.Type) -> T? {
     if Swift.type(of: value) == target { return value as? T }
     let value = base(of: value)
@@ -15,24 +16,24 @@ package enum ValueConversion {
     return value as? T
   }
 
-  /// A member of a set of anything is what is in it.
+  /// The value in an `AnyHashable`, or the value itself.
   static func base(of value: Any) -> Any {
     Swift.type(of: value) == AnyHashable.self ? (value as? AnyHashable)?.base ?? value : value
   }
 
-  /// Whether a type is a number, or an optional one.
+  /// Whether a type is a number, or an optional number.
   static func isNumber(_ type: Any.Type) -> Bool {
     let type = (type as? any OptionalType.Type)?.wrappedType ?? type
     return type == Bool.self || type is any BinaryInteger.Type
       || type is any BinaryFloatingPoint.Type
   }
 
-  /// Whether a value stands for nil: an `NSNull`, where KVOFoundation is linked.
+  /// Whether a value represents nil: an `NSNull`, if KVOFoundation is linked.
   static func isNull(_ value: Any) -> Bool {
     Swift.type(of: value) is AnyClass && FoundationLink.linked?.isNull(value) == true
   }
 
-  // Swift casts its own values to Foundation's classes, but for the numbers of later types.
+  // Swift casts its own values to Foundation's classes, except for its newer number types.
   private static func object<T>(_ value: Any, as target: T.Type) -> T? {
     if let same = value as? T { return same }
     guard T.self is AnyClass, let foundation = FoundationLink.linked else { return nil }
@@ -48,8 +49,8 @@ package enum ValueConversion {
 }
 
 extension ValueConversion {
-  /// A value as operators and sorting take it: a raw value that is a number or a text for what has one and no order of
-  /// its own, Swift's number for Foundation's; else the value.
+  /// The value as operators and sorting use it. A value without an order of its own is replaced by its raw
+  /// value, if that is a number or a text. Foundation's numbers are replaced by Swift's.
   package static func operand(_ value: Any) -> Any {
     let value = base(of: value)
     if !(value is any Comparable), let rawValue = rawValue(of: value) { return rawValue }
@@ -57,7 +58,7 @@ extension ValueConversion {
       ? FoundationLink.linked?.content(value) ?? value : value
   }
 
-  /// The raw value of an enumeration or an option set, if that is a number or a text; nil for others.
+  /// The raw value of an enumeration or option set if it is a number or a text; otherwise nil.
   package static func rawValue(of value: Any) -> Any? {
     guard let value = value as? any RawRepresentable else { return nil }
     let rawValue = value.rawValue as Any
@@ -77,13 +78,13 @@ extension ValueConversion {
   }
 }
 
-/// A number or a text, which other numbers and texts become.
+/// A number or text type, to which other numbers and texts are converted.
 private enum ScalarType {
   case truth
   case integer(any BinaryInteger.Type)
   case real(any BinaryFloatingPoint.Type)
   case string, substring, character
-  /// A `Decimal`, which KVOFoundation makes.
+  /// A `Decimal`, made by KVOFoundation.
   case decimal(any FoundationValues.Type, Any.Type)
 
   init?(_ type: Any.Type) {
@@ -105,7 +106,7 @@ private enum ScalarType {
     if let text = text(value) { return make(from: text) }
     guard let rawValue = ValueConversion.rawValue(of: value) else { return nil }
     if let number = Number(rawValue) { return make(from: number) }
-    // A raw value that is a text is no number.
+    // A raw value that is a text is not converted to a number.
     return isText ? text(rawValue).flatMap { make(from: $0) } : nil
   }
 
@@ -138,7 +139,7 @@ private enum ScalarType {
     }
   }
 
-  // Foundation's strings are cast to Swift's, whatever they have.
+  // Swift casts Foundation's strings to its own, whatever they contain.
   private func text(_ value: Any) -> String? {
     switch value {
     case let text as String: text
@@ -150,8 +151,8 @@ private enum ScalarType {
 }
 
 extension ValueConversion {
-  /// The words of an error about a value whose type the target takes, but which stands for none of the target's values. Nil for
-  /// other values.
+  /// The words for an error about a value of an acceptable type for which the target type has no value. Nil
+  /// for other values.
   static func unnamed(_ value: Any, in target: Any.Type) -> String? {
     if target is Character.Type, let text = convert(value, to: String.self) {
       return "\(String(reflecting: text)), which is no single character"

@@ -1,16 +1,16 @@
 internal import CKVORuntime
 
-/// The functions of a `kvo_type` of Swift's: each leads back to the type's description. A type is
-/// given those of its abilities.
+/// The C functions in the `kvo_type` of a Swift type: each calls the type's description. A type gets those
+/// that belong to its abilities.
 enum ValueOperations {
   private static let tables = Locked<[ValueType.Abilities: Table]>([:])
 
-  // What the core is shown lives for ever and is never changed.
+  // The core reads the table; it is never changed or freed.
   private struct Table: @unchecked Sendable {
     let operations: UnsafePointer<kvo_type_operations>
   }
 
-  /// One table for all types of the same abilities, but collections, each of which has its own.
+  /// All types with the same abilities share a table, except collections, each of which has its own.
   static func table(
     for abilities: ValueType.Abilities, _ shape: CollectionShape?
   ) -> UnsafePointer<kvo_type_operations> {
@@ -23,7 +23,7 @@ enum ValueOperations {
     }
   }
 
-  /// Frees the table of a collection's type.
+  /// Frees the table of a collection type.
   static func freeTable(_ operations: UnsafePointer<kvo_type_operations>) {
     operations.pointee.collection?.deallocate()
     operations.deallocate()
@@ -58,7 +58,7 @@ enum ValueOperations {
   }
 }
 
-// MARK: Copies
+// MARK: Copying
 
 extension ValueOperations {
   static let copy:
@@ -84,7 +84,7 @@ extension ValueOperations {
     }
 }
 
-/// Writes as snprintf does: at most `capacity` bytes with the NUL; returns the whole length.
+/// Writes like snprintf: at most `capacity` bytes including the NUL. Returns the length of the whole text.
 func write(_ text: String, to buffer: UnsafeMutablePointer<CChar>, capacity: Int) -> Int {
   let bytes = text.utf8
   guard capacity > 0 else { return bytes.count }
@@ -99,7 +99,7 @@ func write(_ text: String, to buffer: UnsafeMutablePointer<CChar>, capacity: Int
 
 // MARK: Single values
 
-// An object of Swift's is its header's neighbour: nothing else needs to be known of its class.
+// The header is at a fixed offset from a Swift object, whatever its class.
 private let reference:
   @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? =
     { _, value in

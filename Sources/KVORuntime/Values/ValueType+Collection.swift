@@ -1,15 +1,15 @@
 internal import CKVORuntime
 
-/// What the C core may do with collections of one Swift type: arrays, sets, and optional ones. It
-/// reads elements (what is in them, if they are optional) one by one or all in a row, makes collections of elements, and cuts out of one
-/// what came or went, which is a collection of the same type again: so observers are told values of
-/// the property's own type.
+/// The operations of the C core on collections of one Swift type: arrays, sets, and optional ones. The core
+/// reads elements (unwrapped) one by one or all in a row, and makes collections from elements. It also
+/// extracts the removed or added elements. The result is a collection of the same type, so observers get
+/// values of the property's own type.
 class CollectionShape: @unchecked Sendable {
-  // Immutable, for ever.
+  // All fields are immutable.
   let kind: kvo_collection_kind
   let element: ValueType
   let isOptional: Bool
-  /// Whether values of the type can be made: of what a proxy shows they can't.
+  /// Whether values of the type can be made. False for proxies.
   var isMade: Bool { true }
 
   init(_ kind: kvo_collection_kind, _ element: ValueType, isOptional: Bool) {
@@ -18,7 +18,7 @@ class CollectionShape: @unchecked Sendable {
     self.isOptional = isOptional
   }
 
-  /// Whether the collection is an object of Foundation's, which is set by its key alone.
+  /// Whether the collection is a Foundation object, which can only be set by its key.
   var isKeyed: Bool { false }
 
   func count(_ value: UnsafeRawPointer) -> Int { 0 }
@@ -39,14 +39,15 @@ class CollectionShape: @unchecked Sendable {
     into target: UnsafeMutableRawPointer
   ) {}
 
-  /// A value of this type with those members that are of the element's type; nil for what is no set.
+  /// A value of this type with those members that have the element's type; nil if the type is no set.
   func membersValue(_ members: Set<AnyHashable>) -> kvo_value? { nil }
 
-  /// A property of this type as an ordered to-many key, or as an unordered one; nil for another.
+  /// Accesses a property of this type as an ordered to-many key; nil if it is none. `unordered` does so for a
+  /// set.
   func ordered(_ place: CollectionPlace) -> (any OrderedReading & OrderedMutation)? { nil }
   func unordered(_ place: CollectionPlace) -> (any MemberReading & MemberMutation)? { nil }
 
-  /// The elements as Swift values; an element of the type that the shape knows.
+  /// Converts a core value to the element's type.
   fileprivate func read<Element>(
     _ value: UnsafePointer<kvo_value>, as type: Element.Type
   ) -> ValueType.Conversion {
@@ -56,7 +57,7 @@ class CollectionShape: @unchecked Sendable {
     return element.convert(ValueType.any(of: value))
   }
 
-  /// The elements of core values, of which each becomes one of the element's type.
+  /// Converts core values to the element's type, and calls `take` with each.
   fileprivate func read<Element>(
     _ values: UnsafeBufferPointer<kvo_value>, _ take: (Element) -> Void
   ) -> kvo_status {
@@ -203,7 +204,7 @@ private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sen
 
 // MARK: Types
 
-/// A Swift collection type that key-value coding knows as one.
+/// A Swift collection type that key-value coding treats as a collection.
 protocol CollectionValue: Collection, DescribedValue {
   static var isOrdered: Bool { get }
   init(gathering elements: [Element])
@@ -233,19 +234,19 @@ extension Set: CollectionValue, DescribedValue {
 }
 
 extension kvo_value {
-  /// A core value that holds a Swift one; the caller destroys it.
+  /// Returns a core value that contains a Swift one. The caller destroys it.
   static func of<T>(_ value: T) -> kvo_value {
     var made = kvo_value()
-    // What fails for want of memory is nil, as which it is told.
+    // If memory is exhausted, the value is nil, and observers get nil.
     _ = withUnsafePointer(to: value) { kvo_value_init(&made, ValueType.of(T.self).cType, $0) }
     return made
   }
 }
 
-// MARK: The functions that the core calls
+// MARK: Functions called by the core
 
 extension CollectionShape {
-  /// The operations for the core's description of a type with this shape. For ever.
+  /// Makes the collection operations for a type with this shape.
   func makeOperations() -> UnsafePointer<kvo_collection_operations> {
     let operations = UnsafeMutablePointer<kvo_collection_operations>.allocate(capacity: 1)
     operations.initialize(

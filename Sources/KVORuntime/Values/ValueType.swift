@@ -1,15 +1,15 @@
 internal import CKVORuntime
 
-/// What the runtime needs to know of a Swift type so that its values travel through the C core
-/// without being converted: a `kvo_type` whose functions come back here. One per type, for ever.
+/// The description of a Swift type by which its values pass through the C core unconverted: a `kvo_type`
+/// whose functions call this object. There is one for each type, and it is never freed.
 class ValueType: @unchecked Sendable {
-  // Immutable after init, and so is what it points to: that is why this class is Sendable.
+  // `Sendable` because everything here, and everything that it points to, is immutable after init.
   let cType: UnsafePointer<kvo_type>
   let swiftType: Any.Type
-  /// What takes nil.
+  /// Whether nil is a value of the type.
   let isOptional: Bool
   let abilities: Abilities
-  /// Of an array or a set, optional or not.
+  /// The operations of an array or a set, optional or not; nil for other types.
   let shape: CollectionShape?
 
   init(
@@ -24,87 +24,88 @@ class ValueType: @unchecked Sendable {
     self.abilities = abilities
     self.shape = shape
     cType.pointee.operations = ValueOperations.table(for: abilities, shape)
-    // Not retained: `of` keeps this for ever before the core sees it.
+    // Not retained: `of` keeps this object for ever before the core sees it.
     cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 
-  // Two threads may describe a type at the same time; `of` keeps one description.
+  // Two threads may describe a type at the same time. `of` keeps one of the descriptions; the other is freed.
   deinit {
     if shape != nil { ValueOperations.freeTable(cType.pointee.operations!) }
     cType.deallocate()
   }
 
-  /// What the core may do with values of a type besides copying them.
+  /// The operations, besides copying, that the core may perform on values of a type.
   struct Abilities: OptionSet, Hashable {
     let rawValue: Int
-    /// A `KVOObject`, of whose class the core needs no help.
+    /// A `KVOObject`: the core finds its class and header without help.
     static let reference = Self(rawValue: 1)
-    /// Whatever may turn out to be an object of the core.
+    /// A type whose values may be objects of the core.
     static let object = Self(rawValue: 2)
     static let number = Self(rawValue: 4)
     static let order = Self(rawValue: 8)
     static let hash = Self(rawValue: 16)
-    /// Wraps something else, or nothing.
+    /// Wraps another value, or none.
     static let wrapper = Self(rawValue: 32)
     static let keyed = Self(rawValue: 64)
-    /// Operators take something else of it, `operand`.
+    /// Operators use another value in place of it: `operand`.
     static let operand = Self(rawValue: 128)
-    /// A number that the core can't hold, which it has added here.
+    /// A number that the core can't represent; it is added by `add`.
     static let sum = Self(rawValue: 256)
-    /// A dictionary, of whose values operators make one.
+    /// A dictionary whose values operators treat as a collection.
     static let mapped = Self(rawValue: 512)
-    /// What an optional shares with what it wraps.
+    /// The abilities that an optional has if the wrapped type has them.
     static let ofContent: Self = [.reference, .object, .keyed, .mapped]
   }
 
-  /// Whether a value may be NaN, or contain it, and then is compared by its parts.
+  /// Whether a value may be NaN or contain NaN, so that it must be compared part by part.
   var mayHoldNaN: Bool { swiftType is any FloatingPoint.Type }
 
-  // MARK: In Swift
+  // MARK: For Swift
 
-  /// The value at an address; nil for a nil optional, never an optional inside.
+  /// The value at an address, unwrapped; nil for a nil optional.
   func any(at address: UnsafeRawPointer) -> Any? { nil }
-  /// Whether the value at an address is an optional's outermost nil.
+  /// Whether the value at an address is an optional that is nil at its outermost level.
   func isAbsent(at address: UnsafeRawPointer) -> Bool { false }
-  /// What key-value coding makes of a value that shall become one of this type.
+  /// Converts a value to this type, as key-value coding does.
   func convert(_ value: Any?) -> Conversion { .mismatch }
-  /// The same of an optional that shall not be nil: nil is for what it wraps.
+  /// For an optional that must not become nil: converts nil as the wrapped type does.
   func convertContent(_ value: Any?) -> Conversion { convert(value) }
-  /// The words in an error for a value that can't become one of this type: its type, and the part of it that can't.
+  /// The words for an error about a value that can't be converted to this type: its type, and the part at
+  /// fault.
   func found(_ value: Any?) -> String {
     guard let value = value.flatMap(flattened) else { return "nil" }
     return ValueConversion.unnamed(value, in: swiftType) ?? typeName(of: value)
   }
-  /// Overwrites the value at an address with one of this type.
+  /// Overwrites the value at an address.
   func assign(_ value: ConvertedValue, at address: UnsafeMutableRawPointer) {}
-  /// Makes what is at an address a value of this type.
+  /// Initialises the memory at an address with a value.
   func initialize(_ address: UnsafeMutableRawPointer, to value: ConvertedValue) {}
 
-  /// The shape of an optional of this type, if that is a collection.
+  /// The collection shape of an optional of this type; nil if this type is no collection.
   var optionalShape: CollectionShape? { nil }
 
-  // MARK: For the core; those of an ability are called where a type has it
+  // MARK: For the core; functions that belong to an ability are called only for types that have it
 
   func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {}
   func destroy(_ value: UnsafeMutableRawPointer) {}
   func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool { false }
   func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? { nil }
   func number(at address: UnsafeRawPointer) -> kvo_value { kvo_value() }
-  /// Makes an uninitialised core value of what operators take; false if that is the value itself.
+  /// Initialises a core value with the value that operators use; returns false if that is the value itself.
   func operand(at address: UnsafeRawPointer, into operand: UnsafeMutablePointer<kvo_value>) -> Bool
   {
     false
   }
-  /// Makes an uninitialised core value of the sum with another number, or nil, divided by a count.
+  /// Initialises a core value with the sum of this and another number (nothing if nil), divided by `count`.
   func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
     into sum: UnsafeMutablePointer<kvo_value>
   ) -> Bool { false }
-  /// As strcmp.
+  /// Compares like strcmp.
   func order(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Int32 { 0 }
   func hash(at address: UnsafeRawPointer) -> Int { 0 }
   func isNil(at address: UnsafeRawPointer) -> Bool { false }
-  /// Makes an uninitialised core value of the value, without what merely wraps it.
+  /// Initialises a core value with the value, without what merely wraps it.
   func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
     _ = kvo_value_init(value, cType, address)
   }
@@ -113,28 +114,28 @@ class ValueType: @unchecked Sendable {
   ) {
     value.initialize(to: kvo_value())
   }
-  /// Makes an uninitialised core value an array of what there is for all keys.
+  /// Initialises a core value with an array of the values for all keys.
   func values(at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
     value.initialize(to: kvo_value())
   }
 
-  /// What came of a conversion.
+  /// The result of a conversion.
   enum Conversion {
-    /// A value of this very type.
+    /// A value of exactly this type.
     case value(ConvertedValue)
-    /// Nil for a type that has none.
+    /// Nil, and the type has no nil.
     case unexpectedNil
-    /// Something that can't become this type.
+    /// A value that can't be converted.
     case mismatch
   }
 }
 
-/// A value of a type that the holder knows. Not an `Any`, whose casts lose count of optionals.
+/// A value whose type the holder knows. Not an `Any`, because casts of an `Any` lose levels of optionals.
 class ConvertedValue {
   static func of<T>(_ value: T) -> ConvertedValue { Box(value) }
 
   func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
-  /// Where the value is, to be read or overwritten.
+  /// Calls a body with the value's address, to read or overwrite it.
   func withAddress<R>(_ body: (UnsafeMutableRawPointer) throws -> R) rethrows -> R {
     fatalError("abstract")
   }
@@ -149,45 +150,45 @@ class ConvertedValue {
   }
 }
 
-// MARK: Finding
+// MARK: Lookup
 
 extension ValueType {
   private static let known = ForeverMap<ValueType>()
 
-  /// The one description of a type. O(1) after the first call. Any thread.
+  /// The description of a type. O(1) after the first call. Any thread.
   static func of<T>(_ type: T.Type) -> ValueType {
-    // A type's metadata has one address, for ever.
+    // A type's metadata has the same address for ever.
     let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
     return known[address] ?? known.insert(make(type), at: address)
   }
 
-  /// The same for a type that is not known where it is asked for.
+  /// The description of a type that is known at run time only.
   static func of(any type: Any.Type) -> ValueType {
     func open<T>(_ type: T.Type) -> ValueType { of(type) }
     return _openExistential(type, do: open)
   }
 
   private static func make<T>(_ type: T.Type) -> ValueType {
-    // A class is not opened as an existential metatype: optimised code would take it for another.
+    // Not opened as an existential metatype: optimised code would then take it for another class.
     if type is KVOObject.Type { return ReferenceValueType<T>() }
     if let type = type as? any DescribedValue.Type { return type.makeValueType() }
     if let foundation = ofFoundation(type) { return foundation }
     return isExistential(type) ? ExistentialValueType<T>() : TypedValueType<T>()
   }
 
-  /// The description that a `kvo_type` of this binding carries.
+  /// The description that belongs to a `kvo_type` of this binding.
   static func of(_ cType: UnsafePointer<kvo_type>) -> ValueType {
     Unmanaged<ValueType>.fromOpaque(cType.pointee.binding!).takeUnretainedValue()
   }
 
-  /// A core value that is a `T`; nil if it is something else.
+  /// The value in a core value if its type is `T`; otherwise nil.
   static func value<T>(of value: UnsafePointer<kvo_value>) -> T? {
     guard value.pointee.type == of(T.self).cType else { return nil }
     return kvo_value_bytes(value)?.assumingMemoryBound(to: T.self).pointee
   }
 }
 
-/// What has a description of its own sort.
+/// A type that makes a description of a special kind.
 protocol DescribedValue {
   static func makeValueType() -> ValueType
 }
