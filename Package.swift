@@ -2,14 +2,16 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// Warnings are errors in this package's own checks alone (Scripts/lib.sh): other compilers have other warnings.
+// This package's own checks turn warnings into errors (Scripts/lib.sh). Dependents' compilers may warn of other
+// things.
 let strictC: [CSetting] = [
   .define("_GNU_SOURCE"),
   .enableWarning("all"),
   .enableWarning("extra"),
   .enableWarning("strict-prototypes"),
 ]
-// So that tests can have memory run out, and notice what reads freed memory, or takes a lock under one that allows none.
+// In debug builds, tests can make allocations fail and detect reads of freed memory and locks taken in a forbidden
+// order.
 let debugMemory: [CSetting] = [
   .define("KVO_FAILING_MEMORY", .when(configuration: .debug)),
   .define("KVO_POISON", .when(configuration: .debug)),
@@ -20,7 +22,7 @@ let strictCXX: [CXXSetting] = [
   .enableWarning("extra"),
 ]
 
-// If the environment names a copy of OpenCombine, by a path or a URL, KVOFoundation has publishers.
+// KVO_OPENCOMBINE: a path or URL of OpenCombine. If it is set, KVOFoundation has publishers.
 let openCombine = Context.environment["KVO_OPENCOMBINE"].map { place in
   (
     package: place.contains("://")
@@ -50,7 +52,7 @@ let package = Package(
     ),
     .target(
       name: "CKVORuntime", dependencies: ["CFFI"],
-      // KVO_EXCEPTIONS: with what is written in C++.
+      // KVO_EXCEPTIONS: the runtime lets C++ exceptions pass through it. That part is written in C++.
       cSettings: [.headerSearchPath("."), .define("KVO_EXCEPTIONS")] + debugMemory
         + strictC,
       cxxSettings: [.headerSearchPath(".")] + strictCXX,
@@ -60,26 +62,26 @@ let package = Package(
       name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime", "KVOMacros"],
       exclude: ["SwiftRuntime"]),
 
-    // The bridge to Swift's Observation. What links it has its reads asked about.
+    // The bridge to Swift's Observation. Linking it installs a read hook on every thread.
     .target(
       name: "CKVOObservation", dependencies: ["CKVORuntime"], cSettings: strictC),
     .target(
       name: "KVOObservation", dependencies: ["CKVOObservation", "CKVORuntime", "KVORuntime"]),
 
-    // For who uses Foundation, which the libraries above do without; and for who tests what is observed.
+    // Foundation support, and support for testing observed code. The libraries above do not import Foundation.
     .target(
       name: "KVOFoundation",
       dependencies: ["KVORuntime"] + (openCombine.map { [$0.product] } ?? []),
       exclude: openCombine == nil ? ["OpenCombine"] : []),
     .target(name: "KVOTesting", dependencies: ["KVORuntime"]),
 
-    // The macro @KVO: a program that the compiler starts, which reads Swift source by itself, since no outside package
-    // can be had.
+    // The macro @KVO. The compiler starts its plug-in as a program. It parses Swift source itself, because this
+    // package depends on no outside package.
     .target(name: "SwiftSource"),
     .target(name: "KVOExpansion", dependencies: ["SwiftSource"]),
     .macro(name: "KVOMacros", dependencies: ["KVOExpansion"]),
 
-    // Moves code from Apple's platforms.
+    // kvo-move: moves code from Apple's platforms to KVORuntime.
     .target(name: "KVOMove", dependencies: ["SwiftSource"]),
     .executableTarget(
       name: "kvo-move", dependencies: ["KVOMove"], path: "Sources/KVOMoveTool"),
@@ -91,7 +93,7 @@ let package = Package(
         permissions: [.writeToPackageDirectory(reason: "Moved code is written where it stands.")]),
       dependencies: ["kvo-move"], path: "Sources/KVOMovePlugin"),
 
-    // Benchmarks. The observed Swift classes are in a module of their own, as a user's are.
+    // Benchmarks. The observed Swift classes are in a separate module, as a user's classes are.
     .target(
       name: "BenchmarkC", dependencies: ["CKVORuntime", "CFFI"], path: "Benchmarks/C",
       cSettings: strictC),
@@ -101,7 +103,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: ["BenchmarkC", "BenchmarkModel", "KVORuntime"],
       path: "Benchmarks/Runner"),
-    // Benchmarks runs it where it has been built. A target that depended on it would be linked with it.
+    // Benchmarks starts this program from the build folder. A target that depended on it would link it.
     .executableTarget(
       name: "BridgeReads", dependencies: ["KVOObservation", "KVORuntime"],
       path: "Benchmarks/Bridge"),
@@ -109,7 +111,7 @@ let package = Package(
     // Tests
     .target(
       name: "CFixtures", dependencies: ["CKVORuntime"], path: "Tests/Support/Fixtures",
-      // records.c looks at threads' records.
+      // records.c reads the runtime's private thread records.
       cSettings: [.headerSearchPath("../../../Sources/CKVORuntime")] + debugMemory + strictC,
       cxxSettings: strictCXX),
     .target(
@@ -118,7 +120,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CKVORuntime", "CFixtures"],
       path: "Tests/Support/TestSupport"),
-    // What suites of several modules have: apart from TestSupport, which is linked where no test framework is.
+    // Support shared by suites of several modules. Separate from TestSupport, which programs without a test framework
+    // link, too.
     .target(
       name: "TestScopes", dependencies: ["TestSupport"], path: "Tests/Support/TestScopes"),
     .target(name: "Expectations", path: "Tests/Support/Expectations"),
@@ -150,22 +153,22 @@ let package = Package(
       name: "KVOMoveTests", dependencies: ["Expectations", "KVOMove", "SwiftSource"]),
     .testTarget(
       name: "SwiftSourceTests", dependencies: ["Expectations", "SwiftSource"]),
-    // None of the tests depends on the macro itself, or all would be built as it is, for the compiler's own machine.
+    // No test depends on the macro target: that would build all tests for the host, as the compiler's plug-ins are.
     .testTarget(
       name: "KVOExpansionTests", dependencies: ["Expectations", "KVOExpansion", "SwiftSource"]),
-    // BridgeTests run it. None of them depends on it, or it would be linked with all tests.
+    // BridgeTests starts this program. A test target that depended on it would link it into all tests.
     .executableTarget(
       name: "ObservationBridge",
       dependencies: ["KVOObservation", "KVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
       path: "Tests/ObservationBridge"),
-    // Every public name, as the users' code spells it.
+    // Uses every public name, spelled as in users' code.
     .testTarget(
       name: "ContractTests",
       dependencies: [
         "Expectations", "KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime", "CFixtures",
       ],
       exclude: ["Names.txt"]),
-    // Code from Apple's platforms, moved here. The originals can't be compiled but there.
+    // Code moved here from Apple's platforms. The originals compile on those platforms only.
     .testTarget(
       name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",
       exclude: ["Originals", "Corpus", "Expected"]),

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package of its own, so that whoever builds the library does not build these.
+// A separate package, so that building the library does not build the examples.
 import PackageDescription
 
 let strictC: [CSetting] = [

@@ -1,23 +1,22 @@
 # shellcheck shell=bash disable=SC2034 # the checks use what this file sets
-# What the checks of the C sources share: compiling them, and listing what the headers declare,
-# without SwiftPM.
+# Shared by the checks of the C sources: compiling them, and listing the declarations of the headers, without SwiftPM.
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 c_sources=(Sources/CKVORuntime/*/*.c)
 cplusplus_sources=(Sources/CKVORuntime/*/*.cpp)
 c_headers=(Sources/CKVORuntime/include/*.h)
-# As in Package.swift.
+# These flags match Package.swift.
 c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime)
 
-# Sets link_flags to what links libffi, by the toolchain's own linker.
+# Sets link_flags to the flags that link libffi with the toolchain's own linker.
 read_link_flags() {
   read -ra link_flags < <(pkg-config --cflags --libs libffi)
   link_flags+=(-fuse-ld=lld)
 }
 
-# compile NAME FLAG...: compiles the runtime, C and C++, with these flags, two sources at a time. Objects are kept in
-# $build/c/NAME as <source>.o, and a source whose content has not changed since is not compiled again. Sets objects.
+# compile NAME FLAG...: compiles the runtime, C and C++, with these flags, two sources at a time. The objects are in
+# $build/c/NAME as <source>.o. A source whose content has not changed is not compiled again. Sets objects.
 compile() {
   local folder=$build/c/$1 sources=("${c_sources[@]}" "${cplusplus_sources[@]}") ffi_flags
   read -ra ffi_flags < <(pkg-config --cflags libffi && echo)
@@ -25,11 +24,11 @@ compile() {
   mkdir -p "$folder"
   exec 9>"$folder.lock"
   flock 9
-  # Each source has this sum beside its own: a change of a header or a flag is one of all sources.
+  # Each source's entry begins with this checksum, so a change of a header or a flag recompiles all sources.
   local shared
   shared=$({ clang --version && echo "$*" && cat "${c_headers[@]}" Sources/CKVORuntime/*/*.h; } | sha1sum | cut -c -40)
   sha1sum "${sources[@]}" | sed "s/^/$shared /" >"$folder/wanted"
-  # Written before anything is compiled, so that an interrupted run leaves no wrong sum.
+  # Updated before compiling, so that an interrupted run leaves no wrong checksum.
   touch "$folder/compiled"
   grep -xFf "$folder/wanted" "$folder/compiled" >"$folder/still" || true
   mv "$folder/still" "$folder/compiled"
@@ -45,13 +44,13 @@ compile() {
   objects=("${objects[@]/%/.o}")
 }
 
-# c_symbol_graph FILE HEADER...: writes what headers declare, with the documentation comments.
+# c_symbol_graph FILE HEADER...: writes the declarations of headers, with their documentation comments.
 c_symbol_graph() {
   clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" "${@:2}"
 }
 
-# declared_symbols FILE: the functions and variables of external linkage in such a symbol graph.
-# Clang identifies them as c:@F@name and c:@name, and others by the header or kind that they are of.
+# declared_symbols FILE: the functions and variables with external linkage in such a symbol graph. Clang identifies them as
+# c:@F@name and c:@name. Other identifiers contain a header or a kind.
 declared_symbols() {
   grep -oE '"precise":"c:@(F@)?[A-Za-z0-9_]+"' "$1" | sed -E 's/.*@(.*)"/\1/' | sort -u
 }

@@ -2,10 +2,12 @@
 
 Usage: chaos.py BUILD_FOLDER SCRATCH_FOLDER ROUNDS SEED [MUTANT]
 
-BUILD_FOLDER has the tests, built. The C sources are compiled apart with Tests/Chaos/chaos.h ahead of
-each, and linked with what the tests are linked with otherwise: memory is poisoned, and hazard pointers are seen late.
-Each scenario is run in so many rounds of a fixed number of steps, from SEED on: once with setters by the interposers that
-are chosen for them and changes that may go the short way, once with closures and the long way. With the name of a mutant of Tests/Mutants, of the C runtime, that must be noticed.
+BUILD_FOLDER has the built tests. The C sources are compiled separately, with Tests/Chaos/chaos.h included before each, and
+replace the library's objects in the tests. Freed memory is poisoned, and hazard pointers become visible late.
+
+Each scenario runs for ROUNDS rounds of a fixed number of steps, beginning with SEED. It runs once with the interposers that
+are selected for its setters and with the fast path allowed, and once with closures and the slow path only. MUTANT names a
+mutant of the C runtime in Tests/Mutants, which this run must notice.
 """
 
 import os
@@ -23,7 +25,7 @@ TOLD = re.compile(r"^chaos: ([1-9]\d*) delays", re.M)
 
 
 def library(scratch, mutant):
-    """The C library's sources; in a folder apart if they are sabotaged."""
+    """The C library's sources; a copy of them if a mutant is applied."""
     if not mutant:
         return relink.LIBRARY
     copy = scratch / relink.LIBRARY.name
@@ -40,12 +42,12 @@ def delayed_tests(build, scratch, mutant):
 
 
 def run_tests(program, rounds, seed, closures):
-    """Whether the stress ends well, and what it says."""
+    """Runs the stress. Returns whether it succeeded, and its output."""
     command = [str(program), "--testing-library", "swift-testing", "--filter", SUITES]
     environment = {"KVO_STRESS_ROUNDS": str(rounds), "KVO_SEED": str(seed)}
     environment |= {name: str(int(closures)) for name in ("KVO_FORCE_CLOSURES", "KVO_FORCE_LONG_WAY")}
     environment["SWIFT_BACKTRACE"] = "color=no"
-    # What hangs is ended by the tests' own watchdog.
+    # The tests' own watchdog ends a run that hangs.
     process = subprocess.run(
         command,
         env=os.environ | environment,

@@ -1,10 +1,10 @@
-"""Tells which promised names are not public, or not used by the tests of the contract.
+"""Reports promised names that are not public, or that the contract's tests don't use.
 
 Usage: contract.py NAMES.txt FOLDER GRAPH.json...
 
-NAMES.txt has a name a line, one that several declarations share as often. FOLDER has what the
-compiler made of the tests, as `-dump-ast-format json`, each file beside its source: a member is used
-where its identifier stands there, a type where its name stands in the source.
+NAMES.txt has a name in each line; a name that several declarations share is repeated as often. FOLDER has the tests' syntax
+trees, written by the compiler (`-dump-ast-format json`), each beside its source. A member is used if its identifier is in a
+syntax tree, a type if its name is in a source.
 """
 
 import re
@@ -15,12 +15,12 @@ from pathlib import Path
 import symbols
 
 TYPES = {"swift.class", "swift.struct", "swift.enum", "swift.protocol", "swift.typealias"}
-# A macro that has been expanded leaves no identifier behind.
+# An expanded macro leaves no identifier behind.
 WRITTEN = TYPES | {"swift.macro"}
 
 
 def public_symbols(graphs):
-    """By name, those of the module itself, without what the compiler derives."""
+    """The module's own symbols by name, without those that the compiler derives."""
     named = defaultdict(list)
     for graph in symbols.read(graphs):
         for symbol in graph["symbols"]:
@@ -53,7 +53,7 @@ def objections(names, public, tests):
 
 
 def sees_too_much(names, public, tests):
-    """Whether even what is public beyond what is promised seems to be used, all of it."""
+    """Whether the public names that are not promised seem to be used, too, all of them."""
     beyond = [symbol for name in public.keys() - names.keys() for symbol in public[name]]
     return all(map(tests.use, beyond))
 

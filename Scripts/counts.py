@@ -1,17 +1,19 @@
-"""Instructions and bytes that the work of Tests/Counts takes, and whether that is more than it may be.
+"""Counts the instructions and bytes of the work in Tests/Counts, and compares them with ceilings.
 
 Usage: counts.py SCRATCH_FOLDER CEILINGS PROGRAM
 
-The program is run twice: with `bytes` it tells those, so that they are counted in memory where nothing was before.
+The program runs twice. With the argument `bytes` it prints figures of memory only, so that they are counted in fresh
+memory, in lines "bytes: what, size/count: total".
 
-The program's figures are named "what, size/count". The table of ceilings has a line for each `what`: the
-most that a piece of work may cost at the smallest size and at the largest, and how many times what it costs at
-one size it may cost at any larger one. What is done at random may besides grow as the size's logarithm does. The program tells figures of
-memory itself, in lines "bytes: what, size/count: total". A figure named "planted: what" costs more than
-`what` on purpose, and one named "planted growth: what" grows more: if they are not refused, the check is blind.
+The program's figures are named "what, size/count". The table of ceilings has a line for each `what`. It limits the cost of
+a piece of work at the smallest size and at the largest, and the factor by which the cost may grow from any size to a larger
+one. Work in random order may also grow with the logarithm of the size.
 
-This run's figures with a little room are left in SCRATCH_FOLDER as a new table, with the old one's
-growths: where something has become cheaper, or is new, take its lines from there.
+A figure named "planted: what" costs more than `what` on purpose, and one named "planted growth: what" grows more. If they
+are not refused, the check is blind.
+
+This run's figures, with a little room, are written to SCRATCH_FOLDER as a new table with the old growth factors. Take lines
+from it for work that is new or has become cheaper.
 """
 
 import math
@@ -27,15 +29,15 @@ BYTES = re.compile(r"^bytes: (.+), (\d+)/(\d+): (\d+)$", re.M)
 TOTAL = re.compile(r"^(?:totals|summary): (\d+)", re.M)
 LINE = re.compile(r"^ *(\d+) +(\d+) +([\d.]+) (instructions|bytes) +(.+)$")
 PLANTED, PLANTED_GROWTH = "planted: ", "planted growth: "
-# Of a line without one. What differs in what does not grow is how often a hash table is probed, a list is
-# compacted and the allocator tidies up; logarithmic growth would show as 1.7 from 1,000 to 100,000.
+# For a line without a factor. Work that does not grow still varies with the probes of hash tables, the compaction of lists
+# and the allocator's cleaning. Logarithmic growth would show as 1.7 from 1,000 to 100,000.
 GROWTH = 1.4
 # Instructions are those of x86-64, and bytes those of its C library's allocator.
 HAS_CEILINGS = platform.machine() == "x86_64"
 
 
 def count(scratch, *command):
-    """By what is done, and what is counted: the size, and how many per piece of work."""
+    """Costs per piece of work, by kind of work and unit, then by size."""
     output = scratch / "callgrind"
     told = subprocess.run(
         ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--quiet"]
@@ -58,7 +60,7 @@ def count(scratch, *command):
 
 
 def growth(what, by_size):
-    """How many times more a piece costs at a larger size, a logarithm's growth aside."""
+    """The highest factor by which a piece costs more at a larger size, not counting permitted logarithmic growth."""
     sizes = sorted(by_size)
     ratios = [
         by_size[larger] / by_size[smaller] / allowed(what, smaller, larger)
@@ -73,7 +75,7 @@ def allowed(what, smaller, larger):
 
 
 def read_ceilings(text):
-    """By what and unit: the most at the smallest and at the largest size, and the growth."""
+    """By work and unit: the limits at the smallest and the largest size, and the permitted growth."""
     lines = [LINE.match(line) for line in text.splitlines() if line and line[0] != "#"]
     if not all(lines):
         sys.exit("a line of the ceilings can't be read")
@@ -81,7 +83,7 @@ def read_ceilings(text):
 
 
 def judge(what, unit, by_size, ceilings):
-    """What is wrong with a figure; empty if nothing is."""
+    """The objection to a figure; empty if there is none."""
     if (what, unit) not in ceilings:
         return "HAS NO CEILING"
     most, may_grow = ceilings[what, unit]
@@ -94,7 +96,7 @@ def exceeds(by_size, most):
 
 
 def ends(by_size):
-    """What it costs at the smallest size, and at the largest."""
+    """The costs at the smallest and at the largest size."""
     return by_size[min(by_size)], by_size[max(by_size)]
 
 
@@ -118,8 +120,8 @@ def is_planted(name):
 
 
 def room(cost, unit):
-    """Where much is done, allocators and hash tables have a part that differs with what else there is; in bytes, a
-    small one of hash tables by addresses."""
+    """The room above a figure. For large work, allocators and hash tables vary with other contents; for bytes, only hash
+    tables keyed by address vary, slightly."""
     if unit == "bytes":
         return 1.01
     return 1.03 if cost < 500 else 1.12

@@ -1,12 +1,14 @@
-"""Which lines of the C runtime no test runs.
+"""Finds the lines of the C runtime that no test runs.
 
 Usage: coverage.py BUILD_FOLDER SCRATCH_FOLDER ALLOWED [OPTION...]
 
-BUILD_FOLDER has the tests, built; the options are for running them. ALLOWED lists lines that need not be run, below `#`
-and the reason: in each line a source file, or `*`, and a regular expression. It is matched with a gap: consecutive lines
-that are not run, after the line before them. Excused are lines that the match covers, at least in part, and the brace that
-closes their block; others of the gap are not. An entry that excuses nothing is an error, unless it begins with `?`: lines
-that run only if threads meet at the wrong time, which some runs do.
+BUILD_FOLDER has the built tests; the options are for running them. ALLOWED lists lines that need not be run, below `#` and
+the reason. Each entry has a source file, or `*`, and a regular expression.
+
+The expression is matched with a gap: consecutive lines that are not run, and the line before them. An entry excuses the
+lines of the gap that the match covers at least in part, and the brace that closes their block. An entry that excuses
+nothing is an error, unless it begins with `?`: such lines run only if threads interleave in a certain way, which happens in
+some runs.
 """
 
 import os
@@ -18,11 +20,11 @@ import sys
 
 import relink
 
-LEAST = 97  # per cent of the lines, those that are excused not counted as run
-# Counters lie in a mapped file, so that a process that a test makes stop has counted as well.
+LEAST = 97  # per cent of the lines; excused lines do not count as run
+# The counters are in a mapped file, so that processes that a test makes stop are counted, too.
 INSTRUMENTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 INSTRUMENTED += ["-mllvm", "-runtime-counter-relocation"]
-# And begins before the constructors of the tests, some of which stand in for main and exit.
+# The counters are set up before the tests' constructors, some of which replace main and exit.
 BEGINNING = """
 int __llvm_profile_runtime; // instead of the profiling library's own beginning
 void __llvm_profile_initialize(void);
@@ -51,7 +53,7 @@ def run_tests(program, scratch, options):
 
 
 def line_counts(program, scratch):
-    """For each source file its lines of code, and how often each was run."""
+    """For each source file, its lines of code with the number of times that each was run."""
     merged = scratch / "merged.profdata"
     profiles = sorted(map(str, (scratch / "profiles").glob("*.profraw")))
     (scratch / "list").write_text("\n".join(profiles))
@@ -68,7 +70,7 @@ def line_counts(program, scratch):
             source = pathlib.Path(record[3:]).read_text().splitlines()
         elif record.startswith("DA:"):
             line, count = map(int, record[3:].split(",")[:2])
-            if not source[line - 1].startswith("#"):  # of macros that a function defines
+            if not source[line - 1].startswith("#"):  # in a macro that defines a function
                 lines[line] = count
     return counts
 
@@ -80,7 +82,7 @@ class Entry:
         self.pattern, self.is_used = re.compile(pattern, re.M), False
 
     def excused(self, file, first, lines):
-        """The numbers of the lines, the first of which has that number, that the entry excuses."""
+        """The numbers of the lines that the entry excuses; `first` is the number of the first line."""
         if self.name not in ("*", file.name):
             return set()
         text = "\n".join(lines)
@@ -114,7 +116,7 @@ class Allowed:
 
 
 def gaps(lines):
-    """The runs of lines that are not run: the numbers of each one's lines of code."""
+    """The runs of lines that are not run, each as a list of line numbers."""
     gap = []
     for number, count in sorted(lines.items()):
         if not count:
@@ -127,7 +129,8 @@ def gaps(lines):
 
 
 def judge(counts, allowed):
-    """Prints what must be run and is not; how many lines there are, not run, and excused."""
+    """Prints the lines that should be run but are not. Returns the numbers of all lines, of those not run, and of those
+    excused."""
     total = missing = excused = 0
     for file, lines in sorted(counts.items()):
         text = file.read_text().splitlines()

@@ -1,10 +1,10 @@
-"""Names the public declarations in symbol graphs that have no documentation comment.
+"""Lists the public declarations in symbol graphs that have no documentation comment.
 
 Usage: documentation.py [--sample FILE]... GRAPH.json...
 
-C declarations may share a comment: it speaks for all that follow it up to the next empty line.
-Members of C structs and cases of C enums document themselves beside their type, and what the
-compiler derives (a symbol without a location) needs no comment. With samples: see symbols.py.
+C declarations may share a comment: it applies to all declarations that follow it up to the next empty line. Members of C
+structs and cases of C enums are documented beside their type, and symbols that the compiler derives (without a location)
+need no comment. For samples see symbols.py.
 """
 
 import argparse
@@ -16,7 +16,7 @@ C_KINDS = {"c.func", "c.var", "c.struct", "c.enum", "c.typealias"}
 
 
 def shares_comment(path, line):
-    """Whether a comment stands above a line (counted from 0), with no empty line between."""
+    """Whether a comment precedes a line (counted from 0) without an empty line in between."""
     with open(path, encoding="utf-8") as file:
         above = [text.strip() for text in file.read().splitlines()[:line]]
     while above and above[-1] and not above[-1].startswith("//"):

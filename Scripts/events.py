@@ -1,6 +1,6 @@
-"""Runs tests of a program by themselves and says how that ends, by the events that Swift Testing writes.
+"""Runs selected tests of a program and reports the outcome, from the events that Swift Testing writes.
 
-Tests run one after another. So when the program crashes or hangs, one test was running, and its name is known.
+Tests run one after another. So if the program crashes or hangs, exactly one test was running, and its name is known.
 """
 
 import contextlib
@@ -12,10 +12,10 @@ import signal
 import subprocess
 import time
 
-# Seconds that a test may wait for another thread or task. Then the fixtures' watchdog names the wait and aborts the program,
-# which is a crash of the test like any other: the test demands that what it waits for comes, and a mutant keeps it away.
+# The seconds that a test may wait for another thread or task. Then the fixtures' watchdog names the wait and aborts the
+# program. That counts as a crash of the test: the test requires an event that the mutant prevents.
 PATIENCE = 30
-# Seconds for a run that hangs without waiting: in a loop, or in a process that a test has started.
+# The time limit in seconds for a run that hangs without waiting: in a loop, or in a process that a test has started.
 TIMEOUT = 150
 ENVIRONMENT = {
     # A crash's backtrace takes seconds, and nothing reads it.
@@ -29,8 +29,8 @@ LOADER_FAILED = 127
 @dataclasses.dataclass
 class Outcome:
     begun: list[str]  # the tests' identifiers, in the order in which they began
-    failed: list[str]  # those with a failure, in the order in which they failed
-    running: str | None  # when the program ended
+    failed: list[str]  # tests with a failure, in the order in which they failed
+    running: str | None  # the test that was running when the program ended
     code: int
     is_hanging: bool
     output: str
@@ -47,7 +47,7 @@ class Outcome:
 
     @property
     def fault(self):
-        """Why this run shows nothing, neither that the tests pass nor that one fails."""
+        """The reason why this run proves nothing: neither that the tests pass nor that one fails."""
         if self.noticed_by or self.is_hanging or (self.begun and not self.code):
             return None
         last = self.output.strip().splitlines()[-1:] or ["it says nothing"]
@@ -61,7 +61,7 @@ def command(program, pattern, events):
 
 
 def run_tests(program, tests, until_failure=True):
-    """Runs the tests of these identifiers; where one failure is enough, until the first."""
+    """Runs the tests with these identifiers, up to the first failure unless told to run all."""
     events, output = program.parent / "events", program.parent / "output"
     events.unlink(missing_ok=True)
     with output.open("wb") as file:
@@ -84,7 +84,7 @@ def run_tests(program, tests, until_failure=True):
 
 
 def wait_for(process, is_enough):
-    """Whether the process has ended by itself."""
+    """Waits for the process. Returns whether it has ended by itself."""
     last = time.monotonic() + TIMEOUT
     while time.monotonic() < last:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -103,8 +103,8 @@ def pattern_of(tests):
 
 
 def read_events(path):
-    """The kind and content of whole lines: the program may have ended within the last one. Only a newline ends a line:
-    names and arguments of tests may contain other separators of Unicode."""
+    """The kind and content of each complete line: the program may have ended within the last one. Only a newline ends a
+    line: names and arguments of tests may contain other Unicode line separators."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     for line in lines:
         event = json.loads(line)
@@ -128,7 +128,7 @@ def tests_in(events):
         elif event["kind"] == "testEnded" and test in running:
             running.remove(test)
         elif event["kind"] == "issueRecorded" and not event.get("issue", {}).get("isKnown"):
-            # On a thread of the test's own, the event names none.
+            # If an issue is recorded on a thread that a test has created, the event names no test.
             failed += [test] if is_function(test) else running[-1:] or begun[-1:]
     return begun, failed, running[-1] if running else None
 

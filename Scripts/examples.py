@@ -1,14 +1,14 @@
-"""Writes the examples of a Markdown file, and what they print, into a folder.
+"""Extracts the examples of a Markdown file and their expected output into a folder.
 
 Usage: examples.py FILE.md FOLDER
 
-Each block of Swift, C or C++ code follows a comment that says what is to be done with it: either
-`<!-- fragment -->` or `<!-- from: FILE -->` (see quotes.py), nothing, or
+A comment before each block of Swift, C or C++ code says how to treat it. `<!-- fragment -->` and `<!-- from: FILE -->` (see
+quotes.py) are skipped. This comment
 
     <!-- example: first.swift -->
 
-which gives FOLDER/first.swift, and FOLDER/first.swift.txt of what the next block, of no language, shows as
-its output. Where readers need not see that, it stands in the comment:
+writes FOLDER/first.swift. FOLDER/first.swift.txt gets the output, which is the next block without a language. If readers
+need not see the output, the comment contains it:
 
     <!-- example: first.swift, prints:
     balance is 10
@@ -21,7 +21,7 @@ import sys
 
 BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c|cpp)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"example:\s*([\w-]+\.(?:swift|c|cpp))(?:,\s*prints:(.*))?", re.S)
-QUOTE = re.compile(r"from: \S+")  # a file's code, which quotes.py looks at
+QUOTE = re.compile(r"from: \S+")  # a file's code, which quotes.py checks
 SHOWN = re.compile(r"\n\n```\n(.*?)^```$", re.M | re.S)
 
 

@@ -1,18 +1,18 @@
-# What a check's log tells of its failures: the lines that name them, each once, and of a program
-# that ended early the tests that were running then.
+# Extracts the failures from a check's log: each line that reports one, without repetitions. If a program ended early,
+# also the tests that were running then.
 #
 # Usage: awk -f failures.awk -v most=20 -v frames=3 LOG
 #
-# most: how many lines; frames: how many of each stack that a sanitizer tells.
+# most: the highest number of lines; frames: the number of frames of each stack that a sanitizer prints.
 
 function tell(line) {
-  sub(/ \([^ ]*\+0x[0-9a-f]+\).*/, "", line) # where a frame lies in the program
+  sub(/ \([^ ]*\+0x[0-9a-f]+\).*/, "", line) # the frame's address in the program
   if (line in told) return
   told[line]
   if (++count <= most) print substr(line, 1, 220)
 }
 
-# Swift Testing: which tests run, and what they found.
+# Swift Testing: which tests are running, and what they report.
 /^✘ (Suite|Test case) / || /^✘ Test run .* failed after/ { next }
 /^◇ Test .* started\.$/ { running[test($0)]; next }
 /^(✔|✘) Test .* (passed|failed) after / {
@@ -23,7 +23,7 @@ function tell(line) {
 /^✘ Test .* recorded an issue/ { found[test($0)] }
 /^✘/ { tell($0) }
 
-# Sanitizers, crashes, compilers, and the checks' own words.
+# Sanitizers, crashes, compilers, and the checks' own messages.
 /ERROR: |SUMMARY: |WARNING: ThreadSanitizer|runtime error: / { tell($0); depth = frames; next }
 /^ *#[0-9]+ / { if (depth-- > 0) tell($0); next }
 /unexpected signal|^\*\*\* |Fatal error|Assertion .* failed/ { tell($0); crashed = 1; next }

@@ -1,11 +1,10 @@
-"""Names the public Swift declarations in symbol graphs that show more than Swift.
+"""Lists the public Swift declarations in symbol graphs that expose more than Swift.
 
 Usage: interface.py [--sample FILE]... [--may-show MODULE]... GRAPH.json...
 
-A public declaration may name types and protocols of its own module and of the standard library, but
-none of C's or of another module's, no pointer and no number of C's width; nor may it extend or
-conform to such, but for those of the modules, and types, that it may show, which it is made for. What may all the same is
-listed here. With samples: see symbols.py.
+A public declaration may name types and protocols of its own module and of the standard library. It may not name those of C
+or of other modules, pointers, or numbers of C's widths; nor may it extend or conform to such types. Exceptions are the
+modules and types given by `--may-show`, and the list below. For samples see symbols.py.
 """
 
 import argparse
@@ -14,11 +13,11 @@ import sys
 
 import symbols
 
-# What the standard library has for C alone.
+# Types of the standard library that exist for C only.
 C_SPELLINGS = re.compile(
     r"OpaquePointer|Unsafe\w+|AutoreleasingUnsafe\w+|Unmanaged|C[A-Z]\w*|U?Int(8|16|32|64)")
 
-# The pointers that are meant: contexts, as on Apple's platforms; a C object's address; storage.
+# The intended pointers: contexts, as on Apple's platforms; a C object's address; storage.
 ALLOWED = {
     "OpaquePointer": {"ForeignObject.init(_:)"},
     "UnsafeRawPointer": {"ObservationInfo.Registration.context"},
@@ -37,14 +36,14 @@ ALLOWED = {
 
 
 def identifiers(usr):
-    """The identifiers in a mangled name, each with what follows it."""
+    """The identifiers in a mangled name, each with the character that follows it."""
     for match in re.finditer(r"(?<!\d)([1-9]\d*)(?=[A-Za-z_])", usr):
         end = match.end() + int(match.group(1))
         yield usr[match.end():end], usr[end:end + 1]
 
 
 def modules(usr):
-    """The modules that a declaration is of: its type's, and that of the extension it is in."""
+    """The modules that a declaration belongs to: that of its type, and that of the extension around it."""
     if not usr.startswith("s:") or re.match(r"s:S[oC]", usr):
         return {"C"}
     extending = {word for word, after in identifiers(usr) if after == "E"}
@@ -54,7 +53,7 @@ def modules(usr):
 
 
 def named(symbol):
-    """Spelling and identifier of what a declaration names, also in the constraints it is under."""
+    """The spelling and identifier of each name in a declaration, including those in its constraints."""
     for fragment in symbol["declarationFragments"]:
         if "preciseIdentifier" in fragment:
             yield fragment["spelling"], fragment["preciseIdentifier"]
@@ -72,7 +71,7 @@ class Judge:
         self.symbols = {symbol["identifier"]["precise"]: symbol for symbol in everything}
         self.public = [symbol for symbol in everything if symbols.is_public(symbol)]
         self.relations = [relation for graph in graphs for relation in graph["relationships"]]
-        self.allowed = set()  # what was made use of
+        self.allowed = set()  # entries of the list that were used
 
     def objection(self, spelling, usr, where):
         foreign = modules(usr) - self.known

@@ -1,16 +1,16 @@
-"""Whether each room of the C core uses only those below it.
+"""Checks that each layer of the C core uses only the layers below it.
 
 Usage: layers.py OBJECTS_FOLDER
 
-A room is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not
-optimised, so that it tells every function of another file that the source names. Refused are:
+A layer ("room") is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not optimised,
+so that it refers to every function of another file that the source names. Refused are:
 
-* an object that refers to a higher room, but for the few upcalls that base/kvo_upcalls.h declares;
-* a header or source that includes a header of a higher room;
-* files that refer to one another in a ring of more than LARGEST_RING, upcalls left out;
-* a folder of more than MOST_FILES, of Swift sources as well, and one that is no room.
+* an object that refers to a higher layer, except for the few upcalls declared in base/kvo_upcalls.h;
+* a header or source that includes a header of a higher layer;
+* more than LARGEST_RING files that refer to one another in a cycle, not counting upcalls;
+* a folder with more than MOST_FILES files, Swift sources included, and a folder that is no layer.
 
-Violations that are planted must be refused as well, or this check is blind.
+Planted violations must be refused, too; otherwise this check is blind.
 """
 
 import collections
@@ -22,7 +22,7 @@ import sys
 CORE = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 UPCALLS = CORE / "base/kvo_upcalls.h"
-# From below to above. What each is for says Documentation/Internals.md.
+# In ascending order. Documentation/Internals.md describes the purpose of each.
 ROOMS = (
     "base objects types classes values threads coding tables graph attaching delivery observing interposing setting"
 ).split()
@@ -49,7 +49,7 @@ def names(object_file, option):
 
 
 def references(objects):
-    """All that lead from one file to another."""
+    """All references from one file to another."""
     defined = {}
     for path, object_file in objects.items():
         defined |= {symbol: path for symbol in names(object_file, "--defined-only")}
@@ -91,7 +91,7 @@ def include_upward(texts):
 
 
 def rings(found, allowed):
-    """The sets of files of which each leads to all others, by Tarjan's search."""
+    """The strongly connected components of more than one file, by Tarjan's algorithm."""
     uses = collections.defaultdict(set)
     for reference in found:
         if reference.symbol not in allowed:
@@ -141,7 +141,7 @@ def unused_upcalls(found, allowed):
 
 
 def planted(found):
-    """What must be refused: kinds of findings, and where each would come from."""
+    """Violations that must be refused: kinds of findings, and where each would occur."""
     low, high = CORE / ROOMS[0] / "planted.c", CORE / ROOMS[-1] / "planted.c"
     yield "a reference upward", refer_upward([Reference(low, "kvo_planted", high)], set())
     yield "a header from above", include_upward([(low, f'#include "{ROOMS[-1]}/kvo_planted.h"\n')])

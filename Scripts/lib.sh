@@ -1,40 +1,40 @@
 # shellcheck shell=bash
-# What the scripts share: the package's root, where builds go, the toolchain, and the installing
-# of what a fresh machine lacks.
+# Shared by all scripts: the package's root, the build folder, the toolchain, and the installation of missing packages.
 
 caller=$PWD
 script=$(readlink -f "$0")
-unset CDPATH # cd would say where it goes
+unset CDPATH # with CDPATH, cd would print the folder
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit
 
-# from_caller PATH: the path as whoever called the script means it.
+# from_caller PATH: a path relative to the caller's folder, made absolute.
 from_caller() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
 
-# Where builds go. The default is SwiftPM's own, so that the scripts and the plain commands share.
+# The build folder. The default is SwiftPM's own, so that scripts and plain commands share it.
 build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 
-# How the tests are built: each module as a whole, which takes two thirds of the time that it takes file by file; without debug
-# information; and without an index (Tests/XCTMain.swift). After a small change Scripts/try links the tests anew itself
+# How tests are built: each module as a whole, which takes two thirds of the time of compiling file by file; without debug
+# information; and without an index (Tests/XCTMain.swift). After a small change Scripts/try relinks the tests itself
 # (quick_build.py).
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
 debug=(--scratch-path "$build" "${whole[@]}" -debug-info-format none --disable-index-store)
 
-# Warnings are errors where the package checks itself. Package.swift does not say so: a user may have another compiler.
+# Warnings are errors when the package checks itself. Package.swift does not say so, since users may have other compilers.
 strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
 [ -z "${CI-}${KVO_STRICT-}" ] || debug+=("${strict[@]}")
 
-# For packages that depend on this one: in one scratch folder they share one build of the library. SwiftPM would take the plan
-# that an earlier package has left there for the plan of the next, so each plans anew.
+# For packages that depend on this one: in one scratch folder they share one build of the library. SwiftPM would take an
+# earlier package's plan in that folder for the next one's, so each package plans anew.
 plan_anew=(--disable-build-manifest-caching)
 beside=(--scratch-path "$build/beside" "${plan_anew[@]}" "${debug[@]:2}")
 
-# build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not built.
-# Scripts/check does so once for all checks of a ring: SwiftPM lets only one process use a folder, even if there is nothing to build.
+# build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not
+# built. Scripts/check calls it once for all checks of a ring, since SwiftPM lets only one process use a folder, even if
+# there is nothing to build.
 #
-# `built-from` names the tree that they were built from. The tree is read before the build, since a file that is edited
-# during the build may not be compiled; and the name is written only if the build succeeds.
+# `built-from` names the git tree that the tests were built from. The tree is read before the build, since a file edited
+# during the build may not be compiled. The name is written only if the build succeeds.
 build_tests() {
   local product tree
   if [ -n "${KVO_TESTS_ARE_BUILT-}" ]; then read_bin && return; fi
@@ -47,9 +47,9 @@ build_tests() {
   echo "$tree" >"$bin/built-from"
 }
 
-# tree_now: the git tree of the package's own folders as they are, tracked or not. An index of its own is kept, so that git
-# hashes only files that have changed since; each call works on a copy, which has the time of the original: git compares it with
-# the files' times.
+# tree_now: the git tree of the package's own folders in their current state, tracked or not. It keeps an index of its own,
+# so that git hashes only files that have changed since. Each call works on a copy that has the original's time, because git
+# compares it with the files' times.
 tree_now() {
   local -x GIT_INDEX_FILE
   mkdir -p "$build"
@@ -59,10 +59,10 @@ tree_now() {
   mv "$GIT_INDEX_FILE" "$build/index"
 }
 
-# Sets bin: where the debug build has its programs.
+# Sets bin: the folder of the debug build's programs.
 read_bin() { bin=$build/debug; }
 
-# help_if_asked ARGUMENT...: prints what is said at the head of the script.
+# help_if_asked ARGUMENT...: prints the comment at the head of the script if the first argument is --help.
 help_if_asked() {
   [ "${1-}" = --help ] || return 0
   sed -n '2,/^set/s/^# \{0,1\}//p' "$script"
@@ -74,7 +74,8 @@ fail() {
   exit 1
 }
 
-# require_numbers ARGUMENT...: each is one, the first, which says how many, is not 0, and there are two at most.
+# require_numbers ARGUMENT...: fails unless there are at most two arguments, all are numbers, and the first, a count, is not
+# 0.
 require_numbers() {
   local argument
   for argument in "$@"; do
@@ -84,7 +85,7 @@ require_numbers() {
   [ $# -le 2 ] || fail "there are too many arguments: see --help"
 }
 
-# complain MESSAGE: what a check has found wrong. It looks further, and ends with `finish SUMMARY`.
+# complain MESSAGE: records a finding of a check. The check continues, and ends with `finish SUMMARY`.
 findings=0
 complain() {
   echo "wrong: $1"
@@ -96,12 +97,12 @@ finish() {
   exit $((findings > 0))
 }
 
-# tell_failures LOG LINES FRAMES: the lines of a log that tell failures, at most so many.
+# tell_failures LOG LINES FRAMES: prints the lines of a log that report failures, at most LINES of them.
 tell_failures() {
   awk -f Scripts/failures.awk -v most="$2" -v frames="$3" "$1" | sed 's/^/    /'
 }
 
-# Puts the toolchain's other programs (clang, llvm-nm …) into reach and ahead of the system's.
+# Adds the toolchain's other programs (clang, llvm-nm …) to PATH, before the system's.
 use_toolchain() {
   command -v swiftc >/dev/null || fail "there is no Swift in PATH: install the toolchain 6.3"
   local resources
@@ -122,7 +123,7 @@ install_packages() {
   fi
   echo "$what is missing: installing $*" >&2
   mkdir -p "$build"
-  # One at a time: checks run beside each other, and of two that fetch Debian's lists one would fail.
+  # One at a time: checks run concurrently, and if two fetched Debian's lists at once, one would fail.
   (
     flock 9
     "${as_root[@]}" apt-get update -qq >&2
@@ -131,7 +132,7 @@ install_packages() {
   ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
-# judge_tests LOG: fails if no test ran, and if one was skipped.
+# judge_tests LOG: fails if no test ran, or if one was skipped.
 judge_tests() {
   local status=0
   grep -q 'Test run with [1-9][0-9]* tests\{0,1\} ' "$1" || { echo "wrong: no test was run" && status=1; }
@@ -139,8 +140,8 @@ judge_tests() {
   return $status
 }
 
-# run_tests OPTION... [-- OPTION...]: runs the tests, having built nothing besides: `swift test` alone
-# builds all examples and benchmarks first. What stands behind `--` is for running.
+# run_tests OPTION... [-- OPTION...]: builds the tests alone and runs them: `swift test` would build all examples and
+# benchmarks first. The options after `--` are for running only.
 run_tests() {
   local options=("${whole[@]}")
   while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1") && shift; done
@@ -148,16 +149,16 @@ run_tests() {
   swift test --skip-build --disable-xctest "${options[@]}" "${@:2}"
 }
 
-# What reads and writes Swift source, on one thread, without a pointer, and without the runtime.
+# Tests of modules that only read and write Swift source: on one thread, without pointers, and without the runtime.
 skip_text=(--skip SwiftSourceTests --skip KVOExpansionTests --skip KVOMoveTests)
 
-# have PROGRAM...: whether all of them are there. (`command -v` is content with one.)
+# have PROGRAM...: whether all these programs exist. (`command -v` succeeds if one does.)
 have() {
   local program
   for program; do command -v "$program" >/dev/null || return 1; done
 }
 
-# libffi's headers, and pkg-config, by which SwiftPM finds them.
+# libffi's headers, and pkg-config, with which SwiftPM finds them.
 require_libffi() {
   pkg-config --exists libffi 2>/dev/null ||
     install_packages "libffi-dev or pkg-config" libffi-dev pkg-config
@@ -182,19 +183,19 @@ require_gdb() {
   have gdb || install_packages "gdb (for the checks alone)" gdb
 }
 
-# A terminal that a script can type on and look at.
+# A terminal on which a script can type and read the screen.
 require_tmux() {
   have tmux || install_packages "tmux (for the checks alone)" tmux
 }
 
-# Where a file that git does not track yet can be the package's. What else is at the top level, such as a build folder by
-# another name, is not looked into.
+# The folders in which an untracked file may belong to the package. Other files at the top level, such as a build folder
+# with another name, are ignored.
 own_folders=(Sources Tests Benchmarks Snippets Examples Documentation Scripts Package.swift)
 own=(-x '/*')
 for folder in "${own_folders[@]}"; do own+=(-x "!/$folder"); done
 
-# files PATTERN...: the package's files that match, NUL-terminated, as git sees the working tree: tracked, or new in one of
-# the package's own folders and not ignored.
+# files PATTERN...: the package's files that match, NUL-terminated, in the working tree: tracked, or new in one of the
+# package's own folders and not ignored.
 files() {
   git ls-files -z --cached --others --exclude-standard "${own[@]}" -- "$@" |
     while IFS= read -r -d '' file; do
@@ -202,17 +203,17 @@ files() {
     done
 }
 
-# changed_files COMMIT: the package's files that differ from a commit, are new or are gone, NUL-terminated.
+# changed_files COMMIT: the package's files that differ from a commit, including new and deleted ones, NUL-terminated.
 changed_files() {
   git diff --name-only -z "$1"
   git ls-files -z --others --exclude-standard "${own[@]}"
 }
 
-# Programs and libraries that are fetched are kept apart from builds, so that a new clone does not fetch them again.
+# Fetched programs and libraries are stored outside of builds, so that a new clone does not fetch them again.
 cache=${KVO_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvoruntime}
 
-# cached NAME COMMAND...: makes $cache/NAME by a command, which gets a folder's path, unless an earlier call has made it.
-# It may be called twice at once. Sets place.
+# cached NAME COMMAND...: makes $cache/NAME with a command, which gets the folder's path, unless an earlier call has made
+# it. It may be called twice at once. Sets place.
 cached() {
   place=$cache/$1
   mkdir -p "$cache"
@@ -230,13 +231,13 @@ fetch_python() {
   python3 -m venv "$3" && "$3/bin/pip" install --quiet --disable-pip-version-check "$1==$2"
 }
 
-# require_from_index PACKAGE VERSION: has such a Python in `place`, for the version of Python that is there.
+# require_from_index PACKAGE VERSION: sets place to such a Python, for the installed version of Python.
 require_from_index() {
   require_python
   cached "$1-$2-python$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" fetch_python "$1" "$2"
 }
 
-# clang-format makes different layouts in different versions, hence the pin.
+# The version is pinned, since clang-format's layout differs between versions.
 clang_format_version=21.1.8
 
 # Sets clang_format to a clang-format of the pinned version: the one in PATH, or one of the Python package index.
@@ -249,10 +250,10 @@ require_clang_format() {
   clang_format=$place/bin/clang-format
 }
 
-# What draws pictures. Another version may draw the same figures otherwise, hence the pin.
+# Draws the pictures. The version is pinned, since another one may draw the same figures differently.
 matplotlib_version=3.10.8
 
-# Sets matplotlib_python to a Python that has it.
+# Sets matplotlib_python to a Python with matplotlib.
 require_matplotlib() {
   require_from_index matplotlib "$matplotlib_version"
   matplotlib_python=$place/bin/python3
@@ -262,7 +263,7 @@ require_gtk() {
   pkg-config --exists gtk4 || install_packages "GTK 4 (for the desktop samples alone)" libgtk-4-dev
 }
 
-# A screen that nobody sees, and what drives windows as assistive technology does: Debian's Python has its bindings.
+# A virtual screen, and programs that drive windows as assistive technology does: Debian's Python has its bindings.
 require_window_driver() {
   if have Xvfb xauth xdotool maim dbus-run-session &&
     /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
@@ -277,23 +278,24 @@ require_chromium() {
   have chromium || install_packages "a browser (for the checks alone)" chromium
 }
 
-# What drives the browser.
+# Drives the browser.
 playwright_version=1.65.2
 
-# Sets playwright_python to a Python that has it.
+# Sets playwright_python to a Python with playwright.
 require_playwright() {
   require_from_index playwright "$playwright_version"
   playwright_python=$place/bin/python3
 }
 
-# require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and what runs its programs here.
+# require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and the emulator that runs its programs.
 require_cross() {
   have "$1-gcc" "$1-g++" "$2" ||
     install_packages "what compiles for $3 (for the checks alone)" \
       "gcc-$1" "g++-$1" "libc6-dev-$3-cross" qemu-user
 }
 
-# fetch_libffi ARCHITECTURE FOLDER: libffi of another processor's Debian, into a folder, past the system's own packages.
+# fetch_libffi ARCHITECTURE FOLDER: fetches another processor's libffi from Debian into a folder, without touching the
+# system's packages.
 fetch_libffi() {
   local lists=$2/lists
   mkdir -p "$lists"/{lists/partial,cache/archives/partial}
@@ -307,7 +309,7 @@ fetch_libffi() {
   rm -r "$lists"
 }
 
-# require_libffi_of ARCHITECTURE: has it in `place`.
+# require_libffi_of ARCHITECTURE: sets place to that folder.
 require_libffi_of() {
   cached "libffi-$1-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" fetch_libffi "$1"
 }

@@ -2,10 +2,11 @@
 
 Usage: migration.py ORIGINALS MOVED
 
-Both folders hold Swift files of the same names. Token by token, comments included, a moved file may
-differ from its original in the edits that Documentation/MovingOver.md lists, and in no other. Prints
-what differs otherwise. To show that nothing escapes it, the comparison is repeated with each token of
-each moved file left out, and must fail; only what validators do and the sorts of `try` are not compared.
+Both folders hold Swift files of the same names. Token by token, comments included, a moved file may differ from its
+original only by the edits that Documentation/MovingOver.md lists. Prints all other differences.
+
+To prove that nothing escapes it, the comparison is repeated with each token of each moved file left out, and must fail.
+Only the bodies of validators and the kinds of `try` are not compared.
 """
 
 import pathlib
@@ -16,8 +17,8 @@ from typing import NamedTuple
 TOKEN = re.compile(r"\s+|//[^\n]*|[@#]?[A-Za-z_]\w*|\d[\d_]*(?:\.\d+)?|.", re.S)
 STRING_PART = re.compile(r"(?:[^\"\\]|\\[^(])*(?:\"|\\\()")
 
-# Methods that take keys as strings, and those of the proxies that they return. What makes them throw
-# here raises an exception there.
+# Methods that take keys as strings, and those of the proxies that they return. The errors that they throw here are
+# exceptions on Apple's platforms.
 STRING_CALLS = set(
     """addObserver removeObserver value setValue setNilValueForKey validateValue observe
     dictionaryWithValues setValuesForKeys mutableArrayValue mutableSetValue mutableOrderedSetValue
@@ -25,7 +26,7 @@ STRING_CALLS = set(
     replaceObjects union minus intersect setSet""".split()
 )
 
-# Methods that Apple finds by their names, and the entries of `declareKeys` that stand for them.
+# Methods that Apple's runtime finds by name, and the equivalent entries of `declareKeys`.
 PER_KEY = re.compile(
     r"(keyPathsForValuesAffecting|automaticallyNotifiesObserversOf|validate)([A-Z]\w*)"
 )
@@ -43,13 +44,13 @@ class Token(NamedTuple):
 
 
 class Difference(Exception):
-    """What a moved file has otherwise than its original."""
+    """A difference between a moved file and its original."""
 
 
 def tokens(text):
-    """The tokens of a file. A string with expressions in it is cut at their parentheses."""
+    """The tokens of a file. A string with interpolations is split at their parentheses."""
     found = []
-    expressions = []  # of each that is open in a string: how many parentheses are open in it
+    expressions = []  # for each open interpolation: the number of parentheses open in it
     line, place = 1, 0
     while place < len(text):
         character = text[place]
@@ -72,13 +73,13 @@ def tokens(text):
 
 
 class Side:
-    """A place in one of the two files, and what its classes have said of their keys until there."""
+    """A position in one of the two files, and what its classes have declared about their keys so far."""
 
     def __init__(self, found):
         self.tokens = found
         self.place = 0
         self.class_name = None
-        self.said = {}  # (class, method's prefix, key): what
+        self.said = {}  # maps (class, method's prefix, key) to what was declared
 
     @property
     def is_at_end(self):
@@ -123,7 +124,7 @@ class Side:
         self.said[self.class_name, prefix, key] = what
 
 
-# The edits. Each tells whether it stands here, and then has moved both places behind it.
+# The edits. Each returns whether it applies here; if so, it has moved both positions past it.
 
 
 def module(original, moved):
@@ -179,7 +180,7 @@ def string(names):
 
 
 def attempt(original, moved):
-    """`try`, or `try!` where the function does not throw, before a call with a key as string."""
+    """`try`, or `try!` if the function does not throw, before a call with a key as string."""
     if not moved.is_at("try") or original.is_at("try"):
         return False
     count = 2 if moved.text(1) == "!" else 1
@@ -202,7 +203,7 @@ def indexes(original, moved):
 
 
 def nil_test(original, moved):
-    """`is NSNull`."""
+    """`is NSNull` becomes a comparison with nil."""
     if not original.is_at("is", "NSNull"):
         return False
     pattern = ["Optional", "<", "Any", ">", ".", "none"]
@@ -215,7 +216,7 @@ def nil_test(original, moved):
 
 
 def per_key_method(original, moved):
-    """A method that Apple finds by its name: what it says must be said by an entry of `declareKeys`."""
+    """A method that Apple's runtime finds by name: an entry of `declareKeys` must declare the same."""
     if original.text() != "@objc":
         return False
     for beginning in ["@objc", "class", "func"], ["@objc", "func"]:
@@ -232,7 +233,7 @@ def per_key_method(original, moved):
 
 
 def declarations(original, moved):
-    """The entries that stand for them."""
+    """The entries that replace such methods."""
     if moved.text() != "override":
         return False
     beginning = ["override", "class", "func", "registerKeys", "(", ")", "{"]
@@ -251,7 +252,7 @@ def declarations(original, moved):
 
 
 def entry(body):
-    """Takes an entry: for which sort of method it stands, its key and what it says."""
+    """Takes an entry. Returns the kind of method that it replaces, its key and what it declares."""
     body.expect("keys", ".")
     kind, literal = body.text(), body.text(2)
     key = literal.strip('"')
@@ -270,13 +271,13 @@ def entry(body):
     else:
         raise Difference(f"{kind} of {key} stands for no method of the original")
     body.expect(")")
-    if kind == "validator":  # what it does is not compared
+    if kind == "validator":  # the validator's body is not compared
         body.block("{", "}")
     return ENTRIES[kind], key, said
 
 
 def list_of_strings(body):
-    """Takes a list of literals."""
+    """Takes a list of string literals."""
     body.expect("[")
     said = [body.text().strip('"')]
     body.expect(f'"{said[0]}"')
@@ -288,7 +289,7 @@ def list_of_strings(body):
 
 
 def what_is_said(prefix, body):
-    """What a method answers: key paths, or a truth value; what a validator does is not compared."""
+    """The value that a method returns: key paths, or a truth value. None for a validator, whose body is not compared."""
     if prefix == "validate":
         return None
     said = []
@@ -308,7 +309,7 @@ EDITS = [module, base_class, property_mark, key_path, attempt, indexes, nil_test
 
 
 def compare(original, moved):
-    """Ends if the moved file may stand for the original."""
+    """Returns if the moved file may replace the original, and raises a Difference otherwise."""
     while not (original.is_at_end and moved.is_at_end):
         if any(block(original, moved) for block in BLOCKS):
             continue
@@ -322,7 +323,7 @@ def compare(original, moved):
 
 
 def differs(original, moved):
-    """What is otherwise, and where; None if nothing is."""
+    """The first difference and its place; None if there is none."""
     sides = Side(original), Side(moved)
     try:
         compare(*sides)

@@ -1,16 +1,16 @@
-"""Goes through all that can happen in models of protocols, and sees whether they hold.
+"""Explores all states of the models of protocols, and checks the expected results.
 
 Usage: models.py SCRATCH_FOLDER (FOLDER | MODEL)...
 
-At the head of a model stands what is to be expected of it, one way in a line. The options that make
-this way, if any, end with two spaces; what follows says what they mean, or take out:
+The head of a model states the expected results, one configuration in each line. The configuration's options, if any, end
+with two spaces; the rest of the line explains them, or names what they take out:
 
     // holds: -DFENCES=1  each fences itself
     // violated: -DFENCES=0  the fences
 
-A model that holds has been gone through as a whole; one that needs more steps or memory than there
-is, or that can't be compiled, is `unknown`. Time decides nothing. Where a model is expected to hold or not, and is
-otherwise, what leads there is told. Each model has ways of both sorts.
+A model that holds has been explored completely. A model that needs more steps or memory than there is, or that can't be
+compiled, is `unknown`. Time has no influence. If a model violates its properties unexpectedly, the steps that lead there
+are printed. Each model has configurations of both kinds.
 """
 
 import concurrent.futures
@@ -25,7 +25,7 @@ import time
 
 STEPS = 1_000_000
 MEMORY = 4000  # MB
-TRAIL = 40  # steps that are told
+TRAIL = 40  # steps that are printed
 WAY = re.compile(r"// (holds|violated|unknown):(.*)")
 VIOLATION = re.compile(r"^pan:\d+: (.*) \(at depth", re.M)
 LIMIT = re.compile(r"max search depth too small|reached -DMEMLIM bound|out of memory|not completed")
@@ -48,7 +48,7 @@ class Way:
 
 
 def run(command, folder):
-    """Whether the command ends well, and what it says."""
+    """Runs the command. Returns whether it succeeded, and its output."""
     result = subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return result.returncode == 0, result.stdout
 
@@ -65,11 +65,11 @@ def ways_of(model, scratch):
 
 
 def explore(way):
-    """What is found, and why."""
+    """The result and the reason for it."""
     way.folder.mkdir(parents=True)
     made, said = way.spin("-a")
     if made:
-        level = "-O2" if way.expected == "holds" else "-O0" # what is soon found
+        level = "-O2" if way.expected == "holds" else "-O0" # a violation is found soon
         flags = [level, "-w", "-DSAFETY", f"-DMEMLIM={MEMORY}"]
         made, said = run(["gcc", *flags, "pan.c", "-o", "pan"], way.folder)
     if not made:
@@ -84,7 +84,7 @@ def explore(way):
 
 
 def judge(way):
-    """Whether it is as expected, and what to say of it."""
+    """Whether the result is as expected, and the line to print."""
     started = time.monotonic()
     found, why = explore(way)
     seconds = time.monotonic() - started
@@ -123,7 +123,7 @@ def main():
             if not any(way.model == model and way.expected == sort for way in ways):
                 print(f"wrong: {model} has no way that is '{sort}'")
                 wrong += 1
-    # Those that hold take longest: they come first, so that none of them is left at the end.
+    # The models that hold take longest, so they run first: none of them is left at the end.
     ways.sort(key=lambda way: way.expected != "holds")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for is_right, line in pool.map(judge, ways):

@@ -1,14 +1,19 @@
-"""Moves Tests/Migration's originals and corpus by kvo-move, mends them by hand, builds and runs them.
+"""Moves Tests/Migration's originals and corpus with kvo-move, applies edits by hand, and builds and runs the result.
 
 Usage: moving.py KVO_MOVE PACKAGE FOLDER OPTION...
 
-Each file has a function, `func name(_ journal: Journal)`, which writes down what observers are notified of. It is moved by itself.
-What a human would edit afterwards stands in Tests/Migration/Patches, a patch for each file that needs one, each hunk of
-which counts as an edit for each line that it adds, or removes where it adds none. Patches for what `--without-macro`
-makes stand in Patches/WithoutMacro. What is shown as a diff must be what is written, and a file that is moved again must
-stay as it is. The files of a style and of a mode of the language are one program, built in FOLDER with these options of
-`swift build`, without a warning, against the package. Each function must write what Tests/Migration/Expected has, which is
-what Apple's documentation says. Without the macro it may write something else where the tool has listed a place that behaves differently. Refused is more than an edit in 200 lines, of all files of a style together.
+Each file has a function, `func name(_ journal: Journal)`, which writes down the notifications that observers get. Each file
+is moved separately. The edits that a person would make afterwards are in Tests/Migration/Patches, a patch for each file
+that needs one; those for `--without-macro` are in Patches/WithoutMacro. Each hunk counts as one edit for each line that it
+adds, or removes if it adds none.
+
+The diff shown must be exactly what is written, and moving a moved file again must not change it. The files of a style and a
+language mode are one program. It is built against the package in FOLDER, with these options of `swift build` and without
+warnings.
+
+Each function must write the text in Tests/Migration/Expected, which follows Apple's documentation. Without the macro it may
+write something else if the tool has reported a place that behaves differently. More than one edit in 200 lines, of all
+files of a style together, is refused.
 """
 
 import json
@@ -19,7 +24,7 @@ import subprocess
 import sys
 
 LINES_PER_EDIT = 200
-# The options that choose a style, the prefix of its programs, and the folder of its patches.
+# For each style: the options that select it, the prefix of its programs, and the folder of its patches.
 STYLES = [([], "Macro", "."), (["--without-macro"], "Observed", "WithoutMacro")]
 
 MANIFEST = """// swift-tools-version: 6.2
@@ -54,14 +59,14 @@ def run(*command):
 
 
 def edits(patch):
-    """How many lines a human edits."""
+    """The number of lines that a person edits."""
     lines = [line for line in patch.read_text().splitlines() if not line.startswith(("---", "+++"))]
     added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
     return max(added, removed)
 
 
 def move(tool, original, patch, target):
-    """The moved file, mended by hand. The tool is a command, with the options that choose a style."""
+    """Moves a file and applies its patch. The tool is a command with the options that select a style."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(original, target)
     shown = run(*tool, str(target))
@@ -83,12 +88,12 @@ def move(tool, original, patch, target):
 
 
 def mode(original):
-    """The corpus is in the language's mode that most of such code is in."""
+    """The language mode. The corpus uses the mode that most such code is written in."""
     return "v5" if original.parent.name == "Corpus" else "v6"
 
 
 def is_excused(tool, style, original):
-    """Whether the tool says that the file behaves differently."""
+    """Whether the tool reports that the file behaves differently."""
     if style == "Macro":
         return False
     return json.loads(run(tool, "--without-macro", "--json", str(original)))["summary"]["differs"] > 0

@@ -1,18 +1,18 @@
-"""The form of a mutant: a file Tests/Mutants/RULE-NAME.mutant, or in a folder there for a Swift library.
+"""The format of a mutant: a file Tests/Mutants/RULE-NAME.mutant, or in a subfolder for a Swift library.
 
-    A line or more that say which behaviour is broken.
+    One or more lines that say which behaviour is broken.
     --- change.c
     @@ static void deliver_to_list(
     - for (uint32_t i = 0; i < count; i++) {
     + for (uint32_t i = count; i-- > 0;) {
 
-`---` names a source or header of the library. The lines after `-`, which are consecutive there, are replaced by those
-after `+`. Indentation does not matter. They must be in the file exactly once: in all of it, or after a line `@@` between
-the one line that begins with its text and the next that begins with a closing brace.
+`---` names a source or header of the library. The lines after `-`, which are consecutive in the file, are replaced by those
+after `+`. Indentation is ignored. The old lines must be in the file exactly once. With a line `@@`, they must be between
+the only line that begins with its text and the next line that begins with a closing brace.
 
-`** delays` has the file compiled with delays at its atomic operations and locks (Tests/Chaos): for a fault that shows
-only if another thread comes between two instructions. `** by TEXT` leaves only tests whose name contains TEXT. A
-library without rules (`Move`, `Source`) has mutants called NAME.mutant, which say by `** by` which test must fail.
+With `** delays` the file is compiled with delays at its atomic operations and locks (Tests/Chaos): for a fault that shows
+only if another thread runs between two instructions. `** by TEXT` selects only tests whose names contain TEXT. Libraries
+without rules (`Move`, `Source`) have mutants called NAME.mutant, which name the test that must fail with `** by`.
 """
 
 import dataclasses
@@ -28,13 +28,13 @@ RULE = re.compile(r"\b[A-S][0-9]{1,2}\b")
 
 
 class Wrong(Exception):
-    """A mutant that shows nothing: it does not apply, or no test can notice it."""
+    """A mutant that proves nothing: it can't be applied, or no test can notice it."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """The mutants of a library: the module whose tests notice them, and the program, unless the tests are linked with the
-    library, that these tests start."""
+    """The mutants of a library: the module whose tests notice them, and the program that these tests start, if the library
+    is not linked with the tests."""
 
     library: pathlib.Path
     module: str
@@ -68,13 +68,13 @@ def label(path):
 
 
 def rule_of(path):
-    """The rule in the mutant's name; empty for one of a library without rules."""
+    """The rule in the mutant's name; empty for a mutant of a library without rules."""
     first = path.stem.partition("-")[0]
     return first if RULE.fullmatch(first) else ""
 
 
 def all_paths():
-    """Of the mutants that tests have to notice. Those with a program of their name are left to the controlled scheduler
+    """The mutants that tests have to notice. Mutants with a program of the same name are left to the controlled scheduler
     (Scripts/checks/schedules)."""
     paths = [path for name in FOLDERS for path in sorted((MUTANTS / name).glob("*.mutant"))]
     return [path for path in paths if not (PROGRAMS / f"{path.stem}.txt").exists()]
@@ -82,7 +82,7 @@ def all_paths():
 
 @functools.cache
 def named(folder, name):
-    """The source or header that is called so, and its library."""
+    """The source or header with this name, and its library."""
     libraries = [folder.library, *folder.besides]
     found = [(path, library) for library in libraries for path in library.rglob(name)]
     if len(found) != 1:
@@ -127,7 +127,7 @@ class Mutant:
         return made
 
     def place(self, lines):
-        """The lines that give way, as a range of indices."""
+        """The lines to be replaced, as a range of indices."""
         first, end = self.bounds(lines)
         stripped = [line.strip() for line in lines]
         size = len(self.old)

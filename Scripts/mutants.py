@@ -1,19 +1,19 @@
-"""Breaks the libraries, a line at a time, and sees whether a test of the broken rule notices.
+"""Breaks the libraries, a line at a time, and checks that a test of the broken rule notices.
 
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTANT]...
        mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth HASH] [--list]
 
-BUILD_FOLDER has the tests, built. `mutant.py` says what a mutant is, `selection.py` which of them `--changed-since` runs.
+BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
-A mutant's source is compiled apart from the tree and linked with its library as a shared one, beside which the tests need
-no new link. One of the library's tests that name the rule must fail or crash; none of these may without the mutant. First
-runs the test that is recorded in Tests/Mutants/noticed.txt, and the rule's others only if that one passes: the mutant is
-noticed then, too, but the record is out of date. `--write` records what notices now.
+A mutant's source is compiled outside of the tree and linked into a shared library, so that the tests need not be linked
+again. One of the library's tests that name the rule must fail or crash; none of these may fail without the mutant. The test
+recorded in Tests/Mutants/noticed.txt runs first, and the rule's other tests only if it passes. If another test notices the
+mutant, the record is out of date. `--write` records the tests that notice now.
 
-A wait that the fixtures' watchdog ends is a notice: it names what did not come. These are no notice: a run that hangs
-otherwise; a crash while no test of the rule was running; a mutant that the loader refuses, which is wrong by itself. With `--times` the test that notices must do so in
-each of so many runs: a notice that depends on how threads meet is none. Code that other modules inline
-(`@_transparent`, `@inline(__always)`) can't be broken so.
+A wait that the fixtures' watchdog ends counts as noticing: it names the event that did not occur. These do not count: a run
+that hangs otherwise; a crash while no test of the rule is running; a mutant that the loader refuses, which is an error
+itself. With `--times` the noticing test must notice in each of N runs, since a result that depends on the interleaving of
+threads proves nothing. Code that other modules inline (`@_transparent`, `@inline(__always)`) can't be broken in this way.
 """
 
 import argparse
@@ -33,8 +33,8 @@ import selection
 from mutant import FOLDERS, MUTANTS, RULE, Mutant, Wrong, label, rule_of
 
 NOTICED = MUTANTS / "noticed.txt"
-MANY_RULES = 3  # a test that names more, at random, runs only where no other names the rule
-MANY_HANG = 3  # after so many tests that hang the others are not tried
+MANY_RULES = 3  # a test that names more, at random, runs only if no other names the rule
+MANY_HANG = 3  # after this many hanging tests, the others are not tried
 
 
 def objects_of(mutant, build, folder):
@@ -95,12 +95,12 @@ class Suite:
         return tests
 
     def recorded(self, key):
-        """The test of a record, if there is one still."""
+        """The test of a record, if it still exists."""
         return next((test for test in self.names if selection.key_of(test) == key), None)
 
 
 class ProgramSuite(Suite):
-    """Tests that start a program beside them, which is linked anew."""
+    """Tests that start a program beside them, which is relinked."""
 
     def __init__(self, name, *others):
         self.product = FOLDERS[name].product
@@ -131,14 +131,14 @@ def suites_for(paths, build, scratch):
 
 
 class Notice:
-    """How a mutant's tests end."""
+    """The results of a mutant's tests."""
 
     def __init__(self, program, suite):
         self.program, self.suite = program, suite
         self.hanging = []
 
     def among(self, tests):
-        """The first of the tests that notices. Those that hang are passed over."""
+        """The first of the tests that notices. Hanging tests are skipped."""
         left = list(tests)
         while left and len(self.hanging) < MANY_HANG:
             outcome = events.run_tests(self.program, left)
@@ -152,7 +152,7 @@ class Notice:
         return None
 
     def alone(self, tests):
-        """One that notices also by itself."""
+        """A test that also notices when it runs alone."""
         left = list(tests)
         while left and (test := self.among(left)):
             if len(left) == 1 or self.among([test]):
@@ -166,7 +166,7 @@ class Notice:
 
 
 def judge(program, suite, tests, record, times):
-    """The test that notices the mutant, and what to say."""
+    """The test that notices the mutant, and the text to print."""
     notice = Notice(program, suite)
     recorded = suite.recorded(record)
     first = [recorded] if recorded in tests else []
@@ -185,7 +185,7 @@ def judge(program, suite, tests, record, times):
 
 
 def examine(path, build, suites, scratch, records, times):
-    """The test that notices the mutant, and a line that says by which, or what is wrong."""
+    """The test that notices the mutant, and a line with its name or with the error."""
     started = time.monotonic()
     suite = suites[str(path.parent.relative_to(MUTANTS))]
     folder = scratch / label(path)
@@ -203,7 +203,7 @@ def examine(path, build, suites, scratch, records, times):
 
 
 def failing_without(suite, tests):
-    """A line for each of the tests that notice mutants which fails also without one."""
+    """A line for each of the noticing tests that also fails without a mutant."""
     outcome = events.run_tests(suite.program, tests, until_failure=False)
     if outcome.fault or outcome.is_hanging:
         return [f"WRONG: without a mutant, {outcome.fault or 'a test hangs: ' + str(outcome.running)}"]
@@ -211,7 +211,7 @@ def failing_without(suite, tests):
     return [f"WRONG: this fails without a mutant: {suite.names.get(test, test)}" for test in failed]
 
 
-# MARK: All of it
+# MARK: Main program
 
 
 def chosen(wanted):
@@ -224,7 +224,7 @@ def chosen(wanted):
 
 
 def write_records(records, found):
-    """Those of mutants that ran anew; and none of a mutant that there is no longer."""
+    """Writes the records of mutants that were run, keeps the others, and drops those of deleted mutants."""
     labels = {label(path) for path in mutant_module.all_paths()}
     renewed = records | {label(path): selection.key_of(test) for path, test in found.items() if test}
     lines = [f"{name:44} {renewed[name]}\n" for name in sorted(renewed) if name in labels]
@@ -232,7 +232,7 @@ def write_records(records, found):
 
 
 def run_all(paths, build, scratch, records, times):
-    """The tests that notice, by mutant; and the number of what is wrong besides."""
+    """The noticing tests by mutant, and the number of other errors."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         suites = suites_for(paths, build, scratch)
         work = functools.partial(

@@ -1,14 +1,14 @@
-"""Links the tests anew after a change of one source, without SwiftPM.
+"""Relinks the tests after a change of one source, without SwiftPM.
 
 Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE <CHANGED
 
-BUILD_FOLDER has the tests as they were built from the git tree TREE; CHANGED are the files that differ from it, each ended by
-NUL. Prints the path of the program, or nothing if the change asks for a whole build: more than one source differs, or more than the bodies of
-functions. Then SwiftPM would compile every module that depends on the changed one, which takes minutes.
+BUILD_FOLDER has the tests, built from the git tree TREE. CHANGED lists the files that differ from it, each ended by NUL.
+Prints the path of the program. Prints nothing if the change needs a full build: if more than one source differs, or more
+than the bodies of functions. Then SwiftPM has to compile every module that depends on the changed one, which takes minutes.
 
-A source of C is compiled by itself, a source of Swift with its module. What other modules see of a Swift source is the same
-as long as only bodies of functions differ; the sources' layout, which swift-format makes, shows where these begin and end.
-Bodies that the compiler copies into other modules (ALWAYS_COPIED) count as seen.
+A C source is compiled alone, a Swift source with its module. Other modules are not affected as long as only bodies of
+functions differ; the layout made by swift-format shows where these begin and end. Bodies that the compiler copies into
+other modules (ALWAYS_COPIED) count as visible.
 """
 
 import pathlib
@@ -21,8 +21,8 @@ import relink
 SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.EXPANSION]
 SWIFT_LIBRARIES += [relink.SOURCE, relink.MOVE, relink.OBSERVATION]
 C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
-PRODUCTS = ["kvo-move", "ObservationBridge"]  # which tests start
-# What SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
+PRODUCTS = ["kvo-move", "ObservationBridge"]  # started by tests
+# The folders that SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
 COMPILED = ("Sources/", "Tests/Support/", "Tests/ObservationBridge/", "Tests/Migration/", "Tests/XCTMain.swift")
 COMPILED += ("Package.swift",)
 
@@ -37,13 +37,13 @@ def indentation(line):
 
 
 def end_of_block(lines, first, opening):
-    """The index of the brace that closes a block, which is indented as the first line of its header."""
+    """The index of the closing brace of a block; it has the indentation of the first line of the block's header."""
     closing = " " * indentation(lines[first]) + "}"
     return next((i for i in range(opening + 1, len(lines)) if lines[i].startswith(closing)), None)
 
 
 def end_of_header(lines, first):
-    """The index of the line that ends a function's header with a brace; None if no body follows it, or one in the same line."""
+    """The index of the line that ends a function's header with a brace; None if no body follows, or one on the same line."""
     depth = indentation(lines[first])
     for i in range(first, len(lines)):
         if i > first and not lines[i].lstrip().startswith((")", "->", "where")) and indentation(lines[i]) <= depth:
@@ -61,7 +61,7 @@ def begins_body(lines, i):
 
 
 def is_copied(lines, i):
-    """Whether a function has an attribute by which other modules get its body."""
+    """Whether a function has an attribute that copies its body into other modules."""
     first = i
     while first > 0 and lines[first - 1].lstrip().startswith("@"):
         first -= 1
@@ -69,14 +69,14 @@ def is_copied(lines, i):
 
 
 def body(lines, i):
-    """The lines of the body that begins behind the header at a line, as a range; empty if there is none to leave out."""
+    """The lines of the body after the header at line `i`, as a range; empty if there is none to leave out."""
     last = end_of_header(lines, i) if begins_body(lines, i) and not is_copied(lines, i) else None
     end = None if last is None else end_of_block(lines, i, last)
     return range(0) if end is None else range(last + 1, end)
 
 
 def without_bodies(text):
-    """The lines of a Swift source without comments and the bodies of functions and accessors."""
+    """The lines of a Swift source without comments and without bodies of functions and accessors."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
     kept, i = [], 0
     while i < len(lines):
@@ -96,7 +96,7 @@ def library_of(path, libraries):
 
 
 def compiled(path, tree, build, scratch):
-    """The objects that the change of a source asks for, by library; None if that is not known."""
+    """The objects that the change of a source requires, by library; None if they can't be determined."""
     library = library_of(path, C_LIBRARIES)
     if library and path.suffix in (".c", ".cpp"):
         return {library: {path.name: relink.compile_source(path, scratch, library=library)}}

@@ -1,10 +1,10 @@
-"""Compares the code of Markdown files with the files that it is quoted from.
+"""Compares code in Markdown files with the files that it is quoted from.
 
 Usage: quotes.py FILE.md...
 
-A block of code that follows the comment `<!-- from: Examples/TinyBinding/tiny.c -->` is a piece of that
-file. Whoever quotes a file quotes all of it, in its order: the pieces on one page, with an empty line
-between each two, are the file. Prints what differs.
+A block of code after the comment `<!-- from: Examples/TinyBinding/tiny.c -->` is a part of that file. A page that quotes a
+file must quote all of it, in order: the parts on the page, separated by empty lines, must equal the file. Prints the
+differences.
 """
 
 import difflib
@@ -16,7 +16,7 @@ QUOTE = re.compile(r"^<!-- from: (\S+) -->\n```\w+\n(.*?)^```$", re.M | re.S)
 
 
 def quoted_files(markdown):
-    """What a page quotes: the text of each file, put together from its pieces."""
+    """The text of each file that a page quotes, put together from its parts."""
     pieces = {}
     for path, code in QUOTE.findall(pathlib.Path(markdown).read_text(encoding="utf-8")):
         pieces.setdefault(path, []).append(code)

@@ -1,18 +1,18 @@
-"""Links the package's test programs with libraries that are compiled differently: sabotaged, instrumented, optimised.
+"""Links the package's test programs with libraries that are compiled differently: broken, instrumented, optimised.
 
 SwiftPM compiles the tests once; compiling them again takes several times as long as everything else. So a check compiles
-only the library that differs and links the rest as SwiftPM left it. Neither the tree nor SwiftPM's build changes.
+only the library that differs, and links the rest as SwiftPM left it. Neither the tree nor SwiftPM's build changes.
 
-Three things of SwiftPM's build are read, all in its folder (`.build/debug`):
+Three parts of SwiftPM's build are read, all in its folder (`.build/debug`):
 
-* `PRODUCT.product/Objects.LinkFileList`, the objects that SwiftPM links a program of, a path in each line. The folder
-  `TARGET.build` in a path says whose object it is, and its name (`change.c.o`) which source it comes from.
-* `Modules` and the module maps in `TARGET.build`, with which a Swift library is compiled.
-* `KVOMacros-tool`, the macros' program, which the compiler starts.
+* `PRODUCT.product/Objects.LinkFileList` lists the objects that SwiftPM links into a program, a path in each line. The
+  folder `TARGET.build` in a path identifies the target, and the object's name (`change.c.o`) the source.
+* `Modules` and the module maps in `TARGET.build` are used to compile a Swift library.
+* `KVOMacros-tool` is the macros' program, which the compiler starts.
 
 A program is linked in two ways. `Build.link` replaces whole libraries: every object of each must be among the new ones.
-`Build.link_without` leaves a library out, and `Build.link_shared` makes it a shared one that the loader finds beside the
-program. So 500 mutants need one link of the program and 500 of a small library.
+`Build.link_without` leaves a library out, and `Build.link_shared` makes it a shared library that the loader finds beside
+the program. So 500 mutants need one link of the program and 500 links of a small library.
 """
 
 import concurrent.futures
@@ -27,7 +27,7 @@ import tempfile
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 FOUNDATION = pathlib.Path("Sources/KVOFoundation")
-# Compiled only with a copy of OpenCombine, as Package.swift says.
+# Compiled only with a copy of OpenCombine, as in Package.swift.
 EXCLUDED = "OpenCombine"
 TESTING = pathlib.Path("Sources/KVOTesting")
 EXPANSION = pathlib.Path("Sources/KVOExpansion")
@@ -38,15 +38,15 @@ C_OBSERVATION = pathlib.Path("Sources/CKVOObservation")
 # The tests' own C sources. They use functions that the C runtime hides from other libraries.
 FIXTURES = pathlib.Path("Tests/Support/Fixtures")
 SIGNATURES = pathlib.Path("Tests/Support/Signatures")
-# Targets that are not named after their folder.
+# Targets whose names differ from their folders' names.
 TARGETS = {FIXTURES: "CFixtures", SIGNATURES: "SignatureFixtures"}
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON", "-DKVO_CHECK_LOCKS"]
 FLAGS += ["-fPIC", "-w", "-c", f"-I{LIBRARY}/include", f"-I{LIBRARY}"]
 CHAOS = pathlib.Path("Tests/Chaos")
-# With delays at atomic operations and locks, which `compile_delays` defines.
+# With delays at atomic operations and locks, defined by `compile_delays`.
 DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
 INCLUDE = re.compile(r'^#include "(?:.*/)?(.+)"$', re.M)
-# DEBUG: locks of a debug build are gates of the tests that try all orders of two threads.
+# DEBUG: in a debug build, locks are gates for the tests that try all orders of two threads.
 SWIFT_FLAGS = ["-parse-as-library", "-swift-version", "6", "-enable-testing", "-D", "DEBUG"]
 LINK = ["clang++", "-fuse-ld=lld"]
 STRIPPED = "-Wl,--strip-debug"
@@ -72,7 +72,7 @@ def sources(library=LIBRARY):
 
 
 def using(header, tree):
-    """The sources in a copy of a library that include a header of it, directly or through another header. Names are
+    """The sources in a copy of a library that include one of its headers, directly or through another header. Names are
     unique within a library."""
     included = {
         path: set(INCLUDE.findall(path.read_text()))
@@ -86,7 +86,7 @@ def using(header, tree):
 
 
 def compile_source(source, into, *options, library=LIBRARY):
-    """The object of one source of C or C++, made with the headers of its library."""
+    """Compiles one source of C or C++ with the headers of its library. Returns the object."""
     target = into / (source.name + ".o")
     language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
     includes = [f"-I{library}/include", f"-I{library}"]
@@ -99,7 +99,7 @@ def compile_delays(into):
 
 
 def compile_c(library, into, *options):
-    """The objects of all sources of a library in C, by the names of the sources."""
+    """Compiles all sources of a C library. Returns the objects by the names of the sources."""
     into.mkdir(parents=True, exist_ok=True)
 
     def compile_one(path):
@@ -110,14 +110,14 @@ def compile_c(library, into, *options):
 
 
 def compile_module(library, into, build, *options):
-    """The objects of all sources of a Swift library, compiled as a whole."""
+    """Compiles all sources of a Swift library as one module. Returns the objects."""
     paths = sources(library)
     return compile_swift(library, map(str, paths), paths, into, build, "-num-threads", "2", *options)
 
 
 def compile_apart(library, into, build):
-    """The objects of all sources of a Swift library, each complete in itself: where SwiftPM compiles a module as a whole,
-    its objects share code, and none of them can be replaced alone."""
+    """Compiles all sources of a Swift library into objects that are complete in themselves. If SwiftPM compiles a module as
+    a whole, its objects share code, and none of them can be replaced alone."""
     paths = sources(library)
     if not build.is_compiled_as_a_whole(library):
         return {}
@@ -131,8 +131,8 @@ def compile_apart(library, into, build):
 
 
 def compile_primary(chosen, into, build, library, tree):
-    """The objects of some sources in a copy of a Swift library, each compiled by itself. The others are in the same copy:
-    they may rely only on declarations that SwiftPM compiled them with."""
+    """Compiles some sources in a copy of a Swift library, each separately. The other sources of the copy are visible to
+    them: they may rely only on the declarations that SwiftPM compiled them with."""
     arguments = []
     for path in sources(tree):
         arguments += ["-primary-file", str(path)] if path in chosen else [str(path)]
@@ -161,7 +161,7 @@ def compile_swift(library, arguments, chosen, into, build, *options):
 
 
 def require_in(objects, mark):
-    """Fails if an object of some libraries lacks a name: whatever instruments code leaves calls in each."""
+    """Fails if an object of some libraries lacks a symbol: instrumented code has calls of it in each object."""
     for library, made in objects.items():
         for name, path in made.items():
             if mark not in path.read_bytes():
@@ -173,7 +173,7 @@ def require_in(objects, mark):
 
 @functools.cache
 def swift_resources():
-    """The folder of Swift's runtime, and the name of this machine's processor in it."""
+    """The folder of Swift's runtime, and the folder in it for this machine's processor."""
     info = json.loads(run(["swiftc", "-print-target-info"]))
     return pathlib.Path(info["paths"]["runtimeResourcePath"]), info["target"]["triple"].split("-")[0]
 
@@ -188,7 +188,7 @@ def swift_beginning():
 
 
 def macros(build):
-    """Options that name the programs of the macros: Swift's, the test framework's, the package's."""
+    """Options that name the macro plug-ins: Swift's, the test framework's, the package's."""
     plugins = ["-plugin-path", str(swift_resources()[0] / "host/plugins")]
     return [*plugins, "-load-plugin-executable", f"{build.folder}/KVOMacros-tool#KVOMacros"]
 
@@ -197,29 +197,29 @@ def macros(build):
 
 
 class Build:
-    """A program as SwiftPM has built it: the tests, or another product."""
+    """A program that SwiftPM has built: the tests, or another product."""
 
     def __init__(self, folder, product=None):
-        self.folder = pathlib.Path(folder).resolve()  # the compiler takes a cache by one name alone
+        self.folder = pathlib.Path(folder).resolve()  # the compiler accepts only one name for a cache
         found = self.folder / product if product else next(self.folder.glob("*PackageTests.xctest"))
         self.program = found
         links = self.folder / f"{found.stem}.product" / "Objects.LinkFileList"
         self.objects = [pathlib.Path(line.strip().strip("'")) for line in links.read_text().splitlines()]
 
     def objects_of(self, library):
-        """A library's objects by the names of their sources; but not the one that has its module for debuggers."""
+        """A library's objects by the names of their sources, without the object that contains its module for debuggers."""
         target = f"{TARGETS.get(library, library.name)}.build"
         own = [path for path in self.objects if target in path.parts and ".swiftmodule" not in path.suffixes]
         return {path.name.removesuffix(".o"): path for path in own}
 
     def is_compiled_as_a_whole(self, library):
-        """Whether the compiler has last noted dependencies for the module, rather than for each source."""
+        """Whether the compiler last wrote dependencies for the module as a whole, and not for each source."""
         notes = (self.folder / f"{library.name}.build").glob("*.d")
         return max(notes, key=lambda path: path.stat().st_mtime).stem == library.name
 
     def replacements(self, objects, by_part=False):
-        """The program's objects that others replace, which are given by library and source, and these. All of a library
-        must be given, or by part some; none may be given that replaces nothing."""
+        """Maps the program's objects to their replacements, which are given by library and source. All of a library's
+        objects must be given, or, with `by_part`, some of them. Each must replace one."""
         others = {}
         for library, made in objects.items():
             own = self.objects_of(library)
@@ -235,16 +235,16 @@ class Build:
         return self.link_program([others.get(path, path) for path in self.objects], folder, *options)
 
     def link_without(self, library, objects, folder):
-        """Links the program without a library, which is a shared one beside it that has these objects: a hard link to the
-        program uses the library that is beside that link."""
+        """Links the program without a library, which becomes a shared library with these objects beside it. A hard link to
+        the program uses the shared library that is beside that link."""
         shared = self.link_shared(library, objects, folder)
         own = set(self.own(library))
         rest = [path for path in self.objects if path not in own]
         return self.link_program(rest, folder, STRIPPED, "-Wl,--export-dynamic", "-Wl,-rpath,$ORIGIN", str(shared))
 
     def link_shared(self, library, objects, folder, *others):
-        """Links a library as a shared one, with these objects in place of its own. It may use what the program defines.
-        A function that neither program nor libraries define is an error when the program is loaded (`-z now`)."""
+        """Links a shared library, with these objects in place of its own. It may use symbols of the program. A function
+        that neither the program nor a library defines is an error when the program is loaded (`-z now`)."""
         shared = folder / f"lib{library.name}.so"
         replaced = self.replacements({library: objects}, by_part=True)
         own = [str(replaced.get(path, path)) for path in self.own(library)]
@@ -254,13 +254,13 @@ class Build:
         return shared
 
     def own(self, library):
-        """The objects that a shared library is made of: with the C runtime's those of the fixtures."""
+        """The objects of a shared library. The C runtime's library includes the fixtures."""
         libraries = [library, FIXTURES] if library == LIBRARY else [library]
         return [path for one in libraries for path in self.objects_of(one).values()]
 
     @functools.cached_property
     def libraries(self):
-        """The options that the objects contain for the linker, such as `-lFoundation`."""
+        """The options for the linker that the objects contain, such as `-lFoundation`."""
         with tempfile.NamedTemporaryFile("r") as extracted:
             run(["swift-autolink-extract", *map(str, self.objects), "-o", extracted.name])
             return extracted.read().split()
@@ -271,7 +271,7 @@ class Build:
         program = folder / self.program.name
         own = [f"-Wl,-rpath,{swift_libraries()}", f"-L{swift_libraries()}", f"-L{self.folder}"]
         libraries = [*self.libraries, "-lswiftCore", "-lffi"]
-        if program.suffix != ".xctest":  # SwiftPM names a product's main function after it, so that tests can have all
+        if program.suffix != ".xctest":  # SwiftPM renames each product's main, so that tests can link them all
             own.append(f"-Wl,--defsym,main={program.name}_main")
         run([*LINK, "-pie", *own, *options, str(swift_beginning()), f"@{listed}", *libraries, "-o", str(program)])
         return program

@@ -1,19 +1,20 @@
-"""Runs the checks of a ring, and records what the full ring found.
+"""Runs the checks of a ring, and records the results of the full ring.
 
 Usage: rings.py LOGS [--list] [--full] [NAME...]
 
-A check is a program in Scripts/checks. Its head says its purpose (line 2), its ring and its inputs:
+A check is a program in Scripts/checks. Its head states its purpose (line 2), its ring and its inputs:
 
     # Ring: landing
     # Inputs: Sources/CKVORuntime Scripts/c.sh
 
-The inputs are git pathspecs: the files whose change can change the check's result. Files that every check needs
-(ALWAYS) are not repeated there. The environment variable KVO_RING says how much a check is to do, `landing` or `full`, and KVO_SINCE names
+The inputs are git pathspecs of the files whose change can change the check's result. Files that every check needs (ALWAYS)
+are not repeated there. The environment variable KVO_RING tells a check how much to do, `landing` or `full`. KVO_SINCE names
 the commit of its last full run, if there is one.
 
 RECORD has a line for each check: the commit at which it last passed at full strength, the date, wall and CPU seconds, and
-its summary. The landing ring fails if a check has no line, or one that is older than MOST_COMMITS commits. It also runs the checks
-of the full ring whose inputs have changed since that commit: the cheapest first, AFFORDABLE CPU seconds in all.
+its summary. The landing ring fails if a check has no line, or one that is older than MOST_COMMITS commits. It also runs the
+checks of the full ring whose inputs have changed since that commit: the cheapest first, up to AFFORDABLE CPU seconds in
+all.
 """
 
 import argparse
@@ -34,7 +35,7 @@ MOST_COMMITS = 200
 AFFORDABLE = 120
 ALWAYS = ["Scripts/lib.sh"]
 LANES = 2
-# Seconds after which a check that still runs hangs. The longest takes a sixth of it.
+# The time limit in seconds for a check. The longest check takes a sixth of it.
 HANGING = 3600
 
 
@@ -71,7 +72,7 @@ class Run:
 
 
 def read_checks():
-    """All checks. A file in their folder that can't be run is an error: it would be left out unseen."""
+    """All checks. A file in their folder that is not executable is an error: it would be skipped unnoticed."""
     paths = sorted(path for path in CHECKS.iterdir() if path.is_file())
     for path in paths:
         if not os.access(path, os.X_OK):
@@ -109,7 +110,7 @@ def head():
 
 
 def age(commit):
-    """How many commits ago that was, or None if it is not behind HEAD, as in a shallow clone."""
+    """The number of commits since then, or None if the commit is not an ancestor of HEAD, as in a shallow clone."""
     if git("merge-base", "--is-ancestor", commit, "HEAD").returncode:
         return None
     return int(git("rev-list", "--count", f"{commit}..HEAD").stdout)
@@ -127,7 +128,7 @@ def have_changed(commit, inputs):
 
 
 def stale(checks, runs):
-    """What is wrong with the record, a line each."""
+    """The errors in the record, one in each line."""
     for name in sorted(runs.keys() - {check.name for check in checks}):
         yield f"{RECORD} has {name}, which is no check"
     for check in checks:
@@ -142,7 +143,7 @@ def stale(checks, runs):
 
 
 def affordable(checks, runs):
-    """The checks of the full ring that the landing ring runs too, and those that it can't afford."""
+    """The checks of the full ring that the landing ring runs, too, and those that are too expensive."""
     full = [check for check in checks if check.ring == "full" and check.name in runs]
     changed = [check for check in full if have_changed(runs[check.name].commit, check.inputs)]
     chosen, left, sum_of_cpu = [], [], 0
@@ -183,9 +184,9 @@ class Runner:
             hanging = threading.Timer(HANGING, end_group, [process.pid])
             hanging.start()
             _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)  # or Popen would wait for it again
+            process.returncode = os.waitstatus_to_exitcode(status)  # otherwise Popen would wait for it again
             hanging.cancel()
-            end_group(process.pid)  # what it has left running
+            end_group(process.pid)  # processes that it has left running
             self.processes.discard(process.pid)
         wall, cpu = time.monotonic() - started, usage.ru_utime + usage.ru_stime
         self.report(check, log, process.returncode == 0, wall, cpu)
@@ -233,7 +234,7 @@ def end_group(leader):
 
 
 def failures(log, most, frames):
-    """The lines of a log that name failures."""
+    """The lines of a log that report failures."""
     command = ["awk", "-f", "Scripts/failures.awk", "-v", f"most={most}", "-v", f"frames={frames}", str(log)]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return "\n".join(f"    {line}" for line in found.splitlines())

@@ -1,18 +1,20 @@
-"""From each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
+"""Maps each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
 
 Usage: rules.py [--write]
        rules.py --tests-for <FILES
        rules.py --tests-of RULE...
 
-Prints what is wrong: Documentation/Rules.md is not what this makes, a rule has no source, a mutant does not fit its
-source any more, or Tests/Mutants/noticed.txt lists other mutants than there are. `--write` makes Rules.md.
-`--tests-for` reads NUL-terminated paths and prints a pattern for `--filter` of the tests that a change of these files can
-break: those that name a rule of a source; for a source without rules those of the overlay's folder that it is in, or of its
-library; for a source of the C runtime the quick stress as well (STRESS); and those of a file of tests. `--tests-of` prints such
-a pattern of the tests that name one of the rules, and fails with a message if no test names one of them.
+Prints errors: Documentation/Rules.md is out of date, a rule has no source, a mutant no longer fits its source, or
+Tests/Mutants/noticed.txt does not list exactly the existing mutants. `--write` writes Rules.md.
 
-A source keeps a rule if a mutant of the rule breaks it, or if a comment of it names the rule
-(`C4`, or several: `D3, I5`). A file of tests is one of the rule's if the name of a test has it as a word.
+`--tests-for` reads NUL-terminated paths and prints a `--filter` pattern of the tests that a change of these files can
+break. These are the tests that name a rule of a source. For a source without rules, they are the tests of its folder of the
+overlay, or of its library. A source of the C runtime adds the quick stress (STRESS), and a test file adds its own tests.
+`--tests-of` prints such a pattern of the tests that name one of the rules, and fails with a message if no test names one of
+them.
+
+A source keeps a rule if a mutant of the rule breaks it, or if one of its comments names the rule (`C4`, or several: `D3,
+I5`). A test file belongs to a rule if the name of a test contains it as a word.
 """
 
 import collections
@@ -54,7 +56,7 @@ break it (`Tests/Mutants`); below, the rules of each source. Made by
 
 
 def chapters():
-    """The rules by their chapters, in order: (letter, title, rules)."""
+    """The rules by chapter, in order: (letter, title, rules)."""
     result = []
     for line in RULES.read_text().splitlines():
         if chapter := CHAPTER.match(line):
@@ -74,7 +76,7 @@ def sources():
 
 
 def mutants():
-    """(rule, name of the source) of each."""
+    """(rule, name of the source) of each mutant."""
     for path in sorted(MUTANTS.rglob("*.mutant")):
         for line in path.read_text().splitlines():
             if line.startswith("--- "):
@@ -103,7 +105,7 @@ def listed(names):
 
 
 def tests_listed(names):
-    """C's and Swift's, each without saying so every time."""
+    """The tests in C and in Swift, each language named once."""
     parts = []
     for language in ("C", "Swift"):
         own = [name.partition(" ")[2] for name in names if name.startswith(language + " ")]
@@ -139,7 +141,7 @@ def index():
 # MARK: Tests of changed files
 
 
-# The modules of tests for sources without rules.
+# For sources without rules: the modules of their tests.
 MODULES = {
     "CKVORuntime": ["CKVORuntimeTests"],
     "KVORuntime": ["KVORuntimeTests"],
@@ -162,7 +164,7 @@ FUNCTION = re.compile(r"\bfunc (\w+)")
 
 
 def functions_of(path):
-    """The tests of a file: the module, the suite, the function, the rules of its name."""
+    """The tests of a file: the module, the suite, the function, and the rules in the test's name."""
     text = path.read_text()
     for test in TEST.finditer(text):
         suites = [found[1] for line in text[: test.start()].splitlines() if (found := TYPE.match(line))]
@@ -172,7 +174,7 @@ def functions_of(path):
 
 
 def tests_for(files):
-    """Those that a change of the files can break: (module, suite, function); the latter two None for a whole module."""
+    """The tests that a change of the files can break: (module, suite, function). The last two are None for a whole module."""
     keepers, _, _ = collect()
     of_files, modules, rules, is_in_c = set(), set(), set(), False
     for file in map(pathlib.Path, files):
@@ -195,13 +197,13 @@ def tests_for(files):
 
 
 def tests_of(rules):
-    """Those whose names have one of the rules, as `tests_for` gives them."""
+    """The tests whose names contain one of the rules, in the form of `tests_for`."""
     paths = [path for folder in pathlib.Path("Tests").glob("*Tests") for path in sorted(folder.rglob("*.swift"))]
     return {test[:3] for path in paths for test in functions_of(path) if set(rules).intersection(test[3])}
 
 
 def pattern_for(tests):
-    """A pattern of the tests' identifiers; empty if there are none."""
+    """A pattern that matches the tests' identifiers; empty if there are none."""
     suites = collections.defaultdict(set)
     for module, suite, function in tests:
         suites[module, suite].add(function)
@@ -212,11 +214,11 @@ def pattern_for(tests):
     return f"^({'|'.join(parts)})" if parts else ""
 
 
-# MARK: What is wrong
+# MARK: Errors
 
 
 def unrecorded():
-    """Where the records of which test notices a mutant are not those of the mutants."""
+    """Differences between the existing mutants and the records of the tests that notice them."""
     mutants, records = set(map(label, all_paths())), set(read_records(MUTANTS / "noticed.txt"))
     for name in sorted(mutants - records):
         yield f"{name}: no record of the test that notices it: Scripts/check --mutants --write {name}"
@@ -225,7 +227,7 @@ def unrecorded():
 
 
 def misfits():
-    """The mutants that do not fit their sources any more."""
+    """The mutants that no longer fit their sources."""
     for path in all_paths():
         try:
             mutant = Mutant.read(path)

@@ -1,8 +1,8 @@
-"""Copies the C runtime, with a mutant applied, and prints which of its sources must be compiled anew.
+"""Copies the C runtime, applies a mutant, and prints the sources that must be compiled again.
 
 Usage: sabotage.py MUTANT FOLDER
 
-MUTANT is the name of one in Tests/Mutants: see mutant.py. Prints the sources of C, one in a line.
+MUTANT is the name of a mutant in Tests/Mutants: see mutant.py. Prints C sources, one in each line.
 """
 
 import pathlib

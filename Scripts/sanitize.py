@@ -2,10 +2,10 @@
 
 Usage: sanitize.py BUILD_FOLDER SCRATCH_FOLDER address|thread|optimised
 
-BUILD_FOLDER has the tests, built. They stay as they are: they would take several times as long as everything else, and a
-sanitizer would find only mistakes of tests in them. Every object of each library is replaced, and has calls of
-the sanitizer; and the program reports the errors of Tests/Checks/planted.c, or this fails. Beside the tests is the program
-ObservationBridge, which they start. Prints the path of the tests.
+BUILD_FOLDER has the built tests. They are not compiled again: that would take several times as long as everything else, and
+a sanitizer would find only mistakes of the tests in them. Every object of each library is replaced, and must contain calls
+of the sanitizer. The program must report the errors of Tests/Checks/planted.c. The program ObservationBridge, which the
+tests start, is linked beside them. Prints the path of the tests.
 """
 
 import os
@@ -18,17 +18,18 @@ import relink
 
 SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.OBSERVATION]
 C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION]
-# The tests' support that is compiled anew as well: C, which reads what the runtime may have freed; and for the thread
-# sanitizer all that has threads meet.
+# The parts of the tests' support that are compiled again as well: C, which reads memory that the runtime may have freed;
+# and, for the thread sanitizer, everything that makes threads meet.
 C_SUPPORT = [relink.FIXTURES, relink.SIGNATURES]
 SWIFT_SUPPORT = [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]
 SUPPORT = {"address": C_SUPPORT, "thread": C_SUPPORT + SWIFT_SUPPORT, "optimised": []}
 PLANTED = pathlib.Path("Tests/Checks/planted.c")
-# Not optimised, which takes most of the time of compiling, and leaves accesses out.
+# Not optimised: optimising takes most of the compile time, and removes accesses.
 LINES = ["-O0", "-gline-tables-only", "-fno-omit-frame-pointer"]
 C_FLAGS = {
     "address": [*LINES, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-    # With exceptions, a function that one leaves says so to the sanitizer, whose own stack would overflow otherwise.
+    # With exceptions, a function that an exception leaves reports that to the sanitizer, whose own stack would overflow
+    # otherwise.
     "thread": [*LINES, "-fsanitize=thread", "-fexceptions"],
     "optimised": ["-O2"],
 }
@@ -39,10 +40,10 @@ SWIFT_FLAGS = {
 }
 LINK_FLAGS = {
     "address": ["-fsanitize=address"],
-    "thread": ["-fsanitize=thread", "-lBlocksRuntime", "-ldispatch"],  # whose functions it replaces
+    "thread": ["-fsanitize=thread", "-lBlocksRuntime", "-ldispatch"],  # the sanitizer replaces their functions
     "optimised": [],
 }
-# What each object calls, and the reports of the planted errors.
+# The function that each object calls, and the reports of the planted errors.
 MARKS = {"address": b"__asan_init", "thread": b"__tsan_init"}
 REPORTS = {
     "address": {"free": "heap-use-after-free", "shift": "shift exponent 40 is too large"},
@@ -58,7 +59,7 @@ def compile_library(library, into, build, way):
 
 
 def of_program(objects, build):
-    """Those of the libraries that a program has."""
+    """The objects of the libraries that a program contains."""
     return {library: made for library, made in objects.items() if build.objects_of(library)}
 
 

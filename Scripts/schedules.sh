@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034 # Scripts/checks/schedules and Scripts/prove use what this file sets
-# Building the program that tries schedules (Tests/Schedules).
+# Builds the program that tries schedules (Tests/Schedules).
 
 source "$(dirname "${BASH_SOURCE[0]}")/c.sh"
 
@@ -7,14 +7,14 @@ schedules=$build/schedules
 schedule_flags=(-g -O1 -fno-omit-frame-pointer -fexceptions -DKVO_POISON -DKVO_SIMULATED_BUFFERS)
 interposing=(-include "$root/Tests/Schedules/interpose.h")
 
-# build_schedules: builds $schedules/schedules of the runtime with the scheduler's points, but for its memory, which
-# is the program's own. Sets schedule_objects, the runtime's.
+# build_schedules: builds $schedules/schedules from the runtime with the scheduler's switching points, except for memory.c,
+# which the program replaces. Sets schedule_objects to the runtime's objects.
 build_schedules() {
   local sum object
   read_link_flags
   read -ra ffi_flags < <(pkg-config --cflags libffi && echo)
   mkdir -p "$schedules"
-  # What is compiled is kept by the flags: see compile.
+  # Objects are cached by their flags (see compile), so the flags contain this checksum.
   sum=$(cat Tests/Schedules/interpose.h Tests/Chaos/points.h | sha1sum | cut -c -12)
   compile schedules "${schedule_flags[@]}" -w "${interposing[@]}" "-DPOINTS=$sum"
   schedule_objects=()
@@ -27,17 +27,17 @@ build_schedules() {
   link_schedules "$schedules/schedules" "${schedule_objects[@]}"
 }
 
-# link_schedules PROGRAM OBJECT...: not to be loaded elsewhere, so that addresses are the same in each run.
+# link_schedules PROGRAM OBJECT...: not position-independent, so that addresses are the same in each run.
 link_schedules() {
   clang++ -no-pie -g "$schedules"/*.c.o "${@:2}" "${link_flags[@]}" -lpthread -o "$1"
 }
 
-# link_sabotaged MUTANT PROGRAM: the same with the runtime sabotaged by a mutant of Tests/Mutants.
+# link_sabotaged MUTANT PROGRAM: links the program with the runtime broken by a mutant of Tests/Mutants.
 link_sabotaged() {
   local folder=$schedules/sabotaged sources source object rest=()
   rm -rf "$folder"
   sources=$(python3 Scripts/sabotage.py "$1" "$folder/CKVORuntime") || fail "$1 is no mutant"
-  # Of a header all sources are named, but for those of C++.
+  # If the mutant changes a header, sabotage.py lists all C sources, but no C++ sources.
   [[ $sources != *$'\n'* ]] || sources+=$'\n'$(printf '%s\n' "$folder"/CKVORuntime/*/*.cpp)
   while IFS= read -r source; do
     compile_sabotaged "$source" "$folder" || fail "$1 can't be compiled"

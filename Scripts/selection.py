@@ -1,9 +1,10 @@
-"""The mutants to run after a change.
+"""Selects the mutants to run after a change.
 
-`--changed-since COMMIT` takes those whose own file, record, source or noticing test has changed since that commit, in
-later commits or in the working tree. Of a source with many mutants it takes those of the functions that have changed.
-`--tenth HASH` takes all of a source's mutants, and a tenth of the mutants that nothing has changed for: a mutant is always
-in the same tenth, and a commit's hash says which of the ten runs. With it, a change of these scripts takes all mutants.
+`--changed-since COMMIT` selects those whose own file, record, source or noticing test has changed since that commit, in
+later commits or in the working tree. For a source with many mutants, it selects those of the changed functions.
+
+`--tenth HASH` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in the
+same tenth, and a commit's hash determines which of the ten runs. With it, a change of these scripts selects all mutants.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ def git(*arguments):
 
 
 def changed_since(commit):
-    """The files that differ from a commit, in the working tree, of those that a mutant can depend on."""
+    """The files that a mutant can depend on and that differ from a commit in the working tree."""
     folders = ["--", "Sources", "Tests", "Scripts"]
     tracked = git("diff", "--name-only", "-z", commit, *folders)
     return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard", *folders)).split("\0")) - {""}
@@ -40,7 +41,7 @@ def changed_since(commit):
 
 
 def key_of(test):
-    """A test's identifier without its place in the file: `Module.Suite/function()/File.swift`."""
+    """A test's identifier without its position in the file: `Module.Suite/function()/File.swift`."""
     return re.sub(r":\d+:\d+$", "", test)
 
 
@@ -53,7 +54,7 @@ def parsed(text):
 
 
 def records_at(commit, path):
-    """The records that a commit has."""
+    """The records in a commit."""
     try:
         return parsed(git("show", f"{commit}:{path}"))
     except subprocess.CalledProcessError:
@@ -97,7 +98,7 @@ def reason_for(path, changed, records, earlier):
 
 
 def notices_in(file, path, record):
-    """Whether a file has the test that notices a mutant; without a record, whether it may have."""
+    """Whether a file has the test that notices a mutant; without a record, whether it may have it."""
     folder = f"Tests/{folder_of(path).module}/"
     if not file.startswith(folder):
         return False
@@ -109,7 +110,7 @@ def tenth_of(name):
 
 
 def without_mutants(commit):
-    """The changed sources of libraries that have mutants which no mutant breaks."""
+    """The changed sources that no mutant breaks, in libraries that have mutants."""
     libraries = {folder.library for folder in FOLDERS.values()}
     broken = set()
     for path in MUTANTS.rglob("*.mutant"):
@@ -127,7 +128,7 @@ def without_mutants(commit):
 
 
 def without_other_functions(reasons, commit):
-    """Where many mutants are selected for one source: those that break the functions that have changed, if there are."""
+    """If many mutants are selected for one source: drops those that break no changed function, if any are left."""
     by_file = {}
     for path, reason in reasons.items():
         if reason.startswith(SOURCE):
@@ -155,13 +156,13 @@ def near_changes(file, mutants, commit):
 
 
 def changed_lines(file, commit):
-    """The indices of lines that are new or changed, or before which lines are gone."""
+    """The indices of lines that are new or changed, or that follow deleted lines."""
     for first, count in HUNK.findall(git("diff", "--unified=0", commit, "--", str(file))):
         yield from range(int(first) - 1, int(first) - 1 + max(1, int(count or 1)))
 
 
 def function_of(lines, index):
-    """The lines of the function that a line belongs to. A function of Swift is indented once, in a type."""
+    """The lines of the function that contains a line. A Swift function is indented once, in a type."""
     depth = 2 if any(line.startswith("  func ") for line in lines) else 0
     first = next((i for i in range(index, -1, -1) if begins_function(lines[i], depth)), 0)
     ends = " " * (len(lines[first]) - len(lines[first].lstrip())) + "}"

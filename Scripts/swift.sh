@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2034 # the checks use what this file sets
-# What the checks of the Swift module's public interface share: its symbol graph, and samples that
-# such a check is tried on before it is believed.
+# Shared by the checks of the Swift modules' public interface: their symbol graphs, and samples on which such a check is
+# tried first.
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# What users import.
+# The modules that users import.
 modules=(KVORuntime KVOFoundation KVOTesting)
 
-# Builds the Swift modules and sets bin, module_flags, by which they and those of C are found, and plugin_flags, by which
-# swiftc finds the macros.
+# Builds the Swift modules. Sets bin; module_flags, with which these modules and those of C are found; and plugin_flags,
+# with which swiftc finds the macros.
 build_module() {
   local map module
   if [ -z "${KVO_TESTS_ARE_BUILT-}" ]; then
-    for module in "${modules[@]:1}"; do # each with KVORuntime
+    for module in "${modules[@]:1}"; do # each also builds KVORuntime
       swift build "${debug[@]}" --target "$module"
     done
   fi
@@ -24,8 +24,8 @@ build_module() {
   done
 }
 
-# symbol_graph MODULE FOLDER OPTION...: writes what a module declares, and as what it extends others.
-# With internal declarations: the extractor leaves out public ones with an underscore otherwise.
+# symbol_graph MODULE FOLDER OPTION...: writes the declarations of a module, and its extensions of other modules. Internal
+# declarations are included, since the extractor would omit public ones with an underscore otherwise.
 symbol_graph() {
   swift-symbolgraph-extract -module-name "$1" -target "$(clang -print-target-triple)" \
     -minimum-access-level internal -skip-synthesized-members -output-dir "$2" \
@@ -33,14 +33,15 @@ symbol_graph() {
   [ -e "$2/$1.symbols.json" ] || fail "no symbol graph of $1"
 }
 
-# sample_graph FILE FOLDER: the same for a sample of a module.
+# sample_graph FILE FOLDER: writes the symbol graph of a sample module.
 sample_graph() {
   swiftc -swift-version 6 -parse-as-library -emit-module -module-name Sample "${module_flags[@]}" "${plugin_flags[@]}" \
     "$root/$1" -o "$2/Sample.swiftmodule"
   symbol_graph Sample "$2" -I "$2"
 }
 
-# objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Those of deleted sources stay in the folder.
+# objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Objects of deleted sources stay in the
+# folder, so they are not listed from there.
 objects_of() {
   local module source object
   for module; do

@@ -1,7 +1,7 @@
-"""What the checks of public declarations share: reading symbol graphs, and telling findings.
+"""Shared by the checks of public declarations: reading symbol graphs, and reporting findings.
 
-A check is tried on a sample before it is believed. Each line of a sample says what the check must
-find there, by `// finds NAME NAME`; where it says nothing, nothing may be found.
+A check is tried on a sample before it is believed. A line of a sample lists the expected findings there, as `// finds NAME
+NAME`; on other lines nothing may be found.
 """
 
 import json
@@ -9,12 +9,12 @@ import re
 from collections import namedtuple
 from urllib.parse import unquote, urlparse
 
-# `subject` is what a sample's line names.
+# `subject` is the name in a sample's line.
 Finding = namedtuple("Finding", "path line subject text")
 
 
 def read(paths):
-    """Symbol graphs, as Swift and clang write them."""
+    """Reads symbol graphs, as Swift and clang write them."""
     graphs = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -31,7 +31,7 @@ def name(symbol):
 
 
 def place(symbol):
-    """File and line, counted from 0; none for what the compiler derives."""
+    """File and line, counted from 0; None for symbols that the compiler derives."""
     if "location" not in symbol:
         return None, None
     location = symbol["location"]
@@ -53,7 +53,7 @@ def tell(findings):
 
 
 def differs_from_sample(findings, samples):
-    """Tells where a check finds other things than its samples say; also if these say nothing."""
+    """Prints the differences between a check's findings and its samples. It also fails if the samples expect nothing."""
     expected = {mark for sample in samples for mark in announced(sample)}
     found = {(finding.path, finding.line, finding.subject) for finding in findings}
     for path, line, subject in sorted(expected - found):

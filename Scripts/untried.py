@@ -1,9 +1,10 @@
-"""Prints which changed files Scripts/try does not try, and which checks do.
+"""Prints which changed files Scripts/try does not cover, and which checks do.
 
 Usage: untried.py COMMIT [CHECK...] <FILES
 
-FILES differ from COMMIT and are NUL-terminated. CHECKs have run already. A file is tried if it has a test, as a source of a library or as a file of
-tests, or if it is a mutant that tests must notice. A check tries the files that its head names as inputs.
+FILES differ from COMMIT and are NUL-terminated. CHECKs have run already. A file is covered if it has a test, as a source of
+a library or as a test file, or if it is a mutant that tests must notice. A check covers the files that its head names as
+inputs.
 """
 
 import collections
@@ -15,7 +16,7 @@ import rules
 from mutant import all_paths
 from selection import git
 
-MOST = 5  # files that a line names
+MOST = 5  # files named in one line
 
 
 def is_tried(file, mutants):
@@ -28,7 +29,7 @@ def is_tried(file, mutants):
 
 
 def inputs_of(check, commit):
-    """The files that a check names, those included that are gone since a commit."""
+    """The files that a check names, including those deleted since a commit."""
     paths = ["--", *check.inputs, *rings.ALWAYS]
     there = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", *paths)
     return set((there + git("diff", "-z", "--name-only", commit, *paths)).split("\0"))

@@ -1,4 +1,4 @@
-// Through a relation by key path: reading, setting, observing.
+// Key paths through a relationship: reading, setting, observing.
 import KVORuntime
 
 final class Address: KVOObject {

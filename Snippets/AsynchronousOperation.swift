@@ -1,4 +1,5 @@
-// An asynchronous operation, whose state is behind a concurrent queue. It runs in a queue, after another one.
+// An asynchronous operation whose state is protected by a concurrent queue. An operation queue runs
+// it after another one.
 import Foundation
 import KVOFoundation
 import KVORuntime

@@ -1,4 +1,5 @@
-// What tells observers by itself: the setter, a key, a key path, a proxy of a to-many property.
+// Changes that notify automatically: by setter, by key, by key path, by a proxy of a to-many
+// property.
 import KVORuntime
 
 final class Transaction: KVOObject {
@@ -34,5 +35,5 @@ try document.setValue("Rainy days", forKeyPath: "account.name")
 
 let transactions = try account.mutableArrayValue(forKey: "transactions")
 try transactions.append(Transaction(20))
-// The same, with the elements' type.
+// A proxy with the type of the elements.
 account.mutableArray(\.transactions).append(Transaction(30))

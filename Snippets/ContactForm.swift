@@ -1,5 +1,5 @@
-// A form whose fields are found by key: each key of the model, with "Field" behind it, is a key of the
-// form. What is typed is validated by the model before it is set.
+// A form whose fields are found by key: each key of the model, followed by "Field", is a key of the
+// form. The model validates the typed text before it is set.
 import KVORuntime
 
 final class Contact: KVOObject {
@@ -27,7 +27,7 @@ final class TextField {
   var text = ""
 }
 
-/// Where the fields are: the form does not own them.
+/// Owns the fields; the form does not.
 struct Window {
   let nameField = TextField(), nicknameField = TextField()
   let emailField = TextField(), cityField = TextField()
@@ -45,7 +45,7 @@ final class DetailForm: KVOObject {
     didSet { try! updateFields() }
   }
 
-  // Nothing tells a weak property of another kind from without: they are declared.
+  // From outside the class, these properties can't be recognised as weak, so they are declared.
   override class func registerKeys() {
     declareKeys { keys in
       keys.stored("nameField", \.nameField)
@@ -63,7 +63,7 @@ final class DetailForm: KVOObject {
     cityField = window.cityField
   }
 
-  /// The user has left a field.
+  /// Called when the user leaves a field.
   func editingDidEnd(_ field: TextField) throws {
     for key in contactKeys where try self.field(for: key) === field {
       var value: Any? = field.text

@@ -1,5 +1,5 @@
-// Three ways to know which change is meant: by the key path, without a context; by one context for a
-// class, and then the key path; by a context for each key.
+// Three ways to identify a change: by its key path, without a context; by one context for the class
+// and then the key path; by a context for each key.
 import KVORuntime
 
 final class Account: KVOObject {
@@ -7,7 +7,7 @@ final class Account: KVOObject {
   @Observed var interestRate = 0.01
 }
 
-/// Without a context: enough where neither superclass nor subclass observes anything.
+/// Without a context: enough if neither superclass nor subclass observes anything.
 final class Display: KVOObject {
   override func observeValue(
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
@@ -21,7 +21,7 @@ final class Display: KVOObject {
   }
 }
 
-/// One context says that a notification is this class's own, the key path which one.
+/// The context identifies the notifications of this class; the key path says which one it is.
 class Auditor: KVOObject {
   private static let context = KVOContext()
 
@@ -42,8 +42,8 @@ class Auditor: KVOObject {
   }
 }
 
-/// A context for each key: no strings are compared. What is not its own belongs to its superclass,
-/// which observes the same key of the same account.
+/// A context for each key, so no strings are compared. All other notifications belong to the
+/// superclass, which observes the same keys of the same account.
 final class Inspector: Auditor {
   private static let balanceContext = KVOContext()
   private static let interestRateContext = KVOContext()

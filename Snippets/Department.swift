@@ -1,5 +1,5 @@
-// A total over the employees of a department, kept by hand: the department observes the salary of
-// each employee, those who join and those who leave, too.
+// A total over the employees of a department, maintained by hand: the department observes the
+// salary of each employee, including those who join, and stops when they leave.
 import KVORuntime
 
 final class Employee: KVOObject {

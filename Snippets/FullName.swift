@@ -1,5 +1,5 @@
-// A name that depends on two others, said in three ways: by the class function for all keys, by a
-// declaration, and from an extension.
+// A name that depends on two other properties, declared in three ways: by the class method for all
+// keys, by a declaration, and from an extension.
 import KVORuntime
 
 class Person: KVOObject {
@@ -9,7 +9,7 @@ class Person: KVOObject {
   var fullName: String { "\(firstName) \(lastName)" }
 }
 
-/// The class function names what affects each key, and leaves other keys to the superclass.
+/// The class method names the keys that affect each key, and leaves other keys to the superclass.
 final class Employee: Person {
   override class func registerKeys() {
     declareKeys { $0.accessors("fullName", get: \.fullName) }
@@ -21,14 +21,14 @@ final class Employee: Person {
   }
 }
 
-/// A declaration for the one key.
+/// A declaration for one key.
 final class Customer: Person {
   override class func registerKeys() {
     declareKeys { $0.computed("fullName", \.fullName, affectedBy: ["firstName", "lastName"]) }
   }
 }
 
-/// An extension can't override a class function, but declare its keys at any time.
+/// An extension can't override a class method, but it can declare keys at any time.
 extension Person {
   var initials: String { "\(firstName.prefix(1)).\(lastName.prefix(1))." }
 
@@ -54,7 +54,7 @@ Person.declareInitials()
 tokens.append(try watch(person, "initials"))
 person.firstName = "Mary"
 
-// And by key path, without any declaration: what the getter reads is what is observed.
+// By typed key path, no declaration is needed: the properties that the getter reads are observed.
 tokens = [
   person.observe(\.fullName, options: .new) { _, change in
     print("undeclared: \(change.newValue!)")

@@ -1,5 +1,5 @@
-// Properties by key: a number that is an integer, nil for a number, and keys that the class does not
-// have.
+// Properties by key: an integer for a floating-point property, nil for a number, and keys that the
+// class does not have.
 import KVORuntime
 
 class Figure: KVOObject {
@@ -7,7 +7,7 @@ class Figure: KVOObject {
   @Observed var height = 0.0
 }
 
-/// Takes nil for its height, and any key that begins with "note".
+/// Accepts nil for its height, and any key that begins with "note".
 final class Statue: Figure {
   private var notes: [String: String] = [:]
 

@@ -1,9 +1,9 @@
-// A colour in the Lab space: red, green and blue depend on lightness and the two axes, the colour on
-// those. A view shows the colour of whatever it is given.
+// A colour in the Lab space: red, green and blue depend on lightness and the two axes, and the
+// colour depends on those. A view shows the colour of the object that it is given.
 import KVORuntime
 
 final class LabColor: KVOObject {
-  // Told by hand, and only where it is a change.
+  // Notifies by hand, and only if the value changes.
   private var lightness = 50.0
   var lComponent: Double {
     get { lightness }
@@ -17,7 +17,7 @@ final class LabColor: KVOObject {
   @Observed var aComponent = 0.0
   @Observed var bComponent = 0.0
 
-  // Approximately; what matters here is which depends on what.
+  // An approximation: only the dependencies matter here.
   var redComponent: Double { channel(lComponent + aComponent) }
   var greenComponent: Double { channel(lComponent - aComponent) }
   var blueComponent: Double { channel(lComponent - bComponent) }
@@ -43,7 +43,7 @@ final class ColorView {
 
   var labColor: LabColor? {
     didSet {
-      // The old token, and with it the old registration, goes when the new one comes.
+      // Assigning the new token releases the old one, which ends the old registration.
       colorToken = labColor?.observe(\.color, options: .initial, target: self) { view in
         { _ in view.colorDidChange() }
       }

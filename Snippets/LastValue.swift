@@ -1,5 +1,6 @@
-// The last value of what several threads set: the property's author locks what it stores, and the observer
-// reads it under a lock of its own, since the value that it is told may be an older one.
+// The last value of a property that several threads set. The property's author locks its storage.
+// The observer reads the property under a lock of its own, since the value in the change may be
+// outdated.
 import KVORuntime
 import Synchronization
 

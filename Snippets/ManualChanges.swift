@@ -1,4 +1,4 @@
-// Changes told by hand: automatic notification is off for three keys, and left to the superclass for
+// Manual notification: automatic notification is off for three keys, and left to the superclass for
 // the others.
 import KVORuntime
 
@@ -22,20 +22,20 @@ class Account: KVOObject {
       ? false : super.automaticallyNotifiesObservers(forKey: key)
   }
 
-  /// One key, told each time.
+  /// One key, with a notification each time.
   func setBalance(_ newBalance: Double) {
     willChangeValue(forKey: "balance")
     balance = newBalance
     didChangeValue(forKey: "balance")
   }
 
-  /// Told only if it is a change.
+  /// Notifies only if the value changes.
   func setBalanceIfNew(_ newBalance: Double) {
     guard newBalance != balance else { return }
     setBalance(newBalance)
   }
 
-  /// One operation that changes two keys: their pairs are nested.
+  /// One operation that changes two keys, with nested pairs.
   func setBalanceAndCount(_ newBalance: Double) {
     willChangeValue(forKey: "balance")
     willChangeValue(forKey: "itemChanged")
@@ -45,14 +45,14 @@ class Account: KVOObject {
     didChangeValue(forKey: "balance")
   }
 
-  /// Of an ordered to-many property the kind of change and the indexes are told as well.
+  /// For an ordered to-many property, pass the kind of change and the indexes as well.
   func removeTransactions(at indexes: RangeSet<Int>) {
     willChange(.removal, valuesAt: indexes, forKey: "transactions")
     transactions.removeSubranges(indexes)
     didChange(.removal, valuesAt: indexes, forKey: "transactions")
   }
 
-  /// The same pairs around a body: they are closed also when it throws.
+  /// A pair around a body, which is also closed if the body throws.
   func empty() {
     withChange(of: \.balance) { balance = 0 }
   }

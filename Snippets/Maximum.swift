@@ -1,5 +1,5 @@
-// Collection operators: the greatest of some numbers, of the amounts of some transactions, and what
-// else can be asked of a collection.
+// Collection operators: the greatest of some numbers and of the amounts of some transactions, and
+// further operators.
 import KVORuntime
 
 final class Transaction: KVOObject {

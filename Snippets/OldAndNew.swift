@@ -1,5 +1,5 @@
-// The old and the new value, for those who ask: of a number, of an optional, of what its setter
-// corrects.
+// The old and the new value, if the options ask for them: of a number, of an optional, and of a
+// value that its setter corrects.
 import KVORuntime
 
 final class Room: KVOObject {
@@ -7,7 +7,7 @@ final class Room: KVOObject {
   @Observed var guest: String?
   private var volumeField = 3
 
-  // What observers are told is what the getter answers, not what the setter was given.
+  // Observers get the value that the getter returns, not the one passed to the setter.
   var volume: Int {
     get { volumeField }
     set { volumeField = min(max(newValue, 0), 10) }
@@ -45,7 +45,7 @@ room.guest = "Ada"
 room.guest = nil
 try room.setValue(50, forKey: "volume")
 
-// Typed: an optional's nil is a value like others.
+// Typed: nil is a value of an optional like any other.
 let token = room.observe(\.guest, options: [.old, .new]) { _, change in
   if case .some(let guest) = change.newValue { print("the guest is \(guest ?? "nobody")") }
 }

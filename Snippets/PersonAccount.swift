@@ -1,4 +1,4 @@
-// A person watches the balance and the interest rate of an account: registration under two
+// A person observes the balance and the interest rate of an account: registration with two
 // contexts, changes, removal, and a mistake.
 import KVORuntime
 
@@ -8,8 +8,8 @@ final class Account: KVOObject {
 }
 
 final class Person: KVOObject {
-  // A context tells a class's notifications from its superclass's, and one key from the other
-  // without comparing strings.
+  // A context distinguishes a class's notifications from its superclass's, and one key from
+  // another, without comparing strings.
   private static let balanceContext = KVOContext()
   private static let interestRateContext = KVOContext()
 
@@ -41,7 +41,7 @@ final class Person: KVOObject {
     case Self.balanceContext: report("balance", change)
     case Self.interestRateContext: report("interest rate", change)
     default:
-      // Not this class's own: the superclass may be watching too.
+      // Not this class's own notification: the superclass may be observing, too.
       super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
     }
   }

@@ -1,5 +1,5 @@
-// A collection that is no array: a class answers how many elements there are and which is where, and
-// key-value coding makes an array of it that asks for no more than is used.
+// A collection that is not an array: the class returns the number of elements and each element.
+// Key-value coding presents them as an array, which only requests the elements that are used.
 import KVORuntime
 
 final class Primes: KVOObject {
@@ -17,7 +17,7 @@ final class Primes: KVOObject {
 
   private(set) var calls: [String] = []
 
-  /// The array that key-value coding makes.
+  /// The array that key-value coding returns.
   var primes: ArrayProxy {
     get throws { try value(forKey: "backingPrimes") as! ArrayProxy }
   }

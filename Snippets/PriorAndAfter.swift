@@ -1,4 +1,4 @@
-// One notification before each change and one after it, told apart by the change.
+// One notification before each change and one after it, which the change dictionary distinguishes.
 import KVORuntime
 
 final class Lamp: KVOObject {

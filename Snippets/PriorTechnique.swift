@@ -1,5 +1,6 @@
-// Why there are notifications before a change: an object whose own key depends on what it observes
-// must say that this key will change while it still has its old value. After the change is too late.
+// The purpose of notifications before a change: an object whose own key depends on an observed one
+// must announce that its key will change while the key still has its old value. After the change is
+// too late.
 import KVORuntime
 
 final class Order: KVOObject {
@@ -11,7 +12,7 @@ final class Invoice: KVOObject {
   private static let context = KVOContext()
   private let order: Order
 
-  /// Kept nowhere: what it was can only be asked before the order changes.
+  /// Not stored, so its old value is only available before the order changes.
   var total: Int { order.price * order.quantity }
 
   init(of order: Order) throws {

@@ -1,5 +1,6 @@
-// A reactive library over observing, as small as one can be: signals, events, disposables, bags. A signal's
-// subscription has a registration of its own; nothing here keeps an observed object alive.
+// A minimal reactive library on top of observing: signals, events, disposables, bags. Each
+// subscription to a signal has a registration of its own, and nothing here retains an observed
+// object.
 import KVORuntime
 import Synchronization
 
@@ -8,8 +9,8 @@ enum Event<Value> {
   case completed
 }
 
-/// Ends a subscription. What is added after the end is ended at once: an initial call may dispose before the
-/// token that it comes from has been returned.
+/// Ends a subscription. A token added after the end is ended at once: an initial call may dispose
+/// before `observe` has returned the token.
 final class Disposable: Sendable {
   private let tokens = Mutex<[KeyValueObservation]?>([])
 
@@ -31,7 +32,7 @@ final class Disposable: Sendable {
     for token in ended { token.invalidate() }
   }
 
-  /// Kept with the owner, whose death lets go of it, and so ends the subscription.
+  /// Stored with the owner, whose death releases it and so ends the subscription.
   func disposed(by owner: KVOObject) {
     owner[Self.bag] = (owner[Self.bag] ?? []) + [self]
   }
@@ -71,12 +72,12 @@ struct Signal<Value> {
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// The value that there is, then each one that comes, then the end when the object dies.
+  /// The current value, then each new one, then completion when the object dies.
   func signal<Value>(_ keyPath: KeyPath<Self, Value>) -> Signal<Value> {
     Signal { [weak self] disposable, receive in
       guard let self else { return receive(.completed) }
       disposable.add(onDeinit { receive(.completed) })
-      // The property is read: of a change of elements only these are told.
+      // Read the property: a change of elements carries only the affected elements.
       disposable.add(
         observe(keyPath, options: .initial) { object, _ in receive(.next(object[keyPath: keyPath]))
         })

@@ -1,5 +1,6 @@
-// A total over the employees of a department, as Department keeps one by hand: a computed property, of which
-// nothing is declared. Observers are told when employees join or leave, and when a salary of theirs changes.
+// A total over the employees of a department as a computed property, without any declaration.
+// (Department maintains one by hand.) Observers are notified when employees join or leave, and when
+// a salary changes.
 import KVORuntime
 
 final class Employee: KVOObject {

@@ -1,5 +1,6 @@
-// A document that undoes: every change of an employee list is recorded, also of those who join it. A menu follows what
-// can be undone; a copy of the list elsewhere follows by transcripts.
+// A document with undo: every change of an employee list is recorded, including changes of
+// employees who join. A menu shows what can be undone; a copy of the list is kept up to date by
+// transcripts.
 import KVORuntime
 
 final class Employee: KVOObject {

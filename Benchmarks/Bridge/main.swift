@@ -1,5 +1,5 @@
-// What reads cost in a program that links KVOObservation: `Benchmarks` runs this, for a case at a time, and reads the
-// nanoseconds of each repetition from what it prints.
+// Measures reads in a program that links KVOObservation. `Benchmarks` runs it for one case at a time and
+// reads the printed nanoseconds of each repetition.
 import Glibc
 import KVOObservation
 import KVORuntime
@@ -13,7 +13,7 @@ final class Account: KVOObject {
   var balance = 0.0
 }
 
-/// How often trackers were told.
+/// Counts the notifications of trackers.
 final class Told: @unchecked Sendable {
   var count = 0
 }
@@ -25,7 +25,7 @@ func sum(_ account: Account, _ iterations: Int) -> Double {
   return sum
 }
 
-/// A body that reads a property is tracked, and the property is set.
+/// Tracks a body that reads a property, then sets the property.
 @inline(never)
 func track(_ account: Account, _ told: Told, _ iterations: Int) {
   for i in 0..<iterations {
@@ -60,7 +60,7 @@ func run(_ name: String, _ iterations: Int) {
     return
   default: exit(2)
   }
-  // Every change was told.
+  // Check that every change was delivered.
   if told.count != iterations { exit(1) }
 }
 

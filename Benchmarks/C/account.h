@@ -1,4 +1,4 @@
-/// The observed class of the C cases: two scalar properties, made by the macros.
+/// The observed class of the C cases: two scalar properties, defined by the macros.
 #ifndef BENCHMARK_ACCOUNT_H
 #define BENCHMARK_ACCOUNT_H
 
@@ -15,11 +15,11 @@ typedef struct account {
   PROPERTY(account, double, interestRate, InterestRate, ASSIGN)
 KVO_CLASS_INTERFACE(account, ACCOUNT_PROPERTIES)
 
-/// A subclass that changes nothing: observing its objects leaves accounts' dispatch tables alone,
-/// and the other way round. Made at the first call for a name, which lives for ever.
+/// Returns a subclass that adds nothing. Observing its objects does not affect the dispatch tables of
+/// accounts, and vice versa. The class is created at the first call for a name and lives for ever.
 const kvo_class *bench_account_subclass(const char *name);
 
-/// A new object of one of these classes; stops the program if there is no memory.
+/// Returns a new object of one of these classes. Stops the program if there is no memory.
 account *bench_account_create(const kvo_class *cls);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include "support.h"
 
-/// The other thread works from the timed one's begin to its end, whatever either costs.
+/// The other thread works exactly while the timed thread does, from begin to end, whatever either costs.
 struct bench_company {
   bench_workload (*make)(void);
   bench_workload work;
   pthread_t thread;
-  sem_t begin, end; ///< posted by the timed thread, and by the other one
+  sem_t begin, end; ///< posted by the timed thread, and by the other thread
   atomic_bool is_timed, is_over;
-  uint64_t iterations; ///< that the other thread has done
+  uint64_t iterations; ///< done by the other thread
 };
 
 enum { OTHERS_AT_ONCE = 256 };

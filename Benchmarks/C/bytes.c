@@ -1,5 +1,5 @@
-/// What observations take of memory: everything that is there afterwards and was not before, with
-/// each observer told once in between, so that what is made late counts too.
+/// Memory used by observations: all memory in use afterwards, minus that before. Each observer is called once
+/// in between, so that memory allocated late counts, too.
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static double bytes_for_keys(const bench_keyed_class *keyed) {
   kvo_object *object = bench_keyed_object_create(keyed);
   kvo_handle **handles = bench_allocate(count, sizeof *handles);
   uint64_t deliveries = 0;
-  (void)bench_memory_in_use(); // What reading itself keeps is there now.
+  (void)bench_memory_in_use(); // The measurement's own allocations are done now.
   uint64_t before = bench_memory_in_use();
   for (size_t i = 0; i < count; i++)
     handles[i] = bench_observe(object, keyed->keys[i].name, 0, &deliveries);
@@ -58,7 +58,7 @@ static double bytes_for_keys(const bench_keyed_class *keyed) {
   return bytes;
 }
 
-// A class of its own: nothing about it is there yet, or all that one object needed.
+// A new class for each count, so that either nothing of it exists yet, or all that one object needed does.
 double bench_bytes_for_keys(size_t count, bool are_known) {
   const bench_keyed_class *keyed =
       bench_keyed_class_make(are_known ? "BenchmarkKnownBytes" : "BenchmarkBytes", count);

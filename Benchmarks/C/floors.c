@@ -1,4 +1,4 @@
-/// What the C cases can't go below: an indirect call, and a libffi closure around it.
+/// Lower bounds of the C cases: an indirect call, and a libffi closure around one.
 #include <dlfcn.h>
 #include <ffi.h>
 #include <stdlib.h>
@@ -8,17 +8,17 @@
 #include "beside.h"
 #include "support.h"
 
-/// The shape of the runtime's setters, with nothing of the runtime in it.
+/// The shape of the runtime's setters, without the runtime.
 typedef struct floor_object {
   double value;
 } floor_object;
 typedef void (*floor_setter)(floor_object *self, const void *_cmd, double value);
 
-/// Everything one closure needs.
+/// The state of one closure.
 typedef struct floor_state {
   floor_object object;
-  floor_setter setter; ///< what the loop calls
-  uint64_t calls;      ///< of the closure's handler
+  floor_setter setter; ///< called by the loop
+  uint64_t calls;      ///< calls of the closure's handler
   ffi_closure *closure;
   ffi_cif cif;
   ffi_type *arguments[3];
@@ -32,7 +32,7 @@ static void store(floor_object *self, const void *_cmd, double value) {
 static void floor_run(void *opaque, uint64_t iterations) {
   floor_state *state = opaque;
   floor_setter setter = state->setter;
-  // Keeps the compiler from knowing which function it is.
+  // Hides from the compiler which function it is.
   __asm__ volatile("" : "+r"(setter));
   for (uint64_t i = 0; i < iterations; i++) setter(&state->object, NULL, (double)i);
 }
@@ -52,7 +52,7 @@ bench_workload bench_floor_call(bool beside_another) {
   return beside_another ? bench_beside(floor_call, floor_call) : floor_call();
 }
 
-/// The closure's handler: counts, as an observer would, and calls the typed original.
+/// The closure's handler: counts, as an observer would, and calls the typed setter.
 static void forward(ffi_cif *cif, void *result, void **arguments, void *opaque) {
   (void)cif;
   (void)result;
@@ -89,7 +89,7 @@ bench_workload bench_floor_ffi_closure(void) {
 const char *bench_libffi_version(void) { return ffi_get_version(); }
 #else
 const char *bench_libffi_version(void) {
-  // The link resolved: libffi.so.8 says little, libffi.so.8.1.2 is one release.
+  // Resolve the link: libffi.so.8 says little, but libffi.so.8.1.2 is one release.
   static char path[4096];
   Dl_info info;
   if (dladdr((void *)ffi_call, &info) == 0 || !info.dli_fname || !realpath(info.dli_fname, path))

@@ -25,7 +25,7 @@ static void shared_setter(kvo_object *self, const kvo_method *_cmd, double value
   *cell(self, _cmd) = value;
 }
 
-/// The map from slot to cell while it is being made.
+/// The map from slot to cell, while it is being built.
 typedef struct slot_map {
   uint32_t *cells;
   size_t capacity;

@@ -1,4 +1,4 @@
-/// Many observed keys of one object: what a change costs must not depend on how many there are.
+/// Many observed keys of one object: the cost of a change must not depend on their number.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,14 +7,14 @@
 #include "kvo_diagnostics.h"
 #include "support.h"
 
-/// Registered in the order of the keys, set in a shuffled one: memory is not visited in the order
-/// in which it was given out.
+/// Keys are registered in order and set in a shuffled order, so that memory is not visited in order of
+/// allocation.
 typedef struct many_keys_state {
   kvo_object *object;
   size_t count;
-  size_t place;               ///< in the shuffled order, where the next change goes on
+  size_t place;               ///< index into the shuffled order of the next change
   const kvo_method **setters; ///< by place
-  uint32_t *order;            ///< by place, the key
+  uint32_t *order;            ///< maps a place to its key
   uint64_t *deliveries;       ///< by key
   kvo_handle **handles;       ///< by key
 } many_keys_state;
@@ -51,7 +51,8 @@ static void many_keys_finish(void *opaque, uint64_t iterations) {
   free(state);
 }
 
-/// One class for each count and way, so that tables by class are as large as the object is.
+/// A separate class for each count and kind of interposer, so that tables of the class are as large as the
+/// object.
 static const bench_keyed_class *class_of(bench_way way, size_t count) {
   char name[32];
   snprintf(name, sizeof name, "Benchmark%sKeys%zu", way == BENCH_TYPED ? "Typed" : "Closure",

@@ -1,4 +1,4 @@
-/// Many observed objects of one class: what a change costs must not depend on how many there are.
+/// Many observed objects of one class: the cost of a change must not depend on their number.
 #include <stdlib.h>
 
 #include "BenchmarkC.h"
@@ -6,10 +6,11 @@
 #include "keyed_class.h"
 #include "support.h"
 
-/// Each has one observer of one key. They are set in a shuffled order, as `many_keys.c` sets keys.
+/// Each object has one observer of one key. Like the keys in `many_keys.c`, objects are set in a shuffled
+/// order.
 typedef struct many_objects_state {
   size_t count;
-  size_t place;      ///< in the shuffled order, where the next change goes on
+  size_t place;      ///< index into the shuffled order of the next change
   account **objects; ///< by place
   kvo_handle **handles;
   uint64_t *deliveries;

@@ -1,5 +1,5 @@
-/// What a change reaches further than its own key: the observer of a key path, and that of a derived
-/// key. And what a collection operator reads of many objects.
+/// Changes that reach beyond their own key, to the observer of a key path or of a dependent key; and a
+/// collection operator that reads many objects.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 #include "kvo_property.h"
 #include "support.h"
 
-/// Linked to another, or with others in a collection; `total` is derived from five of its keys.
+/// A station is linked to the next one, or is in a collection with others. `total` depends on five of its
+/// keys.
 typedef struct station {
   kvo_object object;
   struct station *next;
@@ -47,7 +48,7 @@ static station *make_station(void) {
 
 // MARK: Changes
 
-/// A station whose value is set, and the one that has the observer.
+/// A line of stations. The last one's value is set; the first one has the observer.
 typedef struct line {
   station *first, *last;
   kvo_handle *handle;
@@ -68,7 +69,7 @@ static void line_finish(void *opaque, uint64_t iterations) {
   free(line);
 }
 
-/// - count: of stations, each linked to the next.
+/// - count: the number of stations, each linked to the next.
 static bench_workload make_line(size_t count, const char *key_path, kvo_options options) {
   line *line = bench_allocate(1, sizeof *line);
   line->first = line->last = make_station();

@@ -8,8 +8,8 @@
 
 typedef struct registration_state {
   account *account;
-  kvo_handle *other; ///< the registration that stays, if one is wanted
-  uint64_t ended;    ///< registrations that said so
+  kvo_handle *other; ///< the registration that stays, if the case has one
+  uint64_t ended;    ///< registrations whose `ended` function was called
 } registration_state;
 
 static void ignore_delivery(void *context, kvo_object *object, const char *key_path,

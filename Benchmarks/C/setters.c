@@ -1,4 +1,4 @@
-/// Setting and getting one property: unobserved, observed, and beside an observed one.
+/// Setting and getting one property: unobserved, observed, and on an object with another observed property.
 #include <stdlib.h>
 
 #include "BenchmarkC.h"
@@ -7,12 +7,12 @@
 #include "kvo_diagnostics.h"
 #include "support.h"
 
-/// One account, and its observers with a counter each.
+/// An account, and its observers with a counter each.
 typedef struct setter_state {
   account *account;
-  struct setter_state *elsewhere; ///< another account with an observer, if the case wants one
+  struct setter_state *elsewhere; ///< another account with an observer, if the case needs one
   size_t observers;
-  double sum; ///< of what was read, so that it was read
+  double sum; ///< sum of the values read, so that reads are not optimised away
   kvo_handle **handles;
   uint64_t *deliveries;
 } setter_state;
@@ -29,7 +29,7 @@ static setter_state *state_create(const kvo_class *cls, size_t observers, const 
   return state;
 }
 
-/// Interposers are made at the first observation in a class, so each way has a class of its own.
+/// Interposers are made at the first observation in a class, so each kind has a class of its own.
 static setter_state *state_create_by_way(bench_way way, size_t observers, kvo_options options) {
   bool by_closure = way == BENCH_CLOSURE;
   const kvo_class *cls =
@@ -52,7 +52,7 @@ static void get_run(void *opaque, uint64_t iterations) {
   state->sum = sum;
 }
 
-/// Checks that each observer was told so many times.
+/// Checks that each observer was called `deliveries` times.
 static void finish_expecting(setter_state *state, uint64_t deliveries) {
   for (size_t i = 0; i < state->observers; i++) {
     bench_require(state->deliveries[i] == deliveries, "observer %zu was told %llu of %llu changes",

@@ -1,5 +1,5 @@
-/// What the C cases share: observers that count, and checks that stay in release builds, since a
-/// benchmark whose deliveries went missing has no figure.
+/// Shared by the C cases: observers that count, and checks. The checks stay in release builds, since a
+/// benchmark with missing deliveries has no valid figure.
 #ifndef BENCHMARK_SUPPORT_H
 #define BENCHMARK_SUPPORT_H
 
@@ -11,10 +11,10 @@ void bench_require(bool condition, const char *format, ...) __attribute__((forma
 /// Stops the program with the error's message unless the status is KVO_OK.
 void bench_require_ok(kvo_status status, const kvo_error *error);
 
-/// Zero-filled memory; stops the program if there is none.
+/// Returns zero-filled memory. Stops the program if there is none.
 void *bench_allocate(size_t count, size_t size);
 
-/// Registers a callback that adds 1 to `*deliveries` at each call. The handle is the caller's.
+/// Registers a callback that adds 1 to `*deliveries` at each call. The caller owns the handle.
 kvo_handle *bench_observe(kvo_object *object, const char *key, kvo_options options,
     uint64_t *deliveries);
 

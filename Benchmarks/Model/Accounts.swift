@@ -1,17 +1,17 @@
-/// The classes whose property the benchmark sets and gets: plain, with a `didSet`, observed. All
-/// are open and live in a module of their own, so that each access from the benchmark is the same
-/// kind of call and pays the same exclusivity checks.
+/// The classes whose property the benchmark sets and gets: plain, with a `didSet`, observed. All are open and
+/// in a separate module, so that each access from the benchmark is the same kind of call with the same
+/// exclusivity checks.
 import KVORuntime
 import Observation
 
-/// A property without anything: what the unobserved ones are compared with.
+/// A plain property, the baseline for unobserved ones.
 open class PlainAccount {
   open var balance = 0.0
 
   public init() {}
 }
 
-/// What one writes without this package: the object keeps closures and calls them.
+/// The usual solution without this package: the object stores closures and calls them.
 open class DidSetAccount {
   public var handlers: [(DidSetAccount) -> Void] = []
 
@@ -24,10 +24,10 @@ open class DidSetAccount {
   public init() {}
 }
 
-/// What one writes without this package for tasks that read.
+/// The usual solution without this package for tasks that read changes.
 open class StreamAccount {
   private let continuation: AsyncStream<Double>.Continuation
-  /// For one reader.
+  /// The stream of balances, for one reader.
   public let balances: AsyncStream<Double>
 
   open var balance = 0.0 {
@@ -37,7 +37,7 @@ open class StreamAccount {
   public init() { (balances, continuation) = AsyncStream.makeStream() }
 }
 
-/// What the language's own observation tracks.
+/// A property that Swift's own Observation tracks.
 @Observable
 public final class TrackedAccount {
   public var balance = 0.0

@@ -1,29 +1,29 @@
-/// Objects with more keys than anybody declares one by one.
+/// Objects with more keys than can be declared one by one.
 import KVORuntime
 
-/// An object whose keys are data: cells of an array, under keys made in a loop.
+/// An object whose keys are data: cells of an array, with keys made in a loop.
 ///
-/// Such keys have no property that could notify by itself: they are declared by accessors, and
-/// whoever changes a cell notifies by hand, around the change. It is the way for records,
-/// spreadsheets, settings, where the keys are known only when the program runs.
+/// No property of such a key could notify automatically. So the keys are declared by accessors, and code that
+/// changes a cell notifies by hand, around the change. This suits records, spreadsheets and settings, whose
+/// keys are known only at run time.
 open class KeyedCells: KVOObject {
-  /// How many keys the class has. An object may use fewer.
+  /// The number of keys of the class. An object may use fewer.
   public static let keyCount = 10_000
 
   /// The keys: "k0", "k1" and so on.
   public static let keys = (0..<keyCount).map { "k\($0)" }
 
-  /// The same keys, found once.
+  /// Handles of the same keys, looked up once.
   public static let foundKeys = keys.map { key in
     do { return try KeyValueKey<KeyedCells, Double>(key) } catch { fatalError("\(error)") }
   }
 
   private var cells: [Double]
 
-  /// How many keys the object uses.
+  /// The number of keys that the object uses.
   public var count: Int { cells.count }
 
-  /// - Parameter count: how many keys the object uses, at most `keyCount`.
+  /// - Parameter count: the number of keys that the object uses, at most `keyCount`.
   public init(count: Int) {
     precondition(count <= Self.keyCount, "the class has \(Self.keyCount) keys")
     cells = Array(repeating: 0, count: count)
@@ -38,20 +38,20 @@ open class KeyedCells: KVOObject {
     }
   }
 
-  /// Changes the cell of `keys[index]` and tells its observers.
+  /// Changes the cell of `keys[index]` and notifies its observers.
   public func setCell(_ index: Int, to newValue: Double) {
     withChange(forKey: KeyedCells.keys[index]) { cells[index] = newValue }
   }
 
-  /// The same of `foundKeys[index]`.
+  /// Changes the cell of `foundKeys[index]` and notifies its observers.
   public func setFoundCell(_ index: Int, to newValue: Double) {
     withChange(forKey: KeyedCells.foundKeys[index]) { cells[index] = newValue }
   }
 }
 
-/// The same keys with values that the runtime keeps.
+/// An object with the same keys, whose values the runtime stores.
 open class RecordedCells: KeyValueRecord {
-  /// The keys, found once.
+  /// Handles of the keys, looked up once.
   public static let keys = KeyedCells.keys.map { key in
     do { return try KeyValueKey<RecordedCells, Double>(key) } catch { fatalError("\(error)") }
   }
@@ -68,7 +68,7 @@ open class RecordedCells: KeyValueRecord {
   }
 }
 
-/// Ten properties declared one by one, to compare keys that are data with.
+/// Ten properties declared one by one, for comparison with keys that are data.
 open class TenProperties: KVOObject {
   @Observed public var a = 0.0
   @Observed public var b = 0.0
@@ -86,7 +86,7 @@ open class TenProperties: KVOObject {
     [\.a, \.b, \.c, \.d, \.e, \.f, \.g, \.h, \.i, \.j]
   }
 
-  /// Sets the property that `keyPaths[index]` leads to.
+  /// Sets the property of `keyPaths[index]`.
   public func setProperty(_ index: Int, to newValue: Double) {
     switch index {
     case 0: a = newValue

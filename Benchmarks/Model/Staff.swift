@@ -1,13 +1,13 @@
-/// Objects that lead to one another, and a property that is computed from many of them.
+/// Objects that refer to one another, and a property computed from many of them.
 import KVORuntime
 
-/// Leads to another, and has a salary.
+/// An employee with a salary, who refers to another employee.
 open class Employee: KVOObject {
   @Observed open var salary = 0.0
   @Observed open var boss: Employee?
 }
 
-/// Computes from all of its employees, without declaring what from.
+/// A company whose total is computed from all of its employees, without declared dependencies.
 open class Company: KVOObject {
   @Observed open var staff: [Employee] = []
 

@@ -1,4 +1,4 @@
-// Boost.Signals2: signals, as they are by default, with a mutex.
+// Boost.Signals2: signals in their default configuration, with a mutex.
 #include <boost/signals2.hpp>
 
 namespace {

@@ -1,8 +1,8 @@
-"""What is compared: the columns, and of each peer its program, its version and what it does not do."""
+"""The catalogue of the comparison: its columns, and each peer's program, version and missing features."""
 
 from dataclasses import dataclass, field
 
-# The cases of Peers/peer.h, and what a reader calls them.
+# The cases of Peers/peer.h, with their names for readers.
 COLUMNS = {
     "plain": "plain set",
     "observed": "set, 1 observer",
@@ -19,14 +19,14 @@ COLUMNS = {
 class Peer:
     name: str
     program: str
-    # What it does not do, by its own documentation or sources.
+    # Features that it lacks, by its own documentation or sources.
     lacks: str = ""
-    # Prints the version.
+    # The shell command that prints its version.
     version: str = ""
     is_ours: bool = False
-    # Of the benchmarks' program: the case's name for a column. Others have the columns' own names.
+    # For the benchmarks' own program: maps a column to a case's name. Other programs name cases as columns.
     cases: dict = field(default_factory=dict)
-    # How to count instructions of: fewer for what is slow.
+    # The number of repetitions for counting instructions; fewer for slow cases.
     repeats: int = 2000
 
 

@@ -1,4 +1,4 @@
-"""Measures this runtime and its peers in turns. Called by Benchmarks/compare, which builds the programs."""
+"""Measures this runtime and its peers in turns. Benchmarks/compare builds the programs and calls this."""
 
 import argparse
 import datetime
@@ -17,7 +17,7 @@ COUNTED = [column for column in COLUMNS if column != "bytes"]
 
 
 class Programs:
-    """The built programs, and which of them were built."""
+    """The built programs; some peers' programs may not have been built."""
 
     def __init__(self, folder, runner):
         self.folder, self.runner = folder, runner
@@ -26,7 +26,7 @@ class Programs:
         return self.runner if peer.program == RUNNER else self.folder / peer.program
 
     def command(self, peer, column, count=None):
-        """Nil if the peer has no such case."""
+        """None if the peer has no such case."""
         name = peer.cases.get(column) if peer.cases else column
         if name is None or not self.path(peer).exists():
             return None
@@ -50,13 +50,13 @@ def turn(programs, peer, column):
 
 
 def times(programs, rounds, tell):
-    """By peer and column, all turns. In each round everything has one turn."""
+    """All turns, by peer and column. In each round every case has one turn."""
     turns = {(peer.name, column): [] for peer in PEERS for column in COLUMNS}
     for number in range(rounds):
         tell(f"round {number + 1} of {rounds}")
         for column in COLUMNS:
             for peer in PEERS:
-                # Bytes do not vary.
+                # Byte counts do not vary, so one round suffices.
                 if column == "bytes" and number:
                     continue
                 value = turn(programs, peer, column)
@@ -66,7 +66,7 @@ def times(programs, rounds, tell):
 
 
 def instructions(programs, peer, column):
-    """Of one operation: what twice as many take more."""
+    """Instructions of one operation: the difference between N and 2 N repetitions, divided by N."""
     if programs.command(peer, column) is None or output(programs.command(peer, column, peer.repeats)) == "none":
         return None
     totals = []

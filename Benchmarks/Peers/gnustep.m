@@ -54,7 +54,7 @@ static void make_keys(void) {
   for (int i = 0; i < KEYS; i++) observe(i, 0);
 }
 
-// As a run loop does, what is autoreleased goes now and then.
+// Drains the autorelease pool regularly, as a run loop does.
 #define REPEAT(BODY)                                       \
   for (long i = 0; i < n;) {                               \
     NSAutoreleasePool *pool = [NSAutoreleasePool new];     \
@@ -79,7 +79,7 @@ static void run_register(long n) {
 }
 static void run_bytes(long n) {
   NSAutoreleasePool *pool = [NSAutoreleasePool new];
-  make_observed(); // What the class needs is there.
+  make_observed(); // Now everything that the class needs has been allocated.
   Account **accounts = calloc(n, sizeof *accounts);
   for (long i = 0; i < n; i++) accounts[i] = [Account new];
   double before = peer_memory();

@@ -1,10 +1,10 @@
-/// What the programs of peers share. Each is called for a case at a time, as the benchmarks of this runtime are
+/// Shared by the programs of the peers. Each is called for one case at a time, as this runtime's benchmarks are
 /// (`Benchmarks --turn`, `--repeat`):
 ///
-///     PROGRAM --turn CASE       nanoseconds of processor time for each operation, of one turn
-///     PROGRAM --repeat CASE N   does it so many times, for whoever counts instructions
+///     PROGRAM --turn CASE       prints the processor time of each operation in nanoseconds, from one turn
+///     PROGRAM --repeat CASE N   repeats the operation N times, so that instructions can be counted
 ///
-/// The cases have the same names in each program. One that a peer has no means for is missing.
+/// The cases have the same names in each program. A case that a peer can't do is missing.
 #ifndef PEER_H
 #define PEER_H
 
@@ -16,14 +16,15 @@
 
 typedef struct peer_case {
   const char *name;
-  /// Called once, before anything is timed. NULL for none.
+  /// Called once, before anything is timed. May be NULL.
   void (*prepare)(void);
   void (*run)(long iterations);
-  /// How many observers are told by one operation; -1 for bytes, which `run` leaves in `peer_bytes`.
+  /// The number of observers that one operation calls; -1 for a case that counts bytes, which `run` stores in
+  /// `peer_bytes`.
   int tells;
 } peer_case;
 
-/// What observers add to.
+/// Incremented by each observer.
 static long peer_told;
 static double peer_bytes;
 
@@ -53,7 +54,7 @@ static inline double peer_time(const peer_case *measured, long iterations) {
   return elapsed;
 }
 
-/// As the benchmarks' stopwatch does: turns of 5 ms, after 30 ms of warming up.
+/// Measures a turn as the benchmarks' stopwatch does: 5 ms, after 30 ms of warming up.
 static inline double peer_turn(const peer_case *measured) {
   long iterations = 16;
   double elapsed = peer_time(measured, iterations), spent = elapsed;

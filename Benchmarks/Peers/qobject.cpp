@@ -1,5 +1,5 @@
-// Qt's signals of an object: a property with NOTIFY, connected directly. `qobject_account.h`, which moc reads, is made
-// by Benchmarks/compare: moc takes no signals that macros write.
+// Qt's object signals: a property with NOTIFY, connected directly. Benchmarks/compare generates
+// `qobject_account.h` for moc, which does not expand macros that declare signals.
 #include <memory>
 #include <vector>
 

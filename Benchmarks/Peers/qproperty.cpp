@@ -38,7 +38,7 @@ void make_keys() {
   for (int i = 0; i < keys; i++) observe(i);
 }
 
-// A value that is what it was changes nothing.
+// Each value is new, since setting an equal value is no change.
 double next = 0;
 void run_set(long n) {
   for (long i = 0; i < n; i++) set(account, 0, ++next);
@@ -52,7 +52,7 @@ void run_keys(long n) {
 void run_register(long n) {
   for (long i = 0; i < n; i++) Handler handler = account->values[0].onValueChanged(Told());
 }
-// The handlers are the observers': what they take counts.
+// The handlers belong to the observers, so their memory counts.
 void run_bytes(long n) {
   std::vector<QProperty<double>> properties(n);
   double before = peer_memory();

@@ -1,5 +1,6 @@
-/// The cases of libraries that have signals and no properties: an account has one for each of its values, and its setter
-/// emits it. Whoever includes this has defined `Signal` (callable, with a value), `Connection`, and `connect`.
+/// The cases of libraries that have signals but no properties. An account has a signal for each value, and
+/// its setter emits it. The including file must define `Signal` (callable with a value), `Connection` and
+/// `connect`.
 #include <memory>
 #include <vector>
 
@@ -50,7 +51,7 @@ void run_register(long n) {
     connection.disconnect();
   }
 }
-// A signal takes its room when it is connected for the first time, so each object has one here.
+// A signal allocates its memory at the first connection, so each object here has a signal of its own.
 void run_bytes(long n) {
   std::vector<std::unique_ptr<Signal>> signals;
   for (long i = 0; i < n; i++) signals.push_back(std::make_unique<Signal>());

@@ -1,4 +1,4 @@
-"""The figures of a comparison as a Markdown table, which a page can show."""
+"""Formats the figures of a comparison as a Markdown table."""
 
 from catalogue import COLUMNS
 

@@ -1,7 +1,7 @@
-"""What is drawn: each picture from the figures of one run, or None where the run does not have them.
+"""Draws each picture from the figures of one run. A picture is None if the run lacks its figures.
 
-Every picture says above itself what was done, in which unit it was measured, which way is better, and which axes are
-logarithmic, so that it can be read by itself. Places are in points from a picture's edges.
+The words above each picture say what was measured, in which unit, which direction is better, and which axes
+are logarithmic, so that the picture can be read on its own. Positions are in points from the picture's edges.
 """
 
 import math
@@ -11,18 +11,18 @@ import matplotlib.pyplot as plt
 from look import heading, marked, number, place, spread, ticks
 
 counts = (1, 10, 100, 1000, 10_000)
-WIDTH = 8.4  # inches: about as wide as a page's text, where letters have the size that they have here
+WIDTH = 8.4  # inches: about the width of a page's text, so that the letters keep their size there
 
 
 class Run:
-    """Medians by a case's name."""
+    """The medians of a run, by name of the case."""
 
     def __init__(self, document):
         self.machine = document["machine"]
         self.medians = {case["name"]: case["median"] for case in document["cases"]}
 
     def line(self, name, steps):
-        """The medians of `name.STEP`, or None unless all are there."""
+        """The medians of `name.STEP` for all steps, or None if one is missing."""
         values = [self.medians.get(f"{name}.{step}") for step in steps]
         return None if None in values else values
 
@@ -31,8 +31,8 @@ class Run:
 
 
 def draw_lines(axes, lines, steps):
-    """Lines over numbers that multiply, each with its colour. What it costs stands on such an axis, too, where it grows
-    tenfold, else on one from 0."""
+    """Draws lines over a logarithmic axis of counts, each in its colour. The cost axis is logarithmic, too,
+    if the costs differ more than tenfold; otherwise it begins at 0."""
     everything = [value for _, values in lines for value in values]
     low, high = min(everything), max(everything)
     axes.set_xscale("log")
@@ -50,7 +50,8 @@ def draw_lines(axes, lines, steps):
 
 
 def name_lines(axes, lines, end, distance):
-    """Names of two lines beside the ends, no nearer to each other than so many points, each joined to its end."""
+    """Names the lines with two rows of text beside their ends, at least `distance` points apart, each joined
+    to its end."""
     to_points = axes.transData + axes.transAxes.inverted()
     heights = [to_points.transform((end, values[-1]))[1] for _, _, values in lines]
     order = sorted(range(len(lines)), key=heights.__getitem__)
@@ -65,7 +66,7 @@ def name_lines(axes, lines, end, distance):
 
 
 def keys(run, _, look):
-    """What a change costs while many keys of its object are observed."""
+    """The cost of a change while many keys of its object are observed."""
     wanted = [
         (("Swift, by name", "names compared"), "swift.manykeys.strings"),
         (("Swift, by name", "a context each"), "swift.manykeys.context"),
@@ -91,7 +92,8 @@ def keys(run, _, look):
 
 
 def growth(run, _, look):
-    """How the cost of a change grows with its key's observers, with observed objects, with a path's depth."""
+    """How the cost of a change grows with the observers of its key, with observed objects, and with the
+    length of a path."""
     swift, c = look.lines[4], look.lines[6]
     panels = [
         ("observers of one key", (1, 10, 100, 1000), [("Swift", swift, "swift.observers"), ("C", c, "c.observers")]),
@@ -114,7 +116,7 @@ def growth(run, _, look):
                           va="bottom" if offset[1] > 0 else "top", **words)
             axes.annotate(number(values[-1]), (steps[-1], values[-1]), xytext=(8, 0), va="center", **words)
         axes.set_xlabel(label)
-        # A third as wide as a picture: numbers of every other step have room.
+        # A panel is a third of the picture's width, which has room for every other number.
         axes.set_xticks(steps[::2] if len(steps) > 4 else steps)
     return figure
 
@@ -123,8 +125,9 @@ def growth(run, _, look):
 
 
 def draw_bars(look, title, words, bars):
-    """Bars, the shortest first: name, value, whether it is ours. Where they differ so much that the short ones could not
-    be told apart, points on an axis that multiplies: the length of a bar would mean nothing there."""
+    """Draws bars, the shortest first, from (name, value, is_ours). If the short bars could not be
+    distinguished, it draws points on a logarithmic axis instead, where the length of a bar would mean
+    nothing."""
     bars = sorted(bars, key=lambda bar: bar[1], reverse=True)
     names, values, ours = zip(*bars)
     rows = range(len(bars))
@@ -157,7 +160,7 @@ def draw_bars(look, title, words, bars):
     return figure
 
 
-# What a peer is called in a picture, where the table beside it has more room to explain.
+# Shorter names of peers for pictures; the table beside a picture has room for the full ones.
 NAMES = {
     "KVORuntime, Swift, values(of:)": "KVORuntime, Swift, for await",
     "Swift Observation, tracked anew": "Swift Observation",
@@ -167,14 +170,15 @@ NAMES = {
 
 
 def bars(title, words, look, ours, others):
-    """- ours, others: (name, value or None)."""
+    """- ours, others: lists of (name, value or None)."""
     wanted = [(NAMES.get(name, name), value, True) for name, value in ours if value is not None]
     wanted += [(NAMES.get(name, name), value, False) for name, value in others if value is not None]
     return draw_bars(look, title, words, wanted) if len(wanted) >= 2 else None
 
 
 def peers(_, others, look):
-    """What one change costs here and there. All of it from the peers' run, ours too."""
+    """The cost of one change here and in other libraries. All figures, ours included, are from the peers'
+    run."""
     if others is None:
         return None
     return bars("Setting a property that has one observer, here and elsewhere",
@@ -182,7 +186,7 @@ def peers(_, others, look):
 
 
 def registration(run, others, look):
-    """What it costs to register an observer and to remove it."""
+    """The cost of registering an observer and removing it."""
     heads = "Adding an observer and removing it", "Nanoseconds for both: lower is better."
     if others is not None:
         return bars(*heads, look, others.ours("register"), others.theirs("register"))
@@ -195,7 +199,7 @@ def registration(run, others, look):
 
 
 def memory(run, others, look):
-    """What an observation takes."""
+    """The memory that an observation uses."""
     medians = run.medians
     ours = [("C, among 10,000 of an object", medians.get("c.bytes")),
             ("C, the only one of its object", medians.get("c.bytes.only")),

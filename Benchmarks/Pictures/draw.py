@@ -1,4 +1,4 @@
-"""Draws the pictures of a run. Called by Benchmarks/pictures, which has the options' words."""
+"""Draws the pictures of a run. Called by Benchmarks/pictures, which documents the options."""
 
 import argparse
 import io
@@ -16,7 +16,7 @@ from tables import with_figures
 
 
 def svg(draw, run, others, look):
-    """One picture as text, or None."""
+    """A picture as text, or None."""
     looks.use(look)
     figure = draw(run, others, look)
     if figure is None:
@@ -24,12 +24,12 @@ def svg(draw, run, others, look):
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
-    # As text, not outlines: then any browser takes what it has for it.
+    # As text, not outlines, with fallback fonts for browsers that lack the first.
     return text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
 
 
 def drawn(run, others):
-    """By name, the picture in each look; those that the run has figures for."""
+    """The pictures by name, each in both looks, as far as the run has figures for them."""
     result = {}
     for name, draw in pictures.items():
         versions = {look.name: svg(draw, run, others, look) for look in looks.looks}
@@ -74,7 +74,7 @@ def main():
 
 
 def check(files):
-    """Ends the program: whether the files are what would be written."""
+    """Ends the program; it fails if a file differs from what would be written."""
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         print(f"wrong: {path}: is not what Documentation/Pictures/run.json and peers.json give: call Benchmarks/pictures --kept")

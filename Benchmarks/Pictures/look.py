@@ -1,4 +1,4 @@
-"""How pictures look: colours for light and for dark pages, sizes, and what all axes have in common."""
+"""The look of the pictures: colours for light and dark pages, sizes, and settings common to all axes."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,15 @@ from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 @dataclass(frozen=True)
 class Look:
     name: str
-    # A picture has its page's ground as its own, so that it can be read wherever it is opened.
+    # A picture has its page's background colour, so that it is legible wherever it is opened.
     ground: str
     text: str
     faint: str
     grid: str
     ours: str
     others: str
-    # After Okabe and Ito: told apart by those who see few colours as well. By role, so that a line keeps its colour.
+    # After Okabe and Ito, so that people with colour blindness can distinguish them. Ordered by role: a line
+    # keeps its colour.
     lines: tuple
 
 
@@ -31,10 +32,10 @@ looks = (light, dark)
 
 
 def use(look):
-    """Has all that is drawn from now on look like this. The same figures give the same bytes."""
+    """Sets the look of everything drawn from now on. The same figures give the same bytes."""
     plt.rcParams.update({
         "svg.fonttype": "none", "svg.hashsalt": "kvo", "font.size": 14, "figure.dpi": 72,
-        # Widths are those of the first of these that is there; a reader's browser takes any.
+        # Widths are computed with this font; a reader's browser may use another.
         "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
         "figure.facecolor": look.ground, "axes.facecolor": "none", "savefig.facecolor": look.ground,
         "text.color": look.text, "axes.labelcolor": look.faint, "axes.titlecolor": look.text,
@@ -47,42 +48,42 @@ def use(look):
 
 
 def place(figure, left, right, top, bottom, **others):
-    """Where the axes stand: so many points from the edges."""
+    """Sets the position of the axes, in points from the edges."""
     width, height = figure.get_figwidth() * 72, figure.get_figheight() * 72
     figure.subplots_adjust(left=left / width, right=1 - right / width, top=1 - top / height, bottom=bottom / height, **others)
 
 
-EDGE = 14  # points between a picture's edge and its words
+EDGE = 14  # points between a picture's edge and its text
 
 
 def heading(figure, look, title, words):
-    """What the picture shows, and under it how to read it."""
+    """Writes the picture's title, and below it how to read the picture."""
     for text, below, style in ((title, 14, {"fontsize": 16, "fontweight": "bold", "color": look.text}),
                                (words, 40, {"fontsize": 13, "color": look.faint, "linespacing": 1.35})):
         figure.text(EDGE / (figure.get_figwidth() * 72), 1 - below / (figure.get_figheight() * 72), text, va="top", **style)
 
 
 def number(value, _=None):
-    """With thousands apart, and as few digits as tell it."""
+    """Formats a number with thousands separators and as few digits as needed."""
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
 
 
 def marked(axis, ticks):
-    """Gives an axis these ticks and no others."""
+    """Gives an axis exactly these ticks."""
     axis.set_ticks(ticks)
     axis.set_major_formatter(FuncFormatter(number))
     axis.set_minor_locator(NullLocator())
 
 
 def ticks(lowest, highest):
-    """1, 2, 5, 10 … as far as they are near what is drawn, or powers of ten alone where those would be many."""
+    """The ticks 1, 3, 10, 30 … near the drawn range; only powers of ten if that would be too many."""
     steps = (1, 3) if highest / lowest < 300 else (1,)
     every = [step * 10 ** power for power in range(-1, 7) for step in steps]
     return [tick for tick in every if lowest / 1.5 <= tick <= highest * 1.5]
 
 
 def spread(places, distance):
-    """The places, sorted, moved apart so that neighbours are not nearer than that: for names beside lines' ends."""
+    """Moves the sorted places apart to at least this distance, for names beside the ends of lines."""
     moved = list(places)
     for _ in range(200):
         pushed = False

@@ -1,4 +1,4 @@
-"""A page with a run's pictures and its table, which needs nothing else: pictures, colours and script lie in it."""
+"""A self-contained page with a run's pictures and table: pictures, colours and script are embedded."""
 
 import base64
 import html

@@ -18,7 +18,7 @@ class Peers:
         return self.figures(column, False)
 
     def figures(self, column, ours):
-        """Names and medians of one column, as far as there are any."""
+        """The names and medians of one column, for the peers that have a figure."""
         found = [(peer["name"], peer["figures"][column]) for peer in self.document["peers"] if peer["ours"] == ours]
         return [(name, figure["median"]) for name, figure in found if figure]
 

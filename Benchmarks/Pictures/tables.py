@@ -1,9 +1,11 @@
-"""The figures in the pages' tables, and in their words, are those of the run that the pictures are drawn from.
+"""Writes the figures of the run that the pictures are drawn from into the pages' tables and sentences.
 
-A row with "(`case`) | 7.0" has that case's median behind the name; a row that names two cases has their ratio in its last
-cell, if that is a number. A table whose heads name cases as (`case.*`) has rows that begin with what the star stands for.
-In a sentence "87 bytes (`case`)" or "7 ns (`case`)" is the median. What stands between the comments "peers" and "end of
-peers" is the table of the peers' run. Columns of nothing but figures are aligned at the right.
+- A row with "(`case`) | 7.0" gets that case's median after the name. A row that names two cases gets their
+  ratio in its last cell, if that cell is a number.
+- A table whose heads name cases as (`case.*`) has rows that begin with the text that replaces the star.
+- In a sentence, the number in "87 bytes (`case`)" or "7 ns (`case`)" is the median.
+- The table of the peers' run replaces the text between the comments "peers" and "end of peers".
+- Columns that contain only figures are aligned to the right.
 """
 
 import re
@@ -19,7 +21,7 @@ HEAD = re.compile(r"\(`([\w.]+)\.\*`\)")
 
 
 def shown(value):
-    """Three digits, and thousands apart."""
+    """Formats three digits, with thousands separators."""
     if value >= 10_000:
         value = round(value, -2)
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
@@ -60,7 +62,7 @@ def rounded(value):
 
 
 def with_figures(text, medians, others):
-    """The page with the figures of the run, and between its two comments the peers' table."""
+    """The page with the figures of the run, and the peers' table between its two comments."""
     if others:
         text = PEERS.sub(lambda marks: f"{marks[1]}\n{others.table()}\n{marks[2]}", text)
     bases, lines = [], []

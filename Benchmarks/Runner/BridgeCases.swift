@@ -1,9 +1,9 @@
-/// What Swift's Observation costs where KVOObservation is linked: measured by a program of its own, since who links that
-/// has every read asked about. Where that program has not been built (`swift build -c release --product BridgeReads`,
-/// as Scripts/run does), these cases are left out.
+/// The cost of reads for Swift's Observation in a program that links KVOObservation. A separate program
+/// measures it, since linking installs a read hook for every thread. If that program has not been built,
+/// these cases are left out. (Scripts/run builds it: `swift build -c release --product BridgeReads`.)
 import Glibc
 
-/// A read that is tracked, with the set that tells of it; and a read that nobody tracks.
+/// A tracked read with the set that notifies of it, and a read that is not tracked.
 var bridgeFamily: Family {
   guard access("\(folder())/BridgeReads", X_OK) == 0 else { return Family(cases: []) }
   return Family(
@@ -15,7 +15,7 @@ var bridgeFamily: Family {
     })
 }
 
-/// Has the program that lies beside this one do it.
+/// Runs the case in the program in the same folder as this one.
 private func samples(of name: String, repetitions: Int) throws -> [Double] {
   guard let pipe = popen("'\(folder())/BridgeReads' \(name) \(repetitions)", "r") else {
     throw ProgramError(name: name)

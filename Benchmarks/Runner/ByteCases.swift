@@ -1,11 +1,11 @@
-/// What observations take of memory.
+/// The memory that observations use.
 import BenchmarkC
 import BenchmarkModel
 import KVORuntime
 
-/// Bytes for each observation of 10,000: of as many keys of one object, and of one key of as many
-/// objects. Everything counts that is there afterwards and was not before: tables, records, tokens
-/// and handlers; in `newkey` also what the class keeps of a key that is observed for the first time.
+/// Bytes for each of 10,000 observations: of as many keys of one object, or of one key of as many objects.
+/// All memory in use afterwards, minus that before, counts: tables, records, tokens and handlers. `newkey`
+/// also includes what the class stores about a key that is observed for the first time.
 var bytesFamily: Family {
   let count = KeyedCells.keyCount
   return Family(cases: [
@@ -27,32 +27,33 @@ var bytesFamily: Family {
   ])
 }
 
-// What the runtime keeps for a class counts too, so no two cases share one.
+// Memory that the runtime keeps for a class counts too, so no two cases share a class.
 private final class TokenCells: KeyedCells {}
 private final class ContextCells: KeyedCells {}
 private final class NewCells: KeyedCells {}
 
-/// What another object takes when the class has all that the first one needed.
+/// The bytes for a second object, when the class already has all that the first one needed.
 private func again(_ bytes: () throws -> Double) rethrows -> Double {
   _ = try bytes()
   return try bytes()
 }
 
-/// Bytes for each observation that the body makes. What it returns lives until they are counted.
+/// Bytes for each observation that the body makes. The body's result lives until the memory has been
+/// measured.
 private func bytesPerObservation<Kept>(_ count: Int, _ body: () throws -> Kept) rethrows -> Double {
-  _ = bench_memory_in_use()  // What reading itself keeps is there now.
+  _ = bench_memory_in_use()  // The measurement's own allocations are done now.
   let before = bench_memory_in_use()
   let kept = try body()
   let after = withExtendedLifetime(kept) { bench_memory_in_use() }
   return (Double(after) - Double(before)) / Double(count)
 }
 
-/// Has the class find its keys.
+/// Makes the class look up its keys.
 private func prepareClass(of object: KeyedCells) {
   require(object.isObserved(forKey: KeyedCells.keys[0]) == false, "an object is observed already")
 }
 
-/// An array with room, so that its own growth does not count.
+/// An empty array with reserved capacity, so that its own growth does not count.
 private func emptyTokens(_ capacity: Int) -> [KeyValueObservation] {
   var tokens: [KeyValueObservation] = []
   tokens.reserveCapacity(capacity)

@@ -51,7 +51,7 @@ var cObserversFamily: Family {
     })
 }
 
-/// How many observers one key has.
+/// The numbers of observers of one key.
 let observerCounts = [1, 10, 100, 1000]
 
 /// Reading a property of many C objects at once.
@@ -59,7 +59,7 @@ var cOperatorFamily: Family {
   Family(cases: [.c("c.sum.10000", .none) { bench_sum(10_000) }])
 }
 
-/// Setting properties of C objects on two threads, each its own. What a set costs one of them.
+/// Setting properties of C objects on two threads, each its own object. The time is that of one thread.
 var cThreadsFamily: Family {
   Family(cases: [
     .c("floor.c.call.2", .floor) { bench_floor_call(true) },
@@ -78,7 +78,7 @@ var cManyKeysFamily: Family {
     })
 }
 
-/// How many keys of one object are observed.
+/// The numbers of observed keys of one object.
 let manyKeysCounts = [1, 10, 100, 1000, 10_000]
 
 /// Setting one key of one of many observed objects.
@@ -89,7 +89,7 @@ var cManyObjectsFamily: Family {
     })
 }
 
-/// Setting the last key of observed paths of many lengths.
+/// Setting the last key of observed paths of various lengths.
 var cDepthFamily: Family {
   Family(
     cases: [1, 2, 4, 8, 16].map { depth in

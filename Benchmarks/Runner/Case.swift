@@ -1,27 +1,28 @@
-/// What the benchmark measures: cases, in families that are measured side by side.
+/// The cases that the benchmark measures, grouped in families that are measured side by side.
 
-/// How a change gets from the setter to its observers; part of each row of the table.
+/// The way in which a change gets from the setter to its observers, which each row of the table names.
 enum Way: String {
-  /// By a function in the dispatch table that was compiled for the setter's type.
+  /// A function in the dispatch table, compiled for the setter's type.
   case typed
-  /// By a libffi closure in the dispatch table.
+  /// A libffi closure in the dispatch table.
   case closure
-  /// By the setter's own call of the runtime, as Swift properties do.
+  /// A call of the runtime in the setter itself, as in Swift properties.
   case uniform
-  /// Something without this package that a case is compared with.
+  /// A lower bound without this package, for comparison.
   case floor
   /// A plain property.
   case plain
-  /// Nobody is told.
+  /// No observer is called.
   case none = "–"
 }
 
-/// Something that can be done many times.
+/// An operation that can be repeated.
 struct Workload {
-  /// Does it so many times. The loop is inside, so that the closure's own call does not count.
+  /// Repeats the operation as often as the argument says. The loop is inside, so the closure's own call does
+  /// not count.
   let run: (Int) throws -> Void
-  /// Told how often it was done altogether: checks that every observer was told of every change,
-  /// and stops the program if not.
+  /// Takes the total number of iterations. Checks that every observer was called for every change, and stops
+  /// the program if not.
   let finish: (Int) throws -> Void
 }
 
@@ -32,11 +33,11 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 
 struct Case {
   enum Measure {
-    /// Nanoseconds for each iteration of a workload, which is made when the case's turn comes.
+    /// Nanoseconds for each iteration of a workload, which is created at the case's turn.
     case time(() throws -> Workload)
-    /// Bytes for each observation, counted once: they do not vary.
+    /// Bytes for each observation, counted once because they do not vary.
     case bytes(() throws -> Double)
-    /// Nanoseconds that another program has measured, one for each of so many repetitions.
+    /// Nanoseconds measured by another program, one value for each of the requested repetitions.
     case program((Int) throws -> [Double])
 
     var unit: String {
@@ -66,12 +67,12 @@ struct Case {
   }
 }
 
-/// Cases whose figures are compared. Their repetitions alternate, so that whatever slows the
-/// machine down for a while slows all of them.
+/// Cases whose figures are compared. Their repetitions alternate, so that a temporary slowdown of the machine
+/// affects all of them.
 struct Family {
   let cases: [Case]
 
-  /// The family without the cases that the predicate refuses.
+  /// The family without the cases for which the predicate is false.
   func filter(_ isIncluded: (Case) -> Bool) -> Family {
     Family(cases: cases.filter(isIncluded))
   }

@@ -1,4 +1,4 @@
-/// What comes of measuring a case.
+/// The result of measuring a case.
 struct Figure {
   let measured: Case
   let median: Double

@@ -1,12 +1,12 @@
-/// The figures as a program reads them.
+/// The figures in a machine-readable form.
 
-/// As much of JSON as the report needs.
+/// The part of JSON that the report needs.
 enum JSON {
   case null
   case string(String)
   case number(Double)
   case array([JSON])
-  /// In this order.
+  /// Members in the order in which they are written.
   case object([(String, JSON)])
 
   /// The text, indented, without a newline at the end.

@@ -1,9 +1,9 @@
-/// Three ways to observe many keys of one object: a helper object per key, one observer with a
-/// context per key, one observer that compares key paths. All count by key.
+/// Three ways to observe many keys of one object: a helper object per key, one observer with a context per
+/// key, and one observer that compares key paths. All count deliveries by key.
 import BenchmarkModel
 import KVORuntime
 
-/// How often each key's observer was told.
+/// Counts the calls of each key's observer.
 final class Deliveries {
   private var counts: [Int]
 
@@ -18,7 +18,7 @@ final class Deliveries {
   subscript(key: Int) -> Int { counts[key] }
 }
 
-/// What observes one key by a token, and ends with it.
+/// Observes one key with a token, and ends with it.
 final class KeyHelper {
   private let token: KeyValueObservation
 
@@ -27,7 +27,7 @@ final class KeyHelper {
   }
 }
 
-/// Observes so many keys of an object by one token.
+/// Observes the first `count` keys of an object with one token.
 func observeKeys(
   of object: RecordedCells, count: Int, _ deliveries: Deliveries
 ) -> KeyValueObservation {
@@ -36,8 +36,8 @@ func observeKeys(
   }
 }
 
-/// Tells the keys apart by their contexts: one byte each, of which only the address matters, and
-/// the address says which key it is.
+/// Distinguishes the keys by their contexts. Each context is one byte. Only its address matters, which
+/// determines the key.
 final class ContextObserver: KVOObject {
   private let contexts: UnsafeMutableRawPointer
   private let deliveries: Deliveries
@@ -52,7 +52,7 @@ final class ContextObserver: KVOObject {
     contexts.deallocate()
   }
 
-  /// - Parameter index: what is counted.
+  /// - Parameter index: the counter to increment.
   func observe(_ object: KVOObject, _ key: String, as index: Int) throws {
     try object.addObserver(self, forKeyPath: key, context: contexts + index)
   }
@@ -66,9 +66,8 @@ final class ContextObserver: KVOObject {
   }
 }
 
-/// Tells the keys apart by comparing key paths, after seeing by the one context that the
-/// notification is its own. With thousands of keys nobody writes a chain of comparisons, which
-/// would cost what the number of keys costs: a dictionary compares for it.
+/// Distinguishes the keys by key path, after the context has shown that the notification is its own. It uses
+/// a dictionary, because the cost of a chain of comparisons would grow with the number of keys.
 final class StringObserver: KVOObject {
   private static let context = KVOContext()
 

@@ -1,23 +1,23 @@
-/// What the figures were measured on.
+/// The machine and the software on which the figures were measured.
 import BenchmarkC
 import Glibc
 
 struct Machine {
-  /// The day, as ISO 8601 has it.
+  /// The date in ISO 8601.
   let date: String
-  /// The processor's name, if the system tells it.
+  /// The processor's name, if the system reports it.
   let cpu: String?
-  /// How many can be used.
+  /// The number of usable cores.
   let cores: Int
-  /// Its name and release.
+  /// The kernel's name and release.
   let kernel: String
-  /// What the toolchain in the path says of itself, if there is one.
+  /// The version that the toolchain in the path prints, if there is one.
   let swift: String?
   let libffi: String?
-  /// Of the build: debug or release.
+  /// The build configuration: debug or release.
   let configuration: String
 
-  /// The one that the program runs on.
+  /// The machine that the program runs on.
   static func current() -> Machine {
     Machine(
       date: today(), cpu: processor(), cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)),
@@ -77,7 +77,7 @@ private func firstLine(ofCommand command: String) -> String? {
   return readLine(from: pipe)
 }
 
-/// The next line without its newline; what does not fit into a buffer is a line of its own.
+/// The next line without its newline. A line longer than the buffer is returned in parts.
 private func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
   withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer in
     guard let start = fgets(buffer.baseAddress!, Int32(buffer.count), file) else { return nil }

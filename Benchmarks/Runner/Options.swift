@@ -1,6 +1,6 @@
 /// The command line.
 
-/// An argument that can't be understood, or understood but not followed.
+/// An argument that is invalid, or that can't be followed.
 struct UsageError: Error {
   let message: String
 }
@@ -30,11 +30,11 @@ struct Options {
   var jsonPath: String?
   var htmlPath: String?
   var list = false
-  /// A case that is done alone, and how often; without a number it is timed.
+  /// A case to run alone, and the number of repetitions; without a number it is timed.
   var single: (name: String, count: Int?)?
   var help = false
 
-  /// - Parameter arguments: without the program's name.
+  /// - Parameter arguments: the arguments without the program's name.
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
     while let option = rest.popFirst() {
@@ -53,7 +53,7 @@ struct Options {
     }
   }
 
-  /// The families with what is left of them, without those of which nothing is.
+  /// The families with their selected cases, without families that have none.
   func select(from families: [Family]) throws -> [Family] {
     let selected = families.map { $0.filter(isSelected) }.filter { !$0.cases.isEmpty }
     if selected.isEmpty {
@@ -63,7 +63,7 @@ struct Options {
     return selected
   }
 
-  /// The case of a name, extra or not.
+  /// The case with this name, extra or not.
   static func named(_ name: String, in families: [Family]) throws -> Case {
     guard let found = families.lazy.flatMap(\.cases).first(where: { $0.name == name }) else {
       throw UsageError(message: "there is no case \(name); --all --list names all")

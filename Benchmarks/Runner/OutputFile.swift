@@ -1,12 +1,12 @@
-/// A text file, opened before there is anything to write, so that a path that can't be written is
-/// found out before minutes were spent on measuring.
+/// A text file that is opened before the measurements, so that a path that can't be written fails at once and
+/// not after minutes of measuring.
 import Glibc
 
 final class OutputFile {
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
 
-  /// Opens the file; what was in it is gone.
+  /// Opens the file and truncates it.
   init(path: String) throws {
     guard let file = fopen(path, "w") else { throw FileError(path: path, code: errno) }
     self.path = path

@@ -1,18 +1,18 @@
-/// A page with pictures of the figures, which `Benchmarks/pictures` draws: that program lies in the package that this
-/// one was built from.
+/// A page with pictures of the figures. `Benchmarks/pictures` draws them: it is in the source package from
+/// which this program was built.
 import Glibc
 
 struct Page {
   private let path: String
 
-  /// Finds out, before minutes are spent on measuring, that the page can be written and that what draws is there.
+  /// Checks before the measurements that the page can be written and that the drawing program is available.
   init(path: String) throws {
     self.path = path
     _ = try OutputFile(path: path)
     guard system("\(quoted(Self.script)) --prepare") == 0 else { throw PageError(path: path) }
   }
 
-  /// - Parameter figures: as `--json` writes them.
+  /// - Parameter figures: the text that `--json` writes.
   func write(_ figures: String) throws {
     let command = "\(quoted(Self.script)) --from - --html \(quoted(path))"
     guard let pipe = popen(command, "w") else { throw PageError(path: path) }
@@ -20,7 +20,7 @@ struct Page {
     guard pclose(pipe) == 0, isWritten else { throw PageError(path: path) }
   }
 
-  /// Two folders above this file's own name.
+  /// The path of `pictures`, two folders above this source file.
   private static let script =
     (#filePath as String).split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(2).joined(separator: "/") + "/pictures"
@@ -31,7 +31,7 @@ private struct PageError: Error, CustomStringConvertible {
   var description: String { "Benchmarks/pictures could not draw \(path)" }
 }
 
-/// As a shell reads one word.
+/// Quotes a string as one word for the shell.
 private func quoted(_ word: String) -> String {
   "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     + "'"

@@ -36,7 +36,7 @@ struct Program {
     try page?.write(document)
   }
 
-  /// As the programs of `Benchmarks/Peers` do.
+  /// Runs one case alone, as the programs of `Benchmarks/Peers` do.
   private static func runAlone(_ measured: Case, _ count: Int?) throws {
     if let count {
       guard case .time(let make) = measured.measure else {
@@ -52,7 +52,7 @@ struct Program {
 
   private static let smokeNote = "Smoke: each case works. The figures mean nothing.\n"
 
-  /// Families that count bytes go first, since they count what the others would leave behind.
+  /// Families that count bytes are first, before other families leave memory behind.
   private static func measure(_ families: [Family], of total: Int, smoke: Bool) throws -> [Figure] {
     var stopwatch = Stopwatch(smoke: smoke, progress: Progress(total: total))
     defer { stopwatch.progress.clear() }

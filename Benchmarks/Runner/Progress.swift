@@ -1,5 +1,5 @@
-/// One line on the terminal that says what goes on, and is gone when it is over. Nothing if
-/// standard error is no terminal.
+/// A line on the terminal that shows the progress and is erased at the end. It prints nothing if standard
+/// error is not a terminal.
 import Glibc
 
 struct Progress {
@@ -7,18 +7,18 @@ struct Progress {
   private var begun = 0
   private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
-  /// - Parameter total: how many cases there are.
+  /// - Parameter total: the number of cases.
   init(total: Int) {
     self.total = total
   }
 
-  /// A case is being set up.
+  /// Shows that a case is being set up.
   mutating func show(_ name: String) {
     begun += 1
     write("[\(begun)/\(total)] \(name)")
   }
 
-  /// Cases that were set up take their turns.
+  /// Shows that cases are taking their turns.
   func show(_ step: String, of cases: Int) {
     guard cases > 0 else { return }
     write("[\(begun)/\(total)] \(cases) cases, \(step)")

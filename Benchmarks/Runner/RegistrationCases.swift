@@ -1,10 +1,10 @@
-/// Adding an observer and removing it again.
+/// Adding an observer and removing it.
 import BenchmarkC
 import BenchmarkModel
 import KVORuntime
 
-/// Registration and its end, on an object that nobody else observes, also while another thread sets an
-/// observed object of its own.
+/// Registering on an otherwise unobserved object and removing, also while another thread sets its own
+/// observed object.
 var registrationFamily: Family {
   Family(cases: [
     .time("c.register", .typed) { Workload(bench_register()) },
@@ -16,7 +16,7 @@ var registrationFamily: Family {
   ])
 }
 
-/// Is never told of anything.
+/// An observer that is never called.
 private final class IdleObserver: KVOObject {}
 
 @inline(never)
@@ -35,12 +35,12 @@ private func registerByContext(
   }
 }
 
-/// Checks that everything that was added was removed.
+/// Checks that every registration was removed.
 private func checkUnobserved(_ account: ObservedAccount) {
   require(!account.isObserved(forKey: "balance"), "a registration outlived its removal")
 }
 
-/// What the workload costs while the other thread is at work.
+/// The workload, measured while the other thread works.
 private func beside(_ workload: Workload) -> Workload {
   let company = bench_company_that_sets()
   return Workload(

@@ -1,6 +1,6 @@
-/// The figures as a person reads them.
+/// The figures in a readable form.
 
-/// Two cases, the first of which may cost so many times the second.
+/// Two cases, the first of which may cost at most `factor` times the second.
 private struct Limit {
   let name: String
   let reference: String
@@ -40,7 +40,7 @@ func table(of figures: [Figure]) -> String {
   return alignedColumns([header] + rows, leading: 3)
 }
 
-/// The ratios that have a limit, as far as both sides were measured. Empty if there are none.
+/// The ratios that have a limit, if both cases were measured. Empty if there are none.
 func ratios(of figures: [Figure]) -> String {
   let medians = Dictionary(uniqueKeysWithValues: figures.map { ($0.measured.name, $0.median) })
   let rows = limits.compactMap { limit -> [String]? in

@@ -1,16 +1,15 @@
 /// Measures families of cases.
 ///
-/// Each case of a family is set up, warmed up and calibrated: how many iterations take about
-/// `slice`. Then the cases take turns, one repetition each, and so on: many short turns, so that a
-/// slow moment of the machine falls on all of them alike. What is read is the thread's processor
-/// time, in which a turn that was interrupted is no longer than another. At the end every case checks
-/// its deliveries.
+/// Each case of a family is set up, warmed up and calibrated: how many iterations take about `slice`. Then
+/// the cases take short turns, one repetition at a time, so that a slow moment of the machine affects all of
+/// them alike. Times are the thread's processor time, which an interruption does not lengthen. At the end
+/// every case checks its deliveries.
 import Glibc
 
 struct Stopwatch {
-  /// About what one repetition takes, in nanoseconds.
+  /// The approximate time of one repetition, in nanoseconds.
   private static let slice = 5e6
-  /// What a case runs at least before it is measured.
+  /// The minimum time that a case runs before it is measured, in nanoseconds.
   private static let warmUp = 30e6
   private static let repetitions = 101
   private static let smokeIterations = 1000
@@ -41,7 +40,7 @@ struct Stopwatch {
     return family.cases.compactMap { figures[$0.name] }
   }
 
-  /// One turn of one case, after it is warm.
+  /// One turn of one case, after warming up.
   func turn(_ measured: Case) throws -> Double {
     switch measured.measure {
     case .bytes(let count): return try count()
@@ -67,7 +66,7 @@ struct Stopwatch {
 /// A case that is being timed.
 private struct TimedCase {
   let measured: Case
-  /// Of one repetition.
+  /// The iterations of one repetition.
   var iterations = 1
 
   private let workload: Workload
@@ -83,8 +82,8 @@ private struct TimedCase {
     samples.append(try time() / Double(iterations))
   }
 
-  /// Doubles the iterations until they take half the slice, fits them to it, and goes on until the
-  /// case is warm.
+  /// Doubles the iterations until they take half the slice, adjusts them to the slice, and runs the case
+  /// until it is warm.
   mutating func calibrate(slice: Double, warmUp: Double) throws {
     var elapsed = try time()
     var spent = elapsed
@@ -97,13 +96,13 @@ private struct TimedCase {
     while spent < warmUp { spent += try time() }
   }
 
-  /// Checks the deliveries of all that was done.
+  /// Checks the deliveries of all iterations.
   func finish() throws -> Figure {
     try workload.finish(total)
     return Figure(of: measured, samples: samples)
   }
 
-  /// Runs the iterations; how many nanoseconds they took.
+  /// Runs the iterations and returns the nanoseconds that they took.
   private mutating func time() throws -> Double {
     total += iterations
     let start = now()

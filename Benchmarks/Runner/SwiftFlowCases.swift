@@ -1,8 +1,8 @@
-/// What goes on by itself: properties that follow others, changes that a task reads, and those that a log records.
+/// Changes that are passed on automatically: bindings, sequences that a task reads, and change logs.
 import BenchmarkModel
 import KVORuntime
 
-/// One set at one end of a chain, one value on its way to a task, and one set that is recorded.
+/// A set at the beginning of a chain of bindings, a value on its way to a task, and a set that is recorded.
 var swiftFlowFamily: Family {
   Family(cases: [
     .time("swift.bind.chain.8", .uniform, chain), .time("swift.values.next", .uniform, values),
@@ -18,7 +18,7 @@ private func setBalance(of account: ObservedAccount, _ iterations: Int) {
   for i in 0..<iterations { account.balance = Double(i) }
 }
 
-/// A set of the first of nine properties, each of which follows the one before.
+/// A set of the first of nine properties, each of which follows the previous one.
 private func chain() -> Workload {
   let accounts = (0...links).map { _ in ObservedAccount() }
   let tokens = (0..<links).map {
@@ -32,8 +32,8 @@ private func chain() -> Workload {
     finish: { _ in for token in tokens { token.invalidate() } })
 }
 
-/// Runs a task on the thread that waits for it, whose time is taken.
-// Sendable: jobs come on that thread alone, since nothing that the task waits for is elsewhere.
+/// Runs a task on the thread that waits for it, so that the task's time is measured.
+// Sendable: all jobs arrive on that thread, since the task waits for nothing on other threads.
 private final class OwnThread: TaskExecutor, @unchecked Sendable {
   private var jobs: [UnownedJob] = []
 
@@ -45,7 +45,7 @@ private final class OwnThread: TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// What a task has that reads: it alone uses this while it runs.
+/// The state of a task that reads. Only the task uses it while it runs.
 private final class Reading: @unchecked Sendable {
   let account = ObservedAccount()
   private(set) var count = 0
@@ -63,7 +63,7 @@ private final class Reading: @unchecked Sendable {
   }
 }
 
-/// A set, and a value that a task reads, which does not have to wait for it.
+/// A set, and the value that a task reads without having to wait for it.
 private func values() -> Workload {
   let (reading, thread) = (Reading(), OwnThread())
   return Workload(
@@ -77,7 +77,7 @@ private func values() -> Workload {
     })
 }
 
-/// The same by a stream, into which a `didSet` puts each value.
+/// Reads from an AsyncStream into which a `didSet` puts each value.
 private final class StreamReading: @unchecked Sendable {
   let account = StreamAccount()
   private(set) var count = 0
@@ -108,7 +108,7 @@ private func streamedValues() -> Workload {
     })
 }
 
-/// A set of a property that a log records, of which 1,000 can be undone.
+/// A set of a property that a log records, with up to 1,000 sets that can be undone.
 private func recordedSets() throws -> Workload {
   let account = ObservedAccount()
   let log = try ChangeLog(of: account, recording: .keys(of: ObservedAccount.self, \.balance))

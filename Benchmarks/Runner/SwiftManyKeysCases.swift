@@ -30,7 +30,7 @@ var swiftManyKeysFamily: Family {
   return Family(cases: cases)
 }
 
-/// Goes through the keys in one shuffled order, again and again.
+/// Visits the keys repeatedly in one shuffled order.
 private final class ShuffledKeys {
   private let order: [Int]
   private var place = 0
@@ -40,7 +40,7 @@ private final class ShuffledKeys {
     order = (0..<count).shuffled(using: &random)
   }
 
-  /// Calls the body with one key after the other, going on where it stopped.
+  /// Calls the body with one key after another, continuing where the last call stopped.
   @inline(__always)
   func visit(_ iterations: Int, _ body: (Int) -> Void) {
     var next = place
@@ -52,7 +52,7 @@ private final class ShuffledKeys {
     place = next
   }
 
-  /// Checks that every key was told of as often as it was visited.
+  /// Checks that the observer of every key was called as often as the key was visited.
   func check(_ deliveries: Deliveries, of iterations: Int) {
     for (place, key) in order.enumerated() {
       let visits = iterations / order.count + (place < iterations % order.count ? 1 : 0)
@@ -63,7 +63,7 @@ private final class ShuffledKeys {
   }
 }
 
-/// The same numbers in every run.
+/// A generator with the same numbers in every run.
 private struct XorShift: RandomNumberGenerator {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -95,7 +95,7 @@ private func setProperties(of object: TenProperties, _ keys: ShuffledKeys, _ ite
   keys.visit(iterations) { object.setProperty($0, to: 1) }
 }
 
-/// - Parameter observers: kept until the end.
+/// - Parameter observers: retained until the end.
 private func workload(
   _ object: KeyedCells, keys count: Int, _ deliveries: Deliveries, observers: [AnyObject]
 ) -> Workload {
@@ -130,7 +130,8 @@ private func byStrings(keys: Int) throws -> Workload {
   return workload(object, keys: keys, deliveries, observers: [observer])
 }
 
-/// Keys that were found once and values that the runtime keeps: a token for each, and sets by the same keys.
+/// Key handles looked up once, and values that the runtime stores: a token for each key, and sets by the same
+/// handles.
 private func byHandle(keys count: Int) -> Workload {
   let object = RecordedCells()
   let deliveries = Deliveries(keys: count)
@@ -140,7 +141,7 @@ private func byHandle(keys count: Int) -> Workload {
   return workload(object, keys: count, deliveries, tokens: tokens)
 }
 
-/// The same with one token for all of them, whose handler is told which it is.
+/// Key handles with one token for all of them, whose handler gets the index of the key.
 private func byOneToken(keys count: Int) -> Workload {
   let object = RecordedCells()
   let deliveries = Deliveries(keys: count)
@@ -159,7 +160,7 @@ private func workload(
     })
 }
 
-/// Keys that were found once, and values that the program keeps and brackets its changes of.
+/// Key handles looked up once, and values that the program stores and whose changes it brackets.
 private func byBracket(keys count: Int) -> Workload {
   let object = KeyedCells(count: count)
   let deliveries = Deliveries(keys: count)
@@ -174,7 +175,7 @@ private func byBracket(keys count: Int) -> Workload {
     })
 }
 
-/// Declared properties and typed key paths, to compare keys that are data with.
+/// Declared properties and typed key paths, for comparison with keys that are data.
 private func propertiesByToken() -> Workload {
   let object = TenProperties()
   let keys = ShuffledKeys(count: TenProperties.keyPaths.count)

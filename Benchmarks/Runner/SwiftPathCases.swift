@@ -1,5 +1,5 @@
-/// What a change of a Swift object reaches further than its own key: observers of paths, and of a
-/// property that is computed from many others.
+/// Changes of a Swift object that reach beyond their own key: to observers of paths, and of a property
+/// computed from many others.
 import BenchmarkModel
 import KVORuntime
 
@@ -31,8 +31,8 @@ var swiftPathFamily: Family {
   ])
 }
 
-/// A property that is computed from ten thousand others: read, and told its observer when one of them
-/// changes.
+/// A property that is computed from ten thousand others: reading it, and notifying its observer when one of
+/// them changes.
 var swiftComputedFamily: Family {
   Family(cases: [
     .time("swift.computed.10000.get", .none) {
@@ -58,7 +58,7 @@ var swiftComputedFamily: Family {
   ])
 }
 
-/// What an observer adds to.
+/// A counter that an observer increments.
 private final class Counter {
   var value = 0
 
@@ -67,7 +67,7 @@ private final class Counter {
   }
 }
 
-/// Where what was read goes, so that it is read.
+/// Stores the values read, so that reads are not optimised away.
 nonisolated(unsafe) private var sink = 0.0
 
 @inline(never)
@@ -75,7 +75,7 @@ private func setSalary(of employee: Employee, _ iterations: Int) {
   for i in 0..<iterations { employee.salary = Double(i) }
 }
 
-/// The first and the last of three, each of which leads to the next.
+/// The first and the last of three employees, each of whom refers to the next.
 private func employees() -> (first: Employee, last: Employee) {
   let staff = (0..<3).map { _ in Employee() }
   staff[0].boss = staff[1]

@@ -1,9 +1,9 @@
-/// What an observable property costs where nobody observes it, in other places than an open class of
-/// another module: in a subclass of this module, and in a final class, whose loops are optimised.
+/// The cost of an unobserved observable property elsewhere than in an open class of another module: in a
+/// subclass in this module, and in a final class, whose loops are optimised.
 import BenchmarkModel
 import KVORuntime
 
-/// Properties of a subclass in another module than its superclass, inherited and its own.
+/// Properties of a subclass whose superclass is in another module: an inherited one and its own.
 var subclassFamily: Family {
   Family(cases: [
     .time("swift.sub.plain.set", .plain) { accounts(PlainSubaccount(), setInherited) },
@@ -29,7 +29,7 @@ var sumFamily: Family {
   ])
 }
 
-/// Appending to an observed array, short and long, and taking away again: two changes.
+/// Appending to an observed array, short or long, and removing the element: two changes.
 var appendFamily: Family {
   Family(
     cases: appendCounts.map { count in
@@ -37,12 +37,12 @@ var appendFamily: Family {
     })
 }
 
-/// How many elements the arrays have.
+/// The numbers of elements of the arrays.
 let appendCounts = [2000, 200_000]
 
 // MARK: Classes
 
-// Open, so that the compiler takes neither for final and its loops for needless.
+// Open, so that the compiler does not treat the classes as final and remove the loops.
 open class PlainSubaccount: PlainAccount {
   open var limit = 0.0
 }
@@ -72,7 +72,7 @@ private final class List: KVOObject {
 
 // MARK: Loops
 
-/// Where what was read goes, so that it is read.
+/// Stores the values read, so that reads are not optimised away.
 nonisolated(unsafe) private var sink = 0.0
 
 @inline(never)
@@ -109,7 +109,7 @@ private func changeOwn(_ account: ObservedSubaccount, _ iterations: Int) {
   for i in 0..<iterations { account.limit = account.limit + Double(i) }
 }
 
-// Writes what it has summed, so that it is done each time.
+// Stores the sum, so that the loop is not optimised away.
 @inline(never)
 private func sumAmounts(of items: [PlainItem]) {
   var sum = 0
@@ -117,7 +117,7 @@ private func sumAmounts(of items: [PlainItem]) {
   sink = Double(sum)
 }
 
-// Writes what it has summed, so that it is done each time.
+// Stores the sum, so that the loop is not optimised away.
 @inline(never)
 private func sumAmounts(of items: [ObservedItem]) {
   var sum = 0

@@ -1,5 +1,5 @@
-/// Setting and getting one property of a Swift object. The loops are functions that see only the
-/// object's type, so that every access goes the way of an open class's property.
+/// Setting and getting one property of a Swift object. The loops are functions that know only the object's
+/// static type, so every access is that of an open class's property.
 import BenchmarkModel
 import KVORuntime
 import Observation
@@ -31,12 +31,12 @@ var swiftObserversFamily: Family {
     })
 }
 
-/// Ten sets of a property that are told once.
+/// Ten sets of a property with one notification.
 var swiftBatchFamily: Family {
   Family(cases: [.time("swift.coalesce.10", .uniform, coalescedSets)])
 }
 
-/// What an observer adds to.
+/// A counter that an observer increments.
 private final class Counter: @unchecked Sendable {
   var value = 0
 
@@ -45,7 +45,7 @@ private final class Counter: @unchecked Sendable {
   }
 }
 
-/// Where sums of values read go, so that they are read.
+/// Stores sums of the values read, so that reads are not optimised away.
 nonisolated(unsafe) private var sink = 0.0
 
 // MARK: Loops
@@ -142,7 +142,7 @@ private func observedSet(observers: Int, options: KeyValueObservingOptions = [])
     })
 }
 
-// What is told of one change alone is asked for anew each time, as a view does.
+// Tracking ends after one change, so it is started again each time, as a view does.
 private func track(_ account: TrackedAccount, _ counter: Counter) {
   withObservationTracking {
     _ = account.balance

@@ -1,7 +1,7 @@
 /// Numbers and columns as text.
 
 extension Double {
-  /// With so many digits behind the point.
+  /// The number with this many digits after the decimal point.
   func fixed(_ digits: Int) -> String {
     let scale = (0..<digits).reduce(1) { product, _ in product * 10 }
     let scaled = Int((magnitude * Double(scale)).rounded())
@@ -12,7 +12,7 @@ extension Double {
   }
 }
 
-/// Rows in aligned columns: the `leading` first ones begin together, the others end together.
+/// Formats rows as columns: the `leading` first ones aligned left, the others aligned right.
 func alignedColumns(_ rows: [[String]], leading: Int) -> String {
   let columns = rows.map(\.count).max() ?? 0
   let widths = (0..<columns).map { column in

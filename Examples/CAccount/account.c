@@ -1,4 +1,4 @@
 #include "account.h"
 
-// That is all: nothing here knows that somebody may be watching.
+// This is the whole class: it has no code for observers.
 KVO_CLASS_IMPLEMENTATION(account, "Account", kvo_root_class, ACCOUNT_PROPERTIES, NULL)

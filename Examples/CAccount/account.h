@@ -1,7 +1,7 @@
 /// A savings account: two properties, one line each.
 ///
-/// The lines give the class a getter and a setter that key-value coding knows, and give callers
-/// `account_balance(account)` and `account_setBalance(account, 10)`.
+/// Each line defines a getter and a setter that key-value coding finds, and functions that callers
+/// use: `account_balance(account)` and `account_setBalance(account, 10)`.
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 

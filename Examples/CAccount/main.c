@@ -1,4 +1,4 @@
-/// A person watches an account: registration, changes, removal, and a mistake.
+/// A person observes an account: registration, changes, removal, and a mistake.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static void stop_on_failure(kvo_status status, const kvo_error *error) {
   exit(EXIT_FAILURE);
 }
 
-// The same property by its setter, by its key, and by hand.
+// Changes the same property with its setter, with its key, and by hand.
 static void change_balance(account *savings) {
   account_setBalance(savings, 100);
 
@@ -45,7 +45,7 @@ int main(void) {
   kvo_status status = person_stop_watching(ada, savings, &error);
   printf("%s for \"%s\" of %s\n", kvo_status_name(status), error.key, error.class_name);
 
-  // In either order: a registration keeps nobody alive, and ends with the first of the two.
+  // In either order: a registration retains neither object, and ends with the first of the two.
   kvo_object_release(&savings->object);
   kvo_object_release(&ada->object);
 }

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-// A context tells a class's notifications from its superclass's, and one key from the other without
-// comparing strings. The address of a static is one that nobody else has.
+// A context distinguishes a class's notifications from its superclass's, and one key from another,
+// without comparing strings. The address of a static variable is unique.
 static void *balance_context = &balance_context;
 static void *interest_rate_context = &interest_rate_context;
 
@@ -14,7 +14,7 @@ static void report(person *self, const char *what, const kvo_change *change) {
       kvo_value_get_double(new));
 }
 
-// What is not this class's own goes on to the superclass, which may be watching too.
+// A notification that is not this class's own goes to the superclass, which may be observing, too.
 static void observe_in_superclass(kvo_object *self, const kvo_method *_cmd, const char *key_path,
     kvo_object *object, const kvo_change *change, void *context) {
   typedef void (*observe)(kvo_object *, const kvo_method *, const char *, kvo_object *,

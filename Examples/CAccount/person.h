@@ -1,4 +1,4 @@
-/// Somebody who wants to know what becomes of an account.
+/// A person who observes an account.
 #ifndef PERSON_H
 #define PERSON_H
 
@@ -13,10 +13,10 @@ typedef struct person {
 
 KVO_CLASS_INTERFACE(person, PERSON_PROPERTIES)
 
-/// Registers the person with the account, for both of its properties.
+/// Registers the person as observer of both properties of the account.
 kvo_status person_watch(person *self, account *savings, kvo_error *error);
 
-/// Takes both registrations away. KVO_NOT_REGISTERED if they are not there.
+/// Removes both registrations. Returns KVO_NOT_REGISTERED if there are none.
 kvo_status person_stop_watching(person *self, account *savings, kvo_error *error);
 
 #endif

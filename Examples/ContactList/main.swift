@@ -1,6 +1,7 @@
-// A mutable collection over storage that Swift doesn't own: a std::vector in C++, behind functions of C
-// (Examples/ContactStore). `mutableContacts` is a proxy for the key `wrappedContacts`, whose accessors
-// call those functions; observers are told what came, what went, and where.
+// A mutable collection over storage that Swift doesn't own: a std::vector in C++, behind C
+// functions (Examples/ContactStore). `mutableContacts` is a proxy for the key `wrappedContacts`,
+// whose accessors call those functions. Observers are notified of which elements were inserted or
+// removed, and where.
 import ContactStore
 import KVORuntime
 
@@ -11,7 +12,7 @@ final class ContactList: KVOObject {
     contact_store_destroy(store)
   }
 
-  /// The contacts, to be read and changed.
+  /// The contacts, which can be read and changed.
   var mutableContacts: MutableArrayProxy {
     get throws { try mutableArrayValue(forKey: "wrappedContacts") }
   }
@@ -25,14 +26,14 @@ final class ContactList: KVOObject {
     }
   }
 
-  // The indexes are those that the names will have.
+  // The indexes are those that the names have after the insertion.
   private func insert(_ names: [String], at indexes: RangeSet<Int>) {
     for (index, name) in zip(indexes.ranges.joined(), names) {
       contact_store_insert(store, name, index)
     }
   }
 
-  // From the end, so that the indexes of those that are still to go stay right.
+  // From the end, so that the remaining indexes stay valid.
   private func remove(at indexes: RangeSet<Int>) {
     for index in indexes.reversed() { contact_store_remove(store, index) }
   }
@@ -52,7 +53,8 @@ try contacts.insert(["Emmy", "Rosa"], at: RangeSet([0..<1, 4..<5]))
 print(contacts.map { $0 as! String })
 try contacts.remove(at: 0)
 try contacts.remove(at: RangeSet(1..<3))
-// Without an accessor of its own, a replacement is a removal and an insertion, told as one.
+// Without an accessor of its own, a replacement is a removal and an insertion, reported as one
+// change.
 try contacts.replace(at: 0, with: "Augusta")
 print(contacts.count, "left:", contacts.map { $0 as! String })
 

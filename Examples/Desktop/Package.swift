@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
-// A package of its own, so that nobody else needs GTK. `Scripts/desktop` installs it and runs these.
+// A separate package, so that the library itself does not depend on GTK. `Scripts/desktop` installs
+// GTK and runs these programs.
 import PackageDescription
 
-// But for what later versions of GTK call deprecated.
+// Warnings are errors, except deprecations by later versions of GTK.
 let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning),
 ]

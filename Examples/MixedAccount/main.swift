@@ -1,5 +1,5 @@
-// An engine of C owns an account and changes it; Swift watches. The engine's code knows nothing of
-// it, and its object is observed like any other, with a token.
+// An engine in C owns an account and changes it; Swift observes it. The engine's code does not know
+// that. Its object is observed like any other, with a token.
 import AccountEngine
 import KVORuntime
 
@@ -16,12 +16,12 @@ let token = try watched.observe("balance", as: Double.self, options: [.initial, 
   }
 }
 
-// The engine's own functions, which call its setters.
+// The engine's own functions call the object's setters.
 engine_account_deposit(account, 100)
 engine_account_set_interest_rate(account, 0.5)
 engine_account_accrue_interest(account)
 
-// The same property by its key.
+// Sets that property by its key.
 try watched.setValue(200, forKey: "balance")
 print("The interest rate is \(try watched.value(forKey: "interestRate") ?? "unknown").")
 

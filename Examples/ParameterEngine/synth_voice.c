@@ -14,10 +14,10 @@ struct synth_voice {
   bool paused;
   int64_t step, ticks;
 
-  pthread_mutex_t lock; // of all above but the name, and of `is_stopped`
+  pthread_mutex_t lock; // protects all fields above except `name`, and `is_stopped`
   pthread_cond_t stopped;
   bool is_stopped;
-  // Those of the thread that starts and stops.
+  // Used only by the thread that starts and stops the voice.
   bool has_thread;
   pthread_t thread;
   unsigned milliseconds, ticks_to_run;
@@ -36,8 +36,9 @@ KVO_CLASS_INTERFACE(synth_voice, SYNTH_VOICE_PROPERTIES)
 
 // MARK: Properties
 
-// Whoever plays sets some of these while the thread reads them, and the other way round: each is read and written
-// under the voice's lock, which no setter is called with.
+// The player sets some of these while the thread reads them, and the thread sets others while the
+// player reads them. Each is read and written under the voice's lock. No setter is called while
+// that lock is held.
 #define LOCKED_PROPERTY(type, key, Key, taken)                                                   \
   static type synth_voice_##key##_imp(kvo_object *self, const kvo_method *_cmd) {                \
     synth_voice *voice = (synth_voice *)self;                                                    \
@@ -84,9 +85,9 @@ LOCKED_PROPERTY(double, level, Level, value)
 LOCKED_PROPERTY(int64_t, step, Step, value)
 LOCKED_PROPERTY(int64_t, ticks, Ticks, value)
 
-// MARK: What the thread does
+// MARK: The voice's movement
 
-// Half of the way, and all of it when it is short.
+// Goes half of the remaining way, or all of it if it is short.
 static double glide(double from, double to) {
   double rest = (to - from) / 2;
   return fabs(rest) < 0.005 ? to : from + rest;
@@ -106,7 +107,7 @@ static void tick(void *context) {
   synth_voice_setTicks(voice, synth_voice_ticks(voice) + 1);
 }
 
-// Waits for the next tick; false if the voice is stopped meanwhile.
+// Waits for the next tick; false if the voice is stopped while waiting.
 static bool wait_for_tick(synth_voice *voice) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -187,7 +188,7 @@ synth_voice *synth_voice_open(const char *name) {
   synth_voice *voice = (synth_voice *)kvo_object_create(synth_voice_class());
   if (!voice) stop_the_program("No memory for a voice.");
   make_lock(voice);
-  // Before anybody else has the voice: this one needs no lock.
+  // No other thread has the voice yet, so this setter needs no lock.
   synth_voice_setName(voice, name);
   return voice;
 }

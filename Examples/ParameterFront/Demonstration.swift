@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// What is shown where there is no terminal: some ticks that don't go by the clock.
+/// Shown if there is no terminal: some ticks that do not depend on the clock.
 @MainActor
 func demonstrate() async throws {
   let voice = try Voice(name: "Reed")

@@ -1,7 +1,7 @@
 import KVORuntime
 import ParameterEngine
 
-/// What the screen shows: what the engine has told, and nothing that was only asked for.
+/// The contents of the screen: the values that the engine has reported, not the ones requested.
 struct Picture {
   var name = ""
   var target = Point()
@@ -42,7 +42,7 @@ extension Point {
 }
 
 extension Double {
-  // With two digits behind the point; of what is not negative.
+  // Two digits after the decimal point; for numbers that are not negative.
   fileprivate var rounded: String {
     let hundredths = Int((self * 100).rounded())
     return "\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10)"
@@ -65,7 +65,7 @@ final class Player {
     picture.name = try voice.object.value(forKey: "name") as! String
   }
 
-  /// Until the player quits. Returns what there is to tell of it.
+  /// Plays until the user quits. Returns a closing message.
   func play() async throws -> String {
     defer { close() }
     try follow()
@@ -104,7 +104,7 @@ final class Player {
     followMeter()
   }
 
-  // The engine locks its properties, so the task may register whenever it begins.
+  // The engine locks its properties, so the task may register at any time.
   private func follow<Value: Sendable>(
     _ key: String, _ part: WritableKeyPath<Picture, Value>
   ) throws {
@@ -113,7 +113,7 @@ final class Player {
       Task { for await value in values { picture[keyPath: part] = value } })
   }
 
-  // The meter is the engine's thread's: who is to be told registers before that starts.
+  // The meter belongs to the engine's thread: observers must register before that thread starts.
   private func followMeter() {
     var texts = voice.meter.values(of: \.text).makeAsyncIterator()
     readers.append(

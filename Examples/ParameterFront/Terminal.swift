@@ -1,15 +1,16 @@
 import Dispatch
 import Glibc
 
-/// The terminal, in raw mode and on its alternate screen until it is restored.
+/// The terminal, in raw mode and on its alternate screen until `restore()`.
 @MainActor
 final class Terminal {
-  /// What is typed. A signal that ends the program is a `q`; the end of the terminal ends the stream.
+  /// The typed bytes. A signal that ends the program arrives as a `q`; the end of the terminal ends
+  /// the stream.
   let bytes: AsyncStream<UInt8>
   private let settings: termios
   private let sources: [any DispatchSourceProtocol]
 
-  /// Nil where the program does not talk to a terminal.
+  /// Nil if the program does not run on a terminal.
   init?() {
     var settings = termios()
     guard isatty(STDOUT_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -30,7 +31,7 @@ final class Terminal {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
   }
 
-  /// Shows these lines from the top, each in place of what stood there.
+  /// Shows these lines from the top, replacing the previous ones.
   func show(_ lines: [String]) {
     write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K\r\n" }.joined() + "\u{1B}[J")
   }
@@ -67,13 +68,13 @@ final class Terminal {
   }
 }
 
-/// A key that the front knows.
+/// A key that the program reacts to.
 enum Key {
   case up, down, right, left, louder, softer, pause, quit
 }
 
 extension Key {
-  /// The next one; nil when the terminal has ended.
+  /// The next key; nil at the end of the terminal.
   @MainActor
   static func next(_ bytes: inout AsyncStream<UInt8>.Iterator) async -> Key? {
     while let byte = await bytes.next(isolation: #isolation) {
@@ -82,7 +83,7 @@ extension Key {
     return nil
   }
 
-  // ESC [ A, or ESC O A where the terminal is set so.
+  // ESC [ A, or ESC O A in application cursor mode.
   @MainActor
   private static func arrow(_ bytes: inout AsyncStream<UInt8>.Iterator) async -> Key? {
     guard let second = await bytes.next(isolation: #isolation) else { return nil }
@@ -101,7 +102,7 @@ extension Key {
     case UInt8(ascii: "+"): .louder
     case UInt8(ascii: "-"): .softer
     case UInt8(ascii: " "): .pause
-    case UInt8(ascii: "q"), 3: .quit  // ^C, which is no signal in raw mode
+    case UInt8(ascii: "q"), 3: .quit  // ^C, which raises no signal in raw mode
     default: nil
     }
   }

@@ -1,22 +1,23 @@
 import KVORuntime
 import ParameterEngine
 
-/// The engine's `synth_point`, as Swift would have it: a struct of C is taken as any type of its size that has no
-/// references.
+/// The engine's `synth_point` as a Swift type. A C struct can be read as a Swift type with the same
+/// scalars at the same offsets.
 struct Point: Equatable, Sendable {
   var x = 0.0
   var y = 0.0
 }
 
-/// What the player asks for, which the engine's properties are bound to. The main thread's alone.
+/// The values that the player requests. The engine's properties are bound to them. Used only on the
+/// main thread.
 final class Controls: KVOObject {
   @Observed var target = Point()
   @Observed var gain = 0.0
   @Observed var isPaused = false
 }
 
-/// What is made of the level that the engine's thread tells, on that thread and for it alone: to others `text`
-/// goes as a sequence.
+/// A meter computed from the level that the engine's thread reports. It is used only on that
+/// thread; other threads read `text` as an asynchronous sequence.
 final class Meter: KVOObject {
   @Observed var level = 0.0 {
     didSet { if level > peak { peak = level } }
@@ -32,7 +33,7 @@ final class Meter: KVOObject {
   }
 }
 
-/// A voice of the engine, what plays it, and what shows it.
+/// A voice of the engine, with its controls and its meter.
 @MainActor
 final class Voice {
   let object: ForeignObject
@@ -52,7 +53,8 @@ final class Voice {
     ]
   }
 
-  /// What the engine has taken, which need not be what it has been asked for. A struct by its key is its bytes.
+  /// The value that the engine has accepted, which may differ from the requested one. A struct read
+  /// by key is an array of its bytes.
   var target: Point {
     get throws {
       let bytes = try object.value(forKey: "target") as! [UInt8]

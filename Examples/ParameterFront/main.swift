@@ -1,7 +1,7 @@
-// A synthesizer's voice is an engine of C (Examples/ParameterEngine), whose own thread moves its parameters; Swift
-// draws them on the terminal as they come, and sets others by its keys. It has no more to do with the engine than
-// sequences of the keys that it shows, and bindings of those that it sets. Where there is no terminal it prints a
-// few steps.
+// A synthesizer's voice is an engine in C (Examples/ParameterEngine), whose own thread moves its
+// parameters. Swift draws them on the terminal as they change, and sets others by key. It touches
+// the engine only through asynchronous sequences of the keys that it shows, and bindings of those
+// that it sets. Without a terminal it prints a few steps.
 import KVORuntime
 
 if let terminal = Terminal() {

@@ -1,4 +1,4 @@
-"""KVORuntime for Python, by ctypes: classes with observable properties, and observers.
+"""KVORuntime for Python, with ctypes: classes with observable properties, and observers.
 
     class Person(Model):
         name = Property(str)
@@ -7,9 +7,10 @@
     observation = person.observe("name", lambda person, old, new: print(old, "->", new))
     person.name = "Ada"
 
-Each object of Python has one of C, of a class that is made when Python's is. C's counts references with
-atomics and no lock, which Python could not: those counts are changed with locks of the runtime held, and
-a callback would wait for the interpreter's.
+Each Python object has a C object, whose class is created together with the Python class. The C
+object counts its references with atomics and without a lock. Python could not do that in a
+callback: the runtime changes the counts while it holds locks, and a callback would wait for the
+interpreter's lock.
 """
 
 import ctypes
@@ -23,7 +24,7 @@ library = ctypes.CDLL(os.environ.get("KVO_LIBRARY", "libckvoruntime.so.0.1"))
 
 
 class KVOError(Exception):
-    """What a call of the runtime came to; its text names class, key and cause."""
+    """An error reported by the runtime; its text names class, key and cause."""
 
 
 # MARK: Types of kvo_*.h
@@ -52,7 +53,7 @@ class Value(Structure):
 
 
 def new_value():
-    """A nil one. It must lie at a multiple of 16, and ctypes would not see to that."""
+    """A nil value. It must be aligned to 16 bytes, which ctypes does not guarantee."""
     room = (c_char * (ctypes.sizeof(Value) + 15))()
     return Value.from_buffer(room, -ctypes.addressof(room) % 16)
 
@@ -94,7 +95,7 @@ change_get_new = function("kvo_change_get_new", V, c_void_p)
 
 
 def call(called, *arguments):
-    """Calls what returns a status and takes an error last."""
+    """Calls a function that returns a status and takes an error as its last argument."""
     error = Error()
     if called(*arguments, byref(error)):
         raise KVOError(error.message.decode())
@@ -102,9 +103,9 @@ def call(called, *arguments):
 
 # MARK: Values
 
-ENCODINGS = {bool: b"B", int: b"q", float: b"d", str: b"*"}  # of any other class: an object
+ENCODINGS = {bool: b"B", int: b"q", float: b"d", str: b"*"}  # any other class is an object
 C_TYPES = {b"B": ctypes.c_bool, b"q": ctypes.c_int64, b"d": ctypes.c_double}
-alive = weakref.WeakValueDictionary()  # objects, by the addresses of C's
+alive = weakref.WeakValueDictionary()  # maps addresses of C objects to objects
 
 
 def encoding_of(kind):
@@ -112,21 +113,21 @@ def encoding_of(kind):
 
 
 def to_c(value):
-    """What a C function takes for it: a number, the bytes of a string, an object's address."""
+    """Converts a value for C functions: to a number, the bytes of a string, or an object's address."""
     if isinstance(value, str):
         return value.encode()
     return value.address if isinstance(value, Model) else value
 
 
 def from_c(encoding, value):
-    """The other way round. A string or an object may be None."""
+    """Converts a value from C. A string or an object may be None."""
     if encoding == b"@":
         return value and alive.get(value)
     return value.decode() if encoding == b"*" and value is not None else value
 
 
 def unpack(value):
-    """What a pointer to a kvo_value holds."""
+    """The content of a pointer to a kvo_value."""
     where = value and value_bytes(value)
     if not where:
         return None
@@ -147,7 +148,7 @@ def pack(python):
 
 # MARK: Classes
 
-functions = []  # that classes call; classes live for ever
+functions = []  # called by classes, which live for ever
 texts = threading.local()
 
 
@@ -177,7 +178,7 @@ class Property:
         value = to_c(self.none() if model is None else self.__get__(model))
         if self.encoding != b"*":
             return value
-        texts.last = c_char_p(value)  # C borrows it until this thread's next
+        texts.last = c_char_p(value)  # C borrows it until this thread's next call
         return ctypes.cast(texts.last, c_void_p).value
 
     def set_for_c(self, address, method, value):
@@ -202,14 +203,14 @@ class Property:
 
 
 def computed(kind, *affected_by):
-    """A decorator: the method is a property that is read only."""
+    """A decorator that makes the method a read-only property."""
     return lambda read: Property(kind, read, affected_by)
 
 
 class Model:
-    """The root of observable classes."""
+    """The root class of observable classes."""
 
-    known_as = None  # C's root
+    known_as = None  # the C root class
 
     def __init_subclass__(cls):
         error = Error()
@@ -246,14 +247,14 @@ class Model:
             value_destroy(byref(value))
 
     def observe(self, key_path, told, options=OLD_AND_NEW):
-        """Calls `told(object, old, new)` after each change, until the result is let go of."""
+        """Calls `told(object, old, new)` after each change, until the result is released."""
         return Observation(self, key_path, told, options)
 
 
 # MARK: Observing
 
 numbers = itertools.count(1)
-observers = {}  # what is told, by the number that is its context
+observers = {}  # handlers, by the number passed as context
 
 
 @Callback
@@ -269,7 +270,7 @@ def registration_ended(number):
 
 
 class Observation:
-    """A registration, which ends with it, or when the observed object dies."""
+    """A registration. It ends with this object, or when the observed object dies."""
 
     def __init__(self, model, key_path, told, options):
         self.handle = c_void_p()

@@ -1,4 +1,5 @@
-"""Observable objects in Python: what is told, by which threads, and in the child of a fork."""
+"""Observable objects in Python: deliveries, the threads that they arrive on, and the child of a
+fork."""
 
 import gc
 import os
@@ -40,7 +41,7 @@ for wrong in [("age", "old"), ("agge", 1), ("pair", "nobody"), ("friend.age", No
     except KVOError as error:
         print(error)
 
-# A registration ends with the observed object, and lets go of its observer.
+# A registration ends with the observed object, and releases its observer.
 soon = mary.observe("age", tell("never"))
 before = len(observers)
 ada.friend = None
@@ -48,7 +49,7 @@ del mary
 gc.collect()
 print("registrations ended:", before - len(observers))
 
-# Observers are called on the thread that sets.
+# Observers are called on the thread that sets the property.
 counts = {}
 lock = threading.Lock()
 
@@ -73,7 +74,7 @@ for thread in threads:
 kept.clear()
 heard = []
 kept = [ada.observe("age", lambda person, old, new: heard.append(new))]
-child = os.fork()  # while they run
+child = os.fork()  # while the threads run
 if child == 0:
     ada.age = 50
     os._exit(heard != [50])

@@ -1,4 +1,4 @@
-/// A program "written" in Tiny: a thermometer, which C watches.
+/// A program "written" in Tiny: a thermometer, observed from C.
 #include "tiny.h"
 
 #include <stdio.h>

@@ -11,7 +11,8 @@ static tiny_object *object_of(const kvo_object *header) {
   return (tiny_object *)((uintptr_t)header - offsetof(tiny_object, header));
 }
 
-// The strong references together hold one unowned reference; the memory goes with the last of these.
+// All strong references together hold one unowned reference; the last unowned reference frees the
+// memory.
 static void retain(kvo_object *header) {
   __atomic_fetch_add(&object_of(header)->strong, 1, __ATOMIC_RELAXED);
 }
@@ -72,7 +73,7 @@ static bool number(const kvo_type *type, const void *value, kvo_value *number) {
   return true;
 }
 
-// What the runtime can make a double of is a number.
+// Any value that the runtime can convert to a double is a number.
 static kvo_status convert(const kvo_type *type, void *target, const kvo_value *source) {
   (void)type;
   if (kvo_value_is_nil(source)) {
@@ -122,7 +123,7 @@ static kvo_status compute(kvo_object *header, const void *property, kvo_value *v
   return kvo_value_init(value, &number_type, &result);
 }
 
-// The recorder is the list of reads itself.
+// The list of reads serves as the recorder.
 static void track(kvo_object *header, const void *property, kvo_reads *reads) {
   void *outer = kvo_current_recorder();
   kvo_set_recorder(reads);

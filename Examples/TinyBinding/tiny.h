@@ -1,4 +1,4 @@
-/// Tiny: a language whose values are numbers, and whose objects keep them in slots.
+/// Tiny: a language whose values are numbers, stored in slots of its objects.
 #ifndef TINY_H
 #define TINY_H
 
@@ -6,7 +6,7 @@
 
 typedef struct tiny_object tiny_object;
 
-// A property has a slot, or a getter that computes it. The language's nil is NAN.
+// A property has either a slot or a getter that computes it. The language's nil is NAN.
 typedef struct tiny_property {
   const char *name;
   double (*getter)(tiny_object *self);
@@ -17,10 +17,10 @@ typedef struct tiny_class {
   const char *name;
   tiny_property *properties;
   size_t count;
-  const kvo_class *known_as; // by the runtime
+  const kvo_class *known_as; // its runtime class
 } tiny_class;
 
-// The language's own words come first, as they would in a real one.
+// The language's own fields come first, as they would in a real language.
 struct tiny_object {
   const tiny_class *cls;
   uint32_t strong, unowned;
@@ -28,13 +28,13 @@ struct tiny_object {
   double slots[];
 };
 
-/// Makes the class known to the runtime. Before it has objects.
+/// Registers the class with the runtime. Must be called before the class has objects.
 void tiny_define(tiny_class *cls);
 
-/// An object with one reference, the caller's, and all slots 0.
+/// Returns an object with one reference, owned by the caller, and all slots 0.
 tiny_object *tiny_create(const tiny_class *cls);
 
-/// What the language's `object.property` and `object.property = value` become.
+/// The compiled form of the language's `object.property` and `object.property = value`.
 double tiny_get(tiny_object *self, size_t property);
 void tiny_set(tiny_object *self, size_t property, double value);
 

@@ -1,10 +1,11 @@
 internal import SwiftSource
 
-/// A property of a `@KVO` class that takes no wrapper: a weak or unowned one (Q3), and one with `willSet` or `didSet`
-/// (Q6), which would run after a wrapper has notified.
+/// A property of a `@KVO` class that can't take the wrapper: a weak or unowned one (Q3), or one with `willSet` or
+/// `didSet` (Q6), which would run after the wrapper has notified.
 ///
-/// Its accessors notify of reads and changes. Its storage is a property beside it, under a name that key-value coding and
-/// mirrors know for this (`Field.storagePrefix`), and has the observers, so they run inside the change. A property that
+/// Its accessors notify of reads and changes. Its storage is a property beside it, whose name key-value coding and
+/// mirrors recognise (`Field.storagePrefix`). The storage has the `willSet` and `didSet`, so they run inside the
+/// change. A property that overrides its superclass's has no storage: its `willSet` and `didSet` become methods.
 /// overrides its superclass's has no storage: its observers become methods.
 
 struct AccessedProperty {
@@ -15,7 +16,7 @@ struct AccessedProperty {
   private let binding: Binding
   private let name: Token
 
-  /// Nil for what is no single variable.
+  /// Nil if the declaration is not a single variable.
   private init?(_ request: AttachedMacro) {
     var reader = DeclarationReader(request.source)
     guard let member = reader.readMember(), case .variable(true, let bindings) = member.kind,
@@ -82,7 +83,7 @@ struct AccessedProperty {
     return Expansion(source: isOverride ? property.overridingAccessors : property.ownAccessors)
   }
 
-  // Behind an observer that doesn't read the old value, the compiler changes the storage in place.
+  // If no `didSet` reads the old value, the compiler modifies the storage in place.
   private var ownAccessors: String {
     let key = name.name
     let modify = """
@@ -110,7 +111,7 @@ struct AccessedProperty {
       """
   }
 
-  // The superclass's property opens a change as well, which joins this one.
+  // The superclass's property opens a change as well, and that change joins this one.
   private var overridingAccessors: String {
     let blocks = binding.accessors?.blocks ?? []
     let key = name.name
@@ -147,15 +148,15 @@ struct AccessedProperty {
 
   // MARK: Bodies
 
-  // With its place in the source, for messages and debuggers. In the storage's own observers, the compiler takes what
-  // names the storage for the value itself, as it does in the source with what names the property. An override's observers
-  // have no such names.
+  // An observer's body with a source location, for messages and debuggers. In a `willSet` or `didSet`, the property's
+  // name denotes the stored value, so the text names the storage instead. The compiler then treats the storage in its
+  // own observer likewise. An override's observers have no such names.
   private func text(of body: ArraySlice<Token>) -> String {
     guard let first = body.first else { return "" }
     let direct =
       member.isOverride ? [] : DirectAccesses.tokens(named: name.name, in: body).map(\.offset)
     let text = body.map { $0.source { direct.contains($0.offset) ? storage : nil } }.joined()
-    // The trivia before the first token may have lines of its own.
+    // The trivia before the first token may contain lines.
     let lines = first.leadingTrivia.utf8.count { $0 == UInt8(ascii: "\n") }
     return """
       #sourceLocation(file: \(JSON.string(request.file).text), line: \(request.line + first.line - 1 - lines))
@@ -166,7 +167,7 @@ struct AccessedProperty {
 }
 
 extension Token {
-  /// Its source with the trivia before it, and other texts in place of some names, also of interpolated ones.
+  /// The token's source with its trivia, with some names replaced, also in interpolations.
   fileprivate func source(replacing replacement: (Token) -> String?) -> String {
     guard !interpolations.isEmpty else { return leadingTrivia + (replacement(self) ?? text) }
     var bytes: [UInt8] = []

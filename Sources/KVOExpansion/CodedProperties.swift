@@ -1,10 +1,10 @@
 internal import SwiftSource
 
-/// What keeps the names under which a `@KVO` class's properties are coded (Q7). The compiler writes `Codable` from the stored
-/// properties, and of an `AccessedProperty` it would take the storage's name.
+/// Keeps the names under which a `@KVO` class's properties are encoded (Q7). The compiler generates `Codable` from
+/// the stored properties, so for an `AccessedProperty` it would use the storage's name.
 ///
-/// Where the class has no `CodingKeys`, some are written that give storage its property's name. Where it has, their names can't
-/// be changed, so the methods are written instead of the compiler's.
+/// If the class has no `CodingKeys`, the macro generates them, with the property's name for each storage. If it has
+/// `CodingKeys`, their names can't be changed, so the macro generates the methods in the compiler's place.
 struct CodedProperties {
   private let request: AttachedMacro
   private let type: TypeDeclaration
@@ -14,7 +14,7 @@ struct CodedProperties {
     (self.type, self.request, self.tokens) = (type, request, tokens)
   }
 
-  /// The members to be added; empty if the compiler's are right.
+  /// The members to add; empty if the compiler's own are right.
   func source(access: String) -> String {
     let accessed = type.members.contains {
       ObservableMember.form(of: $0) == .accessed && !$0.isOverride
@@ -51,7 +51,7 @@ struct CodedProperties {
       """
   }
 
-  // As the compiler finds them: neither what belongs to the type nor what is lazy.
+  // The compiler's selection: neither properties of the type nor lazy ones.
   private func storedNames(of member: Member) -> [Token] {
     guard case .variable(_, let bindings) = member.kind, !member.isOfType, !member.isOverride,
       !member.modifiers.contains("lazy")
@@ -92,7 +92,7 @@ struct CodedProperties {
       """
   }
 
-  // MARK: What the class has
+  // MARK: The class's own members
 
   private func isDeclared(_ coding: String) -> Bool {
     type.inherited.contains { name in
@@ -125,7 +125,7 @@ struct CodedProperties {
     return tokens[member.keyword + 1].name
   }
 
-  // The names behind `case`, each before its value.
+  // The names after `case`, each without its value.
   private func caseNames(of member: Member) -> [String] {
     guard tokens[member.keyword].isWord("enum") else { return [] }
     var names: [String] = []

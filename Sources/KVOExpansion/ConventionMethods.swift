@@ -1,17 +1,18 @@
 internal import SwiftSource
 
-/// Methods of a class that Apple's key-value coding finds by their names (Q4), and the declarations that say the same.
+/// The methods of a class that Apple's key-value coding finds by their names (Q4), and the declarations equivalent to
+/// them.
 
 struct ConventionMethods {
-  /// Instance methods by their names and labels as one word, in which a selector is the same however it is divided:
-  /// `removeObjectFromItemsAt` of `removeObject(fromItemsAt:)` and of `removeObjectFromItems(at:)`.
+  /// Instance methods by name and labels joined to one word. However a selector is divided, its word is the same:
+  /// `removeObject(fromItemsAt:)` and `removeObjectFromItems(at:)` both give `removeObjectFromItemsAt`.
   private(set) var methods: [String: Function] = [:]
-  /// Methods of the type and properties of the type, as an expression calls them.
+  /// Methods and properties of the type itself, mapped to the expression that calls them.
   private var typeMembers: [String: String] = [:]
-  /// The actors of methods, by their words, and of members of the type, that are on one of their own.
+  /// The actors named by an attribute of a member: of methods, by their words, and of members of the type.
   private var actors: [String: String] = [:]
-  /// All properties, those that are always there and can be read at once, and those that are stored, unless they are marked
-  /// as what accessors change.
+  /// `properties`: all of them. `readable`: those that are not conditional and whose getter neither waits nor throws.
+  /// `stored`: the stored ones, except those marked as changed by element accessors.
   private var properties: Set<String> = []
   private(set) var readable: [String: Binding] = [:]
   private var stored: Set<String> = []
@@ -24,7 +25,7 @@ struct ConventionMethods {
         if text.hasPrefix("#endif") { conditions -= 1 }
         continue
       }
-      // What is not there always is not called.
+      // A member with limited availability is not called.
       if member.has("available") { continue }
       let isThere = conditions == 0
       switch member.kind {
@@ -63,12 +64,12 @@ struct ConventionMethods {
     }
   }
 
-  /// The method that names what affects a key.
+  /// The method of the type that names the key paths that affect a key.
   func affecting(_ key: String) -> String? {
     typeMembers["keyPathsForValuesAffecting" + key.capitalizedFirst]
   }
 
-  /// The actor of the method that names what affects a property, if it is on one of its own.
+  /// The actor named by the method that lists what affects a property; nil if the method names none.
   func actorOfAffecting(_ member: Member) -> String? {
     guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name else {
       return nil
@@ -76,7 +77,7 @@ struct ConventionMethods {
     return actors["keyPathsForValuesAffecting" + name.name.capitalizedFirst]
   }
 
-  /// What a method, or a property of the type, says of a key by itself.
+  /// The declarations that a method, or a property of the type, makes for a key.
   func declarations(of member: Member) -> [String] {
     guard !member.has("available") else { return [] }
     if case .function(let function) = member.kind, !member.isOfType {
@@ -85,7 +86,7 @@ struct ConventionMethods {
     return Statement.all(in: member).compactMap { $0.misfit == nil ? declaration(by: $0) : nil }
   }
 
-  // Where it is there by a condition, it is not known to the property that it says something of.
+  // A method inside `#if` is not found from its property's declaration, so it gets a declaration of its own.
   private func declaration(by statement: Statement) -> String? {
     let (name, value) = (statement.name.name, statement.expression)
     guard let key = key(in: name, after: statement.prefix) else { return nil }
@@ -97,7 +98,7 @@ struct ConventionMethods {
     }
   }
 
-  /// What is named to say something of a key, and does not say it as it must.
+  /// Members that are named for a key by a convention but have the wrong type or effects.
   func misfits(of member: Member) -> [Misfit] {
     Statement.all(in: member).compactMap { statement in
       guard let reason = statement.misfit,
@@ -107,7 +108,7 @@ struct ConventionMethods {
     }
   }
 
-  /// Whether it would be a key's validator, if it returned nothing.
+  /// Whether the method would be a key's validator if it returned nothing.
   func isValidatorWithResult(_ member: Member) -> Bool {
     guard case .function(let function) = member.kind, !member.isOfType else { return false }
     return function.isReturning && validator(function) != nil
@@ -134,8 +135,9 @@ struct ConventionMethods {
 
   // MARK: - Collections
 
-  /// Of each key that has accessors for its elements and no storage that is observed: that is changed element by
-  /// element as it is. With the actor that one of its methods is on; methods of several are not called.
+  /// The keys that have accessors for their elements and no observed storage, which is changed element by element
+  /// already. Each comes with the actor named by one of its methods. If its methods name several actors, they are not
+  /// called.
   var collections: [(declaration: ElementDeclaration, actor: String?)] {
     var actorsOfKeys: [String: Set<String>] = [:]
     for word in methods.keys {
@@ -171,14 +173,14 @@ struct ConventionMethods {
   }
 }
 
-/// A method or a property of the type by whose name it says something of a key.
+/// A method or a property of the type whose name says which key it makes a statement about.
 private struct Statement {
   enum Kind { case affecting, automatic }
   let kind: Kind
   let prefix: String
   let name: Token
   let isMethod: Bool
-  /// Why it can't be asked.
+  /// The reason why it can't be called; nil if it can.
   let misfit: String?
 
   var expression: String { name.text + (isMethod ? "()" : "") }
@@ -205,7 +207,7 @@ private struct Statement {
     }
   }
 
-  /// - Parameter type: what it returns; nil if that is not written.
+  /// - Parameter type: the type that it returns; nil if that is not written.
   private init?(_ name: Token, isMethod: Bool, _ type: String?, _ effect: String?) {
     guard let convention = Self.conventions.first(where: { name.name.hasPrefix($0.prefix) }) else {
       return nil
@@ -221,7 +223,7 @@ private struct Statement {
 }
 
 extension Function {
-  /// Its name and its labels, each with a capital.
+  /// The function's name and labels as one word, each label capitalised.
   fileprivate var word: String {
     parameters.reduce(name.name) { $0 + ($1.label ?? "").capitalizedFirst }
   }

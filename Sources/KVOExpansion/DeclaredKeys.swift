@@ -1,8 +1,8 @@
 internal import SwiftSource
 
-/// What `@KVO` adds to its class (Q2): an override in which each property is declared under its name, with its getter and
-/// setter, and each method whose name says something of a key (Q4). A directive around a member stands around what is
-/// made of it.
+/// The members that `@KVO` adds to its class (Q2). An override declares each property under its name, with getter and
+/// setter, and each method whose name makes a statement about a key (Q4). A directive around a member is repeated
+/// around its declaration.
 
 struct DeclaredKeys {
   private let request: AttachedMacro
@@ -37,7 +37,8 @@ struct DeclaredKeys {
 
   // MARK: - Declarations
 
-  /// Lines that declare keys: those of the class's own actor, or of none, and those of a member that names its actor.
+  /// Lines that declare keys: `own` for members on the class's actor or on none, `others` for members that name their
+  /// own actor.
   private struct Lines {
     var own: [String] = []
     var others: [String] = []
@@ -52,7 +53,7 @@ struct DeclaredKeys {
       others.append(directive)
     }
 
-    /// Indented, with the directives around them; nothing if they are nothing but directives.
+    /// The lines indented, with the directives around them; nil if there are only directives.
     static func text(_ lines: [String], _ indentation: String) -> String? {
       guard lines.contains(where: { !$0.hasPrefix("#") }) else { return nil }
       return lines.map { $0.hasPrefix("#") ? $0 : indentation + $0 }.joined(separator: "\n")
@@ -89,7 +90,8 @@ struct DeclaredKeys {
     let others = Lines.text(lines.others, "  ")
     guard own != nil || others != nil else { return "" }
     let isApart = own != nil && mayBeOnActor
-    // A class in its superclass's body sees the superclass's function of this kind, even a private one.
+    // A class nested in its superclass's body sees the superclass's function, even a private one, so the class's name
+    // makes it unique.
     let function = "_declareProperties\(type.name.name)".inSource
     let body = [isApart ? "  _callIsolated(\(function))" : own, others].compactMap { $0 }
     let override = """
@@ -106,7 +108,8 @@ struct DeclaredKeys {
       """
   }
 
-  /// As the class's: subclasses in other modules override it in their turn. In an extension it may be the extension's.
+  /// The class's access level, because subclasses in other modules override the function. In an extension, the level
+  /// may be the extension's.
   private var access: String {
     let extensionWords =
       request.context.first.map { LexedSource($0).tokens.map(\.text) }
@@ -118,10 +121,11 @@ struct DeclaredKeys {
     return ["public", "open", "package"].contains(word) ? word + " " : ""
   }
 
-  /// Key paths to what is on an actor are formed on it alone, so the declarations stand in a function of the class's own:
-  /// it is on the class's actor, whether the class says that itself, inherits it, or has it from its module. The
-  /// compiler refuses a reference to such a function of a generic class that is on none. Of such a class it must be told
-  /// by an attribute, which may be an actor if it is not known.
+  /// Key paths to members on an actor can be formed on that actor only. So the declarations are in a function of the
+  /// class, which is on the class's actor, whether the class names it, inherits it, or gets it from its module.
+  ///
+  /// The compiler refuses a reference to such a function of a generic class that is on no actor. So for a generic
+  /// class, only an attribute that may name an actor makes this true.
   private var mayBeOnActor: Bool {
     let isGeneric =
       type.endOfName > type.name.endOffset || request.context.contains(where: \.mayBeGeneric)
@@ -153,7 +157,7 @@ struct DeclaredKeys {
     return kept.sources.map { "\"\($0)\"" }.joined(separator: ", ")
   }
 
-  // MARK: - What is said of a member
+  // MARK: - Declarations of one member
 
   private mutating func look(at member: Member) {
     guard case .variable(true, let bindings) = member.kind, !member.isOfType,
@@ -224,7 +228,7 @@ struct DeclaredKeys {
         offset: request.offset + name.offset, fixIts: fixIts.map { [$0] } ?? []))
   }
 
-  /// A directive has its line for itself.
+  /// A directive needs a line of its own.
   private func space(beside token: Token) -> String { token.kind == .directive ? "\n" : " " }
 
   private mutating func warn(ofSetter setter: Accessors.Block, of name: Token, _ member: Member) {
@@ -285,7 +289,7 @@ struct DeclaredKeys {
 }
 
 extension String {
-  /// Whether what a class stands in, of which this is the head, may give it generic parameters.
+  /// Whether an enclosing declaration with this head may give the class generic parameters.
   fileprivate var mayBeGeneric: Bool {
     let tokens = LexedSource(self).tokens
     if tokens.contains(where: { $0.isWord("extension") || $0.isWord("some") }) { return true }
@@ -295,7 +299,7 @@ extension String {
     return name + 1 < tokens.count && tokens[name + 1].text.hasPrefix("<")
   }
 
-  /// Whether key paths can name it: a name with a point in it, or an at sign before it, is none.
+  /// Whether key paths can name it. A name with a dot, or beginning with an at sign, is no key.
   var isKey: Bool {
     !utf8.contains(UInt8(ascii: ".")) && !hasPrefix("@") && !utf8.contains(UInt8(ascii: "\\"))
       && !utf8.contains(UInt8(ascii: "\""))

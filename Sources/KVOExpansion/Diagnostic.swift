@@ -1,9 +1,9 @@
-/// What the plugin says of a source, in the compiler's terms. Places are bytes of the file.
+/// A message about a source, in the compiler's terms. Offsets are bytes of the file.
 
 struct Diagnostic: Equatable {
   enum Severity: String { case error, warning }
 
-  /// A text that takes the place of what stands between two places of the file.
+  /// Replaces the text between two offsets of the file.
   struct Edit: Equatable {
     var start: Int
     var end: Int
@@ -45,7 +45,7 @@ extension Diagnostic.FixIt {
   }
 }
 
-/// What a macro makes of a declaration.
+/// The result of expanding a macro: source and diagnostics.
 struct Expansion: Equatable {
   var source = ""
   var diagnostics: [Diagnostic] = []

@@ -1,26 +1,26 @@
 internal import SwiftSource
 
-/// The names in an observer's body that stand for its own property's storage.
+/// Finds the names in an observer's body that denote its own property's storage.
 ///
-/// In the `willSet` or `didSet` of a property `x`, Swift takes `x` and `self.x` for the stored value: assigning to it runs
-/// no observer again. In a closure or a local function, and through any other name of the object, the property is
-/// used as it is elsewhere. A local variable `x` is none of these.
+/// In the `willSet` or `didSet` of a property `x`, Swift takes `x` and `self.x` for the stored value: assigning to it
+/// runs no observer again. In a closure or a local function, and through any other reference to the object, the
+/// property is used as elsewhere. A local variable `x` is neither.
 struct DirectAccesses {
   /// A statement whose block has not begun.
   private struct Head {
     var word: String
-    /// Whether its condition has declared the name.
+    /// Whether its condition declares a variable with the property's name.
     var hides = false
   }
 
-  /// What brackets enclose.
+  /// The range between two brackets.
   private struct Scope {
     enum Kind { case group, block, function }
 
     var kind: Kind
-    /// The word of the statement whose block it is.
+    /// The keyword of the statement that this block belongs to.
     var word: String?
-    /// Whether a local variable hides the property: where the scope begins, and by now.
+    /// Whether a local variable hides the property: at the beginning of the scope, and now.
     let beginsHidden: Bool
     var isHidden: Bool
     var head: Head?
@@ -42,7 +42,7 @@ struct DirectAccesses {
 
   private init(name: String) { self.name = name }
 
-  /// The tokens of a body that stand for the storage, also those in interpolated strings.
+  /// The tokens of a body that denote the storage, also those in interpolated strings.
   static func tokens(named name: String, in body: ArraySlice<Token>) -> [Token] {
     var accesses = DirectAccesses(name: name)
     accesses.look(at: Array(body))
@@ -62,7 +62,7 @@ struct DirectAccesses {
       case .punctuation where token.is(")") || token.is("]") || token.is("}"):
         closed = close()
         continue
-      // The condition behind a `repeat` has no block.
+      // The condition after a `repeat` block has no block of its own.
       case .keyword where token.is("while") && closed?.word == "repeat":
         break
       case .keyword where index == 0 || !tokens[index - 1].is("."):
@@ -96,7 +96,7 @@ struct DirectAccesses {
 
   private mutating func look(atKeyword token: Token, _ index: Int, of tokens: [Token]) {
     if Self.statements.contains(token.text) {
-      // Behind its else, a guard's variables are known; in it they are not.
+      // A guard's variables are visible after its `else` block, but not in it.
       let guarded = token.text == "else" && last.head?.word == "guard" && last.head?.hides == true
       last.head = Head(word: guarded ? "guard" : token.text)
       if token.text == "for" { declare(from: index + 1, of: tokens) }
@@ -110,7 +110,7 @@ struct DirectAccesses {
     }
   }
 
-  // A brace begins a statement's block, or else a closure, or a local function or type.
+  // A brace begins a statement's block; if no statement is open, it begins a closure, a local function or a type.
   private mutating func openBrace() {
     guard let head = last.head else {
       scopes.append(Scope(.function))
@@ -132,8 +132,8 @@ struct DirectAccesses {
 
   // MARK: Local variables
 
-  // Hides the property if a pattern has its name: until the end of the enclosing block, or in the block of the statement
-  // whose condition it is.
+  // Hides the property if a pattern declares its name: in the block of the statement whose condition the pattern is
+  // in, otherwise until the end of the enclosing block.
   private mutating func declare(from start: Int, of tokens: [Token]) {
     guard declares(from: start, of: tokens),
       let scope = scopes.lastIndex(where: { $0.kind != .group || $0.head != nil })

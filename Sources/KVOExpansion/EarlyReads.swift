@@ -1,7 +1,7 @@
 internal import SwiftSource
 
-/// Reads of a class's own observed properties before `super.init()` (Q5). Swift refuses them, as it does every property with
-/// accessors, and its message does not say what to do.
+/// Reads of a class's own observed properties before `super.init()` (Q5). Swift refuses them, as it refuses reads of
+/// any property with accessors. Its message does not say what to do, so the macro's does.
 struct EarlyReads {
   private let tokens: [Token]
   private let type: TypeDeclaration
@@ -50,7 +50,7 @@ struct EarlyReads {
     } ?? braces.upperBound
   }
 
-  /// From an opening bracket at or behind a token, to behind the one that closes it.
+  /// The range from the first opening bracket at or after a token to the token after its closing bracket.
   private func opening(from start: Int, _ open: String, _ close: String) -> Range<Int>? {
     guard let first = tokens[start...].firstIndex(where: { $0.is(open) }) else { return nil }
     var depth = 0
@@ -62,7 +62,7 @@ struct EarlyReads {
     return nil
   }
 
-  // By its name alone only where no parameter and no variable has that name.
+  // A bare name is a read of the property only if no parameter or variable has that name.
   private func isRead(_ index: Int, hidden: [String], from start: Int) -> Bool {
     let token = tokens[index]
     guard token.kind == .identifier, observed.contains(token.name), !tokens[index + 1].is("="),

@@ -1,17 +1,18 @@
 internal import SwiftSource
 
-/// Each method by which Apple's key-value coding gets at the elements of a key (Q4): how it is called, and what it takes and
-/// returns. A method of another shape only has such a name; one of that shape whose types or effects don't fit is told of.
+/// The methods by which Apple's key-value coding reaches a key's elements (Q4): how each is called, what it takes and
+/// what it returns. A method of another shape merely shares the name. A method of that shape with the wrong types or
+/// effects is reported.
 
 struct ElementAccessor {
   enum Parameter { case element, elements, set, index, indexes }
-  /// What a method that is asked returns.
+  /// The result of a method that reads.
   enum Answer { case count, element, optionalElement, sequence }
 
-  /// Its name and labels as one word, in which an underscore stands for the key with a capital.
+  /// The method's name and labels as one word, in which an underscore stands for the capitalised key.
   let word: String
   let parameters: [Parameter]
-  /// Nil if it changes something: it may return what it likes, and throw.
+  /// Nil for a method that changes the elements: it may return anything, and throw.
   let answer: Answer?
 
   private init(_ word: String, _ parameters: Parameter..., answer: Answer? = nil) {
@@ -20,7 +21,7 @@ struct ElementAccessor {
 
   func word(for key: String) -> String { word.replacing("_", with: key.capitalizedFirst) }
 
-  // MARK: - All of them
+  // MARK: - List of accessors
 
   static let count = Self("countOf_", answer: .count)
 
@@ -45,7 +46,7 @@ struct ElementAccessor {
   static let intersect = Self("intersect_", .set)
   static let ofSets = [member, enumerator, add, addObject, remove, removeObjectOfSet, intersect]
 
-  // MARK: - Looking at a method
+  // MARK: - Checking a method
 
   func hasShape(of function: Function) -> Bool {
     function.parameters.count == parameters.count
@@ -55,7 +56,7 @@ struct ElementAccessor {
       }
   }
 
-  /// Why a method of its shape can't be called for it.
+  /// The reason why a method of this shape can't be called as this accessor; nil if it can.
   /// - Parameter element: the type of the key's elements, if it is known.
   func misfit(_ function: Function, _ element: WrittenType?) -> String? {
     if answer != nil, function.isThrowing { return "it throws" }

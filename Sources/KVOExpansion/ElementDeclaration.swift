@@ -1,17 +1,17 @@
 internal import SwiftSource
 
-/// The declaration of a key by the methods for its elements (Q4), and by its property for what they don't say. A method that
-/// does not fit is left out: the compiler would refuse a call of it, in a source that nobody wrote.
+/// Declares a key by the methods for its elements (Q4), and by its property where methods are missing. A method that
+/// does not fit is left out: the compiler would report the call of it in generated source, which the user can't see.
 
 struct ElementDeclaration {
   private let key: String
   private let type: ConventionMethods
-  /// The words of what is left out.
+  /// The words of the methods that are left out.
   private var excluded: Set<String> = []
 
-  /// What would be called, and does not fit.
+  /// Methods and properties that the declaration would call, but that don't fit.
   private(set) var misfits: [Misfit] = []
-  /// The call that declares the key; nil if there is too little for it.
+  /// The call that declares the key; nil if there are too few methods for it.
   var line: String? { ordered() ?? unordered() }
 
   init(of key: String, in type: ConventionMethods) {
@@ -28,7 +28,7 @@ struct ElementDeclaration {
     return other
   }
 
-  // MARK: - What fits
+  // MARK: - Methods that fit
 
   private var unfitting: [(ElementAccessor, Misfit)] {
     let lists = ElementAccessor.ofLists.map { ($0, elementOfList) }
@@ -70,7 +70,7 @@ struct ElementDeclaration {
     excluded.contains(accessor.word) ? nil : shaped(accessor)
   }
 
-  // MARK: - The calls
+  // MARK: - Generated calls
 
   private func ordered() -> String? {
     guard let count = size, let element = elementAt else { return nil }
@@ -158,7 +158,7 @@ struct ElementDeclaration {
     return "\(effect)\(object).\(function.name.text)(\(labelled.joined(separator: ", ")))"
   }
 
-  /// The same, of which no result is used.
+  /// The call in a form that discards a result.
   private func change(_ function: Function, _ object: String, _ arguments: [String]) -> String {
     (function.isReturning ? "_ = " : "") + call(function, object, arguments)
   }
@@ -178,13 +178,13 @@ struct ElementDeclaration {
     """
   }
 
-  /// Foundation's sets of indexes are made of Swift's by `KVOFoundation`.
+  /// KVOFoundation converts Swift's sets of indexes to Foundation's.
   private func indexes(_ function: Function, _ place: Int, _ argument: String) -> String {
     WrittenType(function.parameters[place].type) == "IndexSet" ? "IndexSet(\(argument))" : argument
   }
 }
 
-/// A method, or a property, that is named for a key and can't be called for it.
+/// A method or property that is named for a key but can't be called for it.
 struct Misfit {
   let name: Token
   let message: String
@@ -198,7 +198,7 @@ struct Misfit {
 }
 
 extension Binding {
-  /// The type, if that is an array or a set, as it is written or as the first value says.
+  /// The property's type, written or shown by the initial value; nil if it is neither an array nor a set.
   fileprivate var collection: WrittenType? {
     let type = WrittenType(type ?? initialValue.flatMap(\.typeOfCall) ?? "")
     return type.elementOfArray ?? type.elementOfSet == nil ? nil : type
@@ -206,7 +206,7 @@ extension Binding {
 }
 
 extension String {
-  /// `Set<Int>` of `Set<Int>([1])`.
+  /// The type in a call of an initializer: `Set<Int>` in `Set<Int>([1])`.
   fileprivate var typeOfCall: String? {
     let tokens = LexedSource(self).tokens.dropLast()  // the end
     guard tokens.last?.is(")") == true else { return nil }
@@ -218,7 +218,7 @@ extension String {
     return open.flatMap { String(utf8.prefix($0.offset)) }
   }
 
-  /// In backticks where it is no name without them.
+  /// The name, in backticks if it can't be written without them.
   var inSource: String {
     let tokens = LexedSource(self).tokens
     return tokens.count == 2 && tokens[0].kind == .identifier ? self : "`\(self)`"

@@ -1,5 +1,5 @@
-/// The little of JSON that compiler and plugin speak, without Foundation, which each build of a program that uses the
-/// macro would start.
+/// The part of JSON that compiler and plugin exchange. It does without Foundation, which would otherwise be loaded in
+/// every build of a program that uses the macro.
 
 package enum JSON: Equatable {
   case null
@@ -28,7 +28,7 @@ package enum JSON: Equatable {
 // MARK: - Reading
 
 extension JSON {
-  /// Nil for what is no JSON.
+  /// Nil if the bytes are not JSON.
   init?(_ bytes: [UInt8]) {
     var parser = Parser(bytes: bytes)
     guard let value = parser.value(depth: 0) else { return nil }
@@ -40,7 +40,7 @@ extension JSON {
   private struct Parser {
     let bytes: [UInt8]
     var position = 0
-    /// Deeper than this nobody nests.
+    /// No message of the compiler nests deeper.
     static let mostDepth = 512
 
     var isAtEnd: Bool { position == bytes.count }

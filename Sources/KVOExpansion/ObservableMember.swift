@@ -1,20 +1,20 @@
 internal import SwiftSource
 
-/// Which attribute `@KVO` gives to a member of its class (Q1, Q2): what is stored and may change is observed.
+/// Decides which attribute `@KVO` adds to a member of its class (Q1, Q2): stored variables are observed.
 
 struct ObservableMember {
   enum Form: Equatable {
     /// `@Observed`.
     case observed
-    /// `weak`, `unowned`, or with `willSet` or `didSet`: `@KVOAccessed`.
+    /// `@KVOAccessed`: weak, unowned, or with `willSet` or `didSet`.
     case accessed
-    /// Known by its key alone: computed, lazy, or what a wrapper can't be put on.
+    /// Known by its key only: computed, lazy, or a property that can't have a wrapper.
     case known
-    /// No key of this macro's: constants, what belongs to the type, what is marked.
+    /// No key from this macro: constants, properties of the type, and ignored ones.
     case none
   }
 
-  /// Attributes that are no wrappers and change nothing of where the property is stored.
+  /// Attributes that are not wrappers and don't change where the property is stored.
   private static let harmless: Set<String> = [
     "available", "objc", "nonobjc", "MainActor", "preconcurrency", "usableFromInline",
     "discardableResult", "KVOTracked", "IBOutlet", "IBInspectable", "GKInspectable", "_spi",
@@ -28,7 +28,7 @@ struct ObservableMember {
     }
     if request.parent?.marksProperties == true { member = member.ignoredUnlessMarked() }
     switch form(of: member) {
-    // By the module's name: the class, or its module, may have a type of the name itself.
+    // Qualified, since the class or its module may have a type `Observed` or `KVOAccessed`.
     case .observed: return Expansion(source: "@KVORuntime.Observed")
     case .accessed: return Expansion(source: "@KVORuntime.KVOAccessed")
     case .known, .none: return Expansion()
@@ -48,8 +48,8 @@ struct ObservableMember {
     return member.isReference || binding.accessors != nil ? .accessed : .observed
   }
 
-  /// Whether the class's macro declares it under its name. A property with another wrapper has its value by its getter: the
-  /// storage is the wrapper.
+  /// Whether the class's macro declares the property under its name. A property with another wrapper is read through
+  /// its getter, because its storage is the wrapper.
   static func hasKey(_ member: Member) -> Bool {
     if form(of: member) != .none { return true }
     guard case .variable(let isVariable, let bindings) = member.kind, isVariable, !member.isOfType,
@@ -58,13 +58,14 @@ struct ObservableMember {
     return wrapper(of: member) != nil
   }
 
-  /// Whether the macro puts an attribute before it.
+  /// Whether the macro adds an attribute to the member.
   static func isMarked(_ member: Member) -> Bool {
     let form = form(of: member)
     return form == .observed || form == .accessed
   }
 
-  /// Why a stored variable, beside which no wrapper stands, can be given neither `@Observed` nor accessors.
+  /// The reason why a stored variable without another wrapper can get neither `@Observed` nor accessors; nil if it
+  /// can.
   static func reasonNotObserved(_ member: Member) -> String? {
     guard case .variable(true, let bindings) = member.kind, let binding = bindings.first,
       !member.has("Observed"), !member.has("KVOAccessed"), !member.isOverride
@@ -80,7 +81,7 @@ struct ObservableMember {
     return isOpaque ? "its type is opaque, which no wrapper's property can have" : nil
   }
 
-  /// The attribute that may be a wrapper or another macro, beside which `@Observed` can't stand.
+  /// The attribute that may be a wrapper or another macro, which rules out `@Observed`.
   static func wrapper(of member: Member) -> Attribute? {
     member.attributes.first { attribute in
       attribute.name.first?.isUppercase == true && !attribute.name.hasSuffix("Actor")
@@ -89,7 +90,7 @@ struct ObservableMember {
     }
   }
 
-  /// Whether its getter neither waits nor throws: a key path reads no other.
+  /// Whether the getter neither waits nor throws. Key paths can't read other getters.
   static func isReadAtOnce(_ binding: Binding) -> Bool {
     guard binding.isComputed else { return true }
     let getter = binding.accessors?.block("get", "_read", "read", "unsafeAddress")
@@ -98,7 +99,7 @@ struct ObservableMember {
 }
 
 extension Attribute {
-  /// Without the name of this library's module.
+  /// The attribute's name without this library's module name.
   fileprivate var nameInLibrary: String {
     let module = "KVORuntime."
     return name.hasPrefix(module) ? String(name.dropFirst(module.count)) : name
@@ -110,7 +111,7 @@ extension Member {
     attributes.contains { $0.nameInLibrary == attribute }
   }
 
-  /// The actor that an attribute of its own names.
+  /// The actor that an attribute of the member names.
   var actor: String? { attributes.first { $0.name.hasSuffix("Actor") }?.name }
 
   var isOverride: Bool { modifiers.contains("override") }

@@ -1,10 +1,10 @@
 internal import SwiftSource
 
-/// The class of a member that the macro looks at, as far as the member's attribute depends on it.
+/// The class of a member, reduced to the properties that decide the member's attribute.
 struct ParentClass {
-  /// Whether it can't be observed, as its first line shows.
+  /// Whether its first line shows that it does not inherit from `KVOObject`.
   let lacksSuperclass: Bool
-  /// Whether properties of it are `dynamic` (Q1).
+  /// Whether it has `dynamic` properties (Q1).
   let marksProperties: Bool
 
   init?(_ source: String) {
@@ -16,10 +16,10 @@ struct ParentClass {
 }
 
 extension TypeDeclaration {
-  /// Whether a property is `dynamic`, which is how classes on Apple's platforms mark those that can be observed.
+  /// Whether a property is `dynamic`: classes on Apple's platforms mark observable properties so.
   var marksProperties: Bool { members.contains { $0.isProperty && $0.isDynamic } }
 
-  /// With `@KVOIgnored` on stored properties that aren't marked, if others are.
+  /// The declaration with `@KVOIgnored` on unmarked stored properties, if other properties are marked.
   func ignoringUnmarked() -> TypeDeclaration {
     guard marksProperties else { return self }
     var type = self
@@ -35,7 +35,7 @@ extension Member {
     if case .variable = kind { !isOfType } else { false }
   }
 
-  /// Itself if it is computed, or says in another way whether it is observed.
+  /// The member with `@KVOIgnored`; unchanged if it is marked, computed, or has an attribute that decides this.
   func ignoredUnlessMarked() -> Member {
     guard case .variable(true, let bindings) = kind, !isOfType, !isDynamic, !isOverride,
       !bindings.contains(where: \.isComputed),

@@ -1,19 +1,19 @@
 internal import SwiftSource
 
-/// Answers the compiler's messages. Each is JSON: an object with one member, whose name says what is asked. The compiler
-/// of Swift 6.2 and 6.3 calls this protocol version 7; what it sends is told by libSwiftCompilerPluginMessageHandling's
-/// public headers and was seen on the line.
+/// Answers the compiler's messages. Each message is a JSON object with one member, whose name is the request. The
+/// compilers of Swift 6.2 and 6.3 call this protocol version 7. Its messages follow the public headers of
+/// libSwiftCompilerPluginMessageHandling and recorded traffic.
 
 package struct Plugin {
-  /// What the compiler is told that this plugin speaks.
+  /// The protocol version that this plugin reports to the compiler.
   static let protocolVersion = 7
 
-  // The class that was read last, and its source. The compiler asks about its members one after another.
+  // The class that was read last, with its source. The compiler asks about its members one after another.
   private var lastParent: (source: String, read: ParentClass?)?
 
   package init() {}
 
-  /// The answer to a message. There is one to each.
+  /// The answer to a message. Every message has exactly one.
   package mutating func answer(to message: [UInt8]) -> JSON {
     guard let json = JSON(message), case .object(let members) = json, members.count == 1,
       let (name, contents) = members.first
@@ -40,7 +40,7 @@ package struct Plugin {
     }
   }
 
-  /// The class whose member is asked about.
+  /// The class that contains the member in the request.
   private mutating func parent(in contents: JSON) -> ParentClass? {
     guard let source = contents["parentDeclSyntax"]?["source"]?.string else { return nil }
     if let lastParent, lastParent.source == source { return lastParent.read }
@@ -49,7 +49,7 @@ package struct Plugin {
     return read
   }
 
-  /// One sentence that the build shows.
+  /// An error of one sentence, which the build shows.
   private static func refusal(_ asked: String) -> JSON {
     let message = """
       The plugin of KVORuntime's macros does not understand this compiler, which asks \(asked): it speaks version \
@@ -69,20 +69,21 @@ package struct Plugin {
   }
 }
 
-/// What the compiler asks of a macro that is attached to a declaration.
+/// A request to expand a macro attached to a declaration.
 struct AttachedMacro {
-  /// The type that `#externalMacro` names.
+  /// The type named in `#externalMacro`.
   var type: String
   var role: String
   var source: String
-  /// Where the source begins in its file, in bytes, with the comments and empty lines before the declaration.
+  /// The byte offset of the source in its file. The source includes the comments and empty lines before the
+  /// declaration.
   var offset: Int
-  /// The line on which it begins.
+  /// The line on which the source begins.
   var line: Int
   var file: String
-  /// What the declaration stands in, each without what is in its braces.
+  /// The enclosing declarations, each without the text in its braces.
   var context: [String] = []
-  /// The class whose member the declaration is, if the macro is the class's.
+  /// The class that contains the declaration, if the macro is attached to the class.
   var parent: ParentClass?
 
   init?(_ json: JSON) {
@@ -102,7 +103,7 @@ struct AttachedMacro {
     }
   }
 
-  /// Where the declaration itself begins in the file.
+  /// The byte offset of the declaration itself in the file.
   var start: Int { offset + LexedSource(source).tokens[0].offset }
 
   var expansion: Expansion {
@@ -111,7 +112,7 @@ struct AttachedMacro {
     case ("KVOMacro", "member"): DeclaredKeys.members(of: self)
     case ("AccessedMacro", "accessor"): AccessedProperty.accessors(of: self)
     case ("AccessedMacro", "peer"): AccessedProperty.peers(of: self)
-    default: Expansion()  // KVOIgnored and KVOTracked say something to the class's macro alone
+    default: Expansion()  // KVOIgnored and KVOTracked only inform the class's macro
     }
   }
 }

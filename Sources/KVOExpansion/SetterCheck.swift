@@ -1,19 +1,23 @@
 internal import SwiftSource
 
-/// Whether a computed property's setter changes nothing that could tell of it (Q5), or tells by hand of what tells by itself
-/// (E3), and whether its getter keeps its value (Q6), as far as the class alone shows that. In doubt it tells, and once: a method, a closure or a subscript of the class
-/// is called, the object itself is handed on, a variable is set that the class does not declare, or one that is observed
-/// is set, or part of it, which is a change of it where it is a structure.
+/// Checks the accessors of computed properties, as far as the class alone shows their effect:
+/// - A setter that changes nothing that notifies (Q5).
+/// - A setter that notifies by hand of a property that notifies by itself (E3).
+/// - A getter that caches its value in a property that is not observed (Q6).
+///
+/// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method, closure or
+/// subscript of the class; passing the object on; setting a variable that the class does not declare, or an observed
+/// one. Setting a part of an observed variable counts as well: if it is a structure, that changes the variable.
 
 struct SetterCheck {
-  /// What tells of its changes, and constants, which have none.
+  /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.
   private var observed: Set<String> = []
   private var silent: Set<String> = []
-  /// Those that the macro makes observable, and where they are declared.
+  /// The properties that the macro makes observable, with the offsets of their declarations.
   private var stored: [String: Int] = [:]
-  /// The computed properties in whose accessors a name stands.
+  /// For each name, the computed properties whose accessors use it.
   private var users: [String: Set<String>] = [:]
-  /// What the type itself has.
+  /// The names of the type's own members (`static`, `class`).
   private var namesOfType: [String] = []
 
   init(_ type: TypeDeclaration) {
@@ -43,8 +47,8 @@ struct SetterCheck {
     }
   }
 
-  /// Whether the class says by itself what affects a key, or which keys are automatic: then telling by hand may be all
-  /// that there is.
+  /// Whether the class itself declares what affects a key, or which keys are automatic. If so, the notification by
+  /// hand may be the only one.
   func saysOtherwise(_ key: String) -> Bool {
     namesOfType.contains {
       $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
@@ -54,14 +58,15 @@ struct SetterCheck {
     }
   }
 
-  /// Where a variable would be marked that a key's setter tells of by hand. Nowhere if another computed property uses it:
-  /// that would tell its observers no more.
+  /// The offset at which to mark a variable, so that only the setter of `key` notifies of its changes. Nil if another
+  /// computed property uses the variable: its observers would no longer be notified.
   func place(of variable: String, markedFor key: String) -> Int? {
     users[variable]?.subtracting([key]).isEmpty == false ? nil : stored[variable]
   }
 
-  /// The stored property that a setter assigns to and its getter reads, and which so tells of a change that the setter
-  /// tells of by hand as well. A part of it that is set, or a method that is called, may be an object's, which tells nobody.
+  /// A stored property that the setter assigns to and the getter reads, so that the change is notified twice: by the
+  /// property, and by hand. Assigning to a part of it, or calling its methods, does not count: it may be an object,
+  /// and then the property does not change.
   func toldBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
       tellsByHand(setter, of: key)
@@ -73,8 +78,9 @@ struct SetterCheck {
     }.map { set[$0].name }
   }
 
-  /// What a getter keeps its value in, a stored property that is not observed, and the observed ones that it names, from
-  /// which the value may be made. While the value is kept, the getter reads none of them, so tracking can't find them (Q6).
+  /// The unobserved stored property in which a getter caches its value, and the observed ones that it names, from
+  /// which the value may be computed. While the cache is filled, the getter reads none of them, so tracking can't
+  /// find them (Q6).
   func keeping(_ getter: Accessors.Block, of key: String) -> (cache: String, sources: [String])? {
     let body = Array(getter.body)
     let roots = body.indices.filter { index in
@@ -111,7 +117,7 @@ struct SetterCheck {
     }
   }
 
-  /// Whether a key path is of one property alone: `\.x` and `\Person.x` of `x`, and not `\.x.y`.
+  /// Whether a key path names just this property: `\.x` and `\Person.x` name `x`; `\.x.y` does not.
   private func names(_ key: String, at backslash: Int, in arguments: [Token]) -> Bool {
     var path = arguments[(backslash + 1)...].prefix { !$0.is(",") }
     while let first = path.first, !first.is(".") { path = path.dropFirst() }
@@ -139,7 +145,7 @@ struct SetterCheck {
       if observed.contains(token.name) {
         if mayChange(index, in: body) { return false }
       } else if isSet(index, in: body) {
-        // What the class does not declare a superclass or an extension has.
+        // A variable that the class does not declare belongs to a superclass or an extension.
         guard silent.contains(token.name) else { return false }
         setsSilent = true
       }
@@ -147,23 +153,23 @@ struct SetterCheck {
     return setsSilent
   }
 
-  /// Whether it is `self`, and no mere beginning of `self.model`: an argument, or asked for a subscript.
+  /// Whether `self` is passed on or subscripted, and is not just the beginning of `self.model`.
   private func isHandedOn(_ index: Int, in body: [Token]) -> Bool {
     guard body[index].isWord("self") else { return false }
     let before = index > 0 ? body[index - 1] : nil
-    // `Int.self`, `if let self`, and `[weak self]` are none.
+    // `Int.self`, `if let self` and `[weak self]` do not pass the object on.
     if let before, [".", "let", "weak", "unowned"].contains(before.text) { return false }
     let isCaptured = before?.is("[") == true && index > 1 && body[index - 2].is("{")
     return !isCaptured && behindMarks(index, in: body)?.is(".") != true
   }
 
-  /// Whether it is a method, a function or a closure that is called, with parentheses or with a closure behind it.
+  /// Whether it is called: a method, a function or a closure, with parentheses or a trailing closure.
   private func isCalled(_ index: Int, in body: [Token]) -> Bool {
     guard let next = behindMarks(index, in: body) else { return false }
     return next.is("(") || next.is("{") && !isOfStatement(index, in: body)
   }
 
-  /// Whether the brace behind it is that of an `if` or a loop: those of closures don't stand there.
+  /// Whether the brace after it begins the block of a statement such as `if`, where no trailing closure can be.
   private func isOfStatement(_ index: Int, in body: [Token]) -> Bool {
     let statements = ["if", "guard", "while", "for", "switch", "catch"]
     let first = body[..<index].last { token in
@@ -176,7 +182,7 @@ struct SetterCheck {
     body[(index + 1)...].first { !$0.is("?") && !$0.is("!") }
   }
 
-  /// `model` of `model.index` and of `self.model.index`.
+  /// Whether it begins an expression or follows `self.`: `model` in `model.index` and in `self.model.index`.
   private func isRoot(_ index: Int, in body: [Token]) -> Bool {
     guard index > 0, body[index - 1].is(".") else { return true }
     return index > 1 && body[index - 2].isWord("self")
@@ -188,7 +194,7 @@ struct SetterCheck {
       && index > 0 && (body[index - 1].is("(") || body[index - 1].is(","))
   }
 
-  /// Whether it is set, or part of it, or a method of it is called that may change it.
+  /// Whether it or a part of it is set, or a method is called on it that may change it.
   private func mayChange(_ index: Int, in body: [Token]) -> Bool {
     if index > 0, body[index - 1].is("&") { return true }
     guard index + 1 < body.count else { return false }

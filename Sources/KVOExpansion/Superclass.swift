@@ -1,9 +1,9 @@
 internal import SwiftSource
 
-/// What a `@KVO` class inherits from, as far as its head shows that (Q5): the compiler's own messages about a class that is no
-/// `KVOObject` have no place.
+/// Checks whether the head of a `@KVO` class names a superclass that can be observed (Q5). The compiler's own
+/// messages about a class that is no `KVOObject` have no source location.
 enum Superclass {
-  /// Protocols that stand where the superclass would.
+  /// Protocols that are often written first, in the place of a superclass.
   private static let protocols: Set<String> = [
     "Codable", "Encodable", "Decodable", "Equatable", "Hashable", "Comparable", "Identifiable",
     "Sendable", "ObservableObject", "Error", "CustomStringConvertible",
@@ -16,12 +16,12 @@ enum Superclass {
     return words.last?.name ?? inherited
   }
 
-  /// The place of `NSObject` in the clause, or nil.
+  /// `NSObject` in the inheritance clause, or nil.
   private static func foreign(in type: TypeDeclaration) -> Supertype? {
     type.supertypes.first.flatMap { name(of: $0.text) == "NSObject" ? $0 : nil }
   }
 
-  /// Whether a class can't be observed.
+  /// Whether the class has no superclass that can be observed.
   static func isMissing(in type: TypeDeclaration) -> Bool {
     foreign(in: type) != nil || type.inherited.allSatisfy { protocols.contains(name(of: $0)) }
   }

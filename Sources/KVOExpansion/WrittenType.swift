@@ -1,10 +1,10 @@
 internal import SwiftSource
 
-/// A type as a source writes it. Which type that is, is known only where Swift's own names say so: any other name may be
-/// that of a type alias.
+/// A type as a source writes it. Only names from Swift's standard library identify a type: any other name may be a
+/// type alias.
 
 struct WrittenType: Hashable {
-  /// Without white space, but for what parts words, and without the name of Swift's module.
+  /// The type without `Swift.` and without white space, except between words.
   let text: String
 
   init(_ source: String) {
@@ -37,7 +37,7 @@ struct WrittenType: Hashable {
 
   private static let parts = [\Self.elementOfArray, \.elementOfSet, \.wrapped, \.bound]
 
-  /// The only thing between a bracket that it begins with and that which closes it, at its end.
+  /// The text between an opening bracket at the beginning and its closing bracket at the end, if it is a single type.
   private func inside(_ open: String, _ close: Character) -> WrittenType? {
     guard text.hasPrefix(open), text.last == close else { return nil }
     let inner = String(text.dropFirst(open.count).dropLast())
@@ -65,14 +65,14 @@ struct WrittenType: Hashable {
       || Self.names.contains(String(text.prefix { $0 != "<" }))
   }
 
-  /// Whether it is that type, as far as is known.
+  /// Whether it may be that type: true unless both are known to differ.
   func mayBe(_ type: WrittenType) -> Bool {
     if self == type || !isKnown { return true }
     return parts(with: type).contains { own, other in own.mayBe(other) }
   }
 
-  /// Whether a parameter of this type takes values of another: of the same name, or of one that it may be a superclass or
-  /// a protocol of.
+  /// Whether a parameter of this type accepts values of the other: the types have the same name, or this one may be a
+  /// superclass or protocol of the other.
   func mayTake(_ value: WrittenType) -> Bool {
     if self == value || !isKnown && !value.isKnown { return true }
     if ["Any", "AnyObject", "AnyHashable"].contains(text) || text.hasPrefix("any ") { return true }
@@ -80,7 +80,7 @@ struct WrittenType: Hashable {
       || parts(with: value).contains { own, other in own.mayTake(other) }
   }
 
-  /// What both are made of in the same way.
+  /// The parts of both types, if they are composed in the same way.
   private func parts(with other: WrittenType) -> [(WrittenType, WrittenType)] {
     Self.parts.compactMap { part in
       guard let own = self[keyPath: part], let its = other[keyPath: part] else { return nil }

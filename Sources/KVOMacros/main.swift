@@ -1,5 +1,6 @@
-// The program that the compiler starts for KVORuntime's macros. Messages come on standard input and are answered on
-// standard output, each behind its length in eight bytes, the lowest first. The compiler closes the input at the end.
+// The program that the compiler starts for KVORuntime's macros. It reads messages from standard input and writes
+// answers to standard output. Each is preceded by its length as eight bytes, little-endian. The compiler closes the
+// input at the end.
 import KVOExpansion
 
 #if canImport(Glibc)
@@ -10,7 +11,7 @@ import KVOExpansion
   import Darwin
 #endif
 
-/// So many bytes; nil at the end of the input.
+/// Reads exactly `count` bytes; nil at the end of the input.
 private func read(_ count: Int) -> [UInt8]? {
   var bytes = [UInt8](repeating: 0, count: count)
   var filled = 0
@@ -38,7 +39,7 @@ private func write(_ bytes: [UInt8]) -> Bool {
   return true
 }
 
-/// No message is that long: what comes is no plugin's input.
+/// No message is this long: such input does not come from a compiler.
 private let longestMessage: UInt64 = 1 << 31
 
 var plugin = Plugin()

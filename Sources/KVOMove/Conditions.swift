@@ -1,19 +1,20 @@
-/// Code that conditions keep from being compiled on Linux. The edits don't see its tokens: their text is part of the trivia
-/// before the next token, so that it stays byte for byte. No rule of Behaviour is kept here.
+/// Code in `#if` branches that are not compiled on Linux. The edits don't see its tokens: the branch becomes part of
+/// the trivia before the next token, so it stays unchanged byte for byte. No rule of Behaviour is kept here.
 import SwiftSource
 
 /// A branch of an `#if` that is not compiled on Linux.
 struct ExcludedBranch {
-  /// The directive's line.
+  /// The line of the directive.
   var line: Int
   var offset: Int
-  /// The directive as it is written.
+  /// The directive as written.
   var directive: String
-  /// Whether the code observes, or has something that is observed.
+  /// Whether the branch has code that observes or can be observed.
   var hasKeyValueCode: Bool
 }
 
-/// Finds those branches. A condition of which only the build knows the value, as `DEBUG`, excludes nothing.
+/// Finds the branches that Linux excludes. A condition that only the build can evaluate, such as `DEBUG`, excludes
+/// nothing.
 struct BranchFinder {
   private let tokens: [Token]
   private(set) var kept: [Token] = []
@@ -25,7 +26,7 @@ struct BranchFinder {
     while index < tokens.count { readCode(isKept: true) }
   }
 
-  /// Reads up to the next branch of the condition around it.
+  /// Reads up to the next branch of the enclosing condition.
   private mutating func readCode(isKept: Bool) {
     while index < tokens.count, !isBoundary(tokens[index]) {
       if tokens[index].is("#if") {
@@ -34,7 +35,7 @@ struct BranchFinder {
         take(isKept: isKept)
       }
     }
-    // Without its `#if`.
+    // A branch directive without an `#if`.
     if index < tokens.count, depth == 0 { take(isKept: isKept) }
   }
 
@@ -52,7 +53,7 @@ struct BranchFinder {
   private mutating func readConditions(isKept: Bool) {
     depth += 1
     defer { depth -= 1 }
-    // Whether one of the branches before is compiled.
+    // Whether an earlier branch is compiled; nil if only the build knows.
     var isTaken: Bool? = false
     while index < tokens.count {
       let (first, start) = (tokens[index], index)
@@ -92,7 +93,7 @@ struct BranchFinder {
 private struct Condition {
   private let tokens: [Token]
   private var index = 0
-  /// Nil if only the build knows.
+  /// The condition's value on Linux; nil if only the build knows.
   private(set) var value: Bool?
 
   init(_ tokens: [Token]) {

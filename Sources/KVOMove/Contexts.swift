@@ -1,6 +1,6 @@
-/// Which variables are contexts: those that hold a number which nobody needs, and whose address is all that the sources
-/// use of them. Each mention of such a name is resolved to the variable that it means, since others have the name as
-/// well. No rule of Behaviour is kept here.
+/// Finds the variables that are contexts: they hold a literal that no code reads, and the sources only take their
+/// addresses. Each mention of such a name is resolved to the variable that it means, since other declarations may
+/// have the name, too. No rule of Behaviour is kept here.
 import SwiftSource
 
 struct Contexts {
@@ -29,21 +29,21 @@ struct Contexts {
 
 private struct ContextFinder {
   struct Candidate {
-    /// Of its keyword.
+    /// The place of the variable's keyword.
     var place: Place
-    /// The type whose member it is, and its name.
+    /// The type that declares the variable as a member, and that type's name.
     var owner: Place?
     var ownerName: String?
-    /// The block of a function that it is local to.
+    /// The opening brace of the function's block that declares the variable locally.
     var block: Int?
     var isPrivate: Bool
     var isStatic: Bool
   }
 
   struct Mention {
-    /// The variables that may be meant.
+    /// The variables that the name may refer to.
     var variables: [Place]
-    /// Where the address is taken for a context.
+    /// The ampersand, if the mention takes the address as a context.
     var ampersand: Place?
   }
 
@@ -95,7 +95,7 @@ private struct ContextFinder {
     return Mention(variables: found.map(\.place), ampersand: ampersand)
   }
 
-  /// What is meant behind a point.
+  /// The variables that the name may refer to after a dot.
   private func members(_ named: [Candidate], at place: Place) -> [Candidate] {
     let (file, before) = (project.files[place.file], place.token - 2)
     let isOwnType =
@@ -110,11 +110,12 @@ private struct ContextFinder {
     if type.first?.isUppercase == true {
       return nearest(seen.filter { $0.ownerName == type }, to: place)
     }
-    // Of some object: it may be any of the same file. Elsewhere the name is mostly that of something else.
+    // On another object: it may be a variable of the same file. In other files the name usually belongs to something
+    // else.
     return seen.filter { !$0.isStatic && $0.place.file == place.file }
   }
 
-  /// What is meant by the name alone: the first that is declared so, from there outwards.
+  /// The variables that a bare name refers to: those of the innermost scope that declares it.
   private func visible(_ named: [Candidate], at place: Place) -> [Candidate] {
     let file = project.files[place.file]
     let name = file.tokens[place.token].name
@@ -138,7 +139,7 @@ private struct ContextFinder {
     candidate.place.file == place.file || !candidate.isPrivate
   }
 
-  /// Those of the same file, where there are some.
+  /// The variables in the same file, or all if there are none.
   private func nearest(_ found: [Candidate], to place: Place) -> [Candidate] {
     let here = found.filter { $0.place.file == place.file }
     return here.isEmpty ? found : here
@@ -148,14 +149,14 @@ private struct ContextFinder {
     project.types[place.file].filter { $0.open < place.token && place.token < $0.close }
   }
 
-  /// A type and the classes above it.
+  /// A type and its superclasses.
   private func owners(_ type: TypeDeclaration) -> [Place] {
     [identity(type)] + project.ancestors(of: type).classes.map(\.id)
   }
 }
 
 extension SourceFile {
-  /// A variable that holds nothing but a number that nobody needs: its value's tokens, with the type's.
+  /// A variable initialised with a literal, which may be a context: the tokens of its value, with those of its type.
   func contextVariable(at keyword: Int) -> Range<Int>? {
     guard isDeclaration(keyword, of: ["var"]), keyword + 3 < tokens.count,
       tokens[keyword + 1].kind == .identifier
@@ -163,7 +164,7 @@ extension SourceFile {
     var index = keyword + 2
     if tokens[index].is(":"), tokens[index + 1].kind == .identifier { index += 2 }
     guard tokens[index].is("=") else { return nil }
-    // A literal, also as a type's: `UInt8(0)`.
+    // A literal, or a type's initializer called with one: `UInt8(0)`.
     var last = index + 1
     if tokens[last].kind == .identifier, tokens[last + 1].is("("), tokens[last + 3].is(")") {
       last += 2
@@ -178,7 +179,7 @@ extension SourceFile {
     return keyword + 2..<last + 1
   }
 
-  /// The ampersand by which the address of what a token names is taken for a context: `context: &Self.context`.
+  /// The ampersand that takes the address of a name as a context: `context: &Self.context`.
   fileprivate func contextUse(of name: Int) -> Int? {
     var first = name
     while first > 1, tokens[first - 1].is(".") {
@@ -191,19 +192,19 @@ extension SourceFile {
     return isArgument || before.is("==") || before.is("!=") ? first - 1 : nil
   }
 
-  /// Whether a name is one that is introduced there.
+  /// Whether a name is declared at this token.
   fileprivate func isDeclared(_ index: Int) -> Bool {
     index > 0 && ["var", "let", "func", "for", "case"].contains { tokens[index - 1].isWord($0) }
   }
 
-  /// Whether a name is that of a parameter or an argument.
+  /// Whether a name is the label of a parameter or an argument.
   fileprivate func isLabel(_ index: Int) -> Bool {
     guard index > 0, tokens[index + 1].is(":") else { return false }
     let before = tokens[index - 1]
     return before.is("(") || before.is(",") || before.kind == .identifier
   }
 
-  /// Whether a block introduces a name, as a variable of its own, a parameter, or in the condition that it hangs on.
+  /// Whether a block introduces a name: as a local variable, as a parameter, or in the condition of its statement.
   fileprivate func declares(_ name: String, in brace: Int) -> Bool {
     guard let end = partner[brace] else { return false }
     let isOwn = (brace + 1..<end).contains {
@@ -219,7 +220,7 @@ extension SourceFile {
     }
   }
 
-  /// What stands before a closure's `in`.
+  /// The tokens of a closure before its `in`.
   private func signature(ofClosure brace: Int) -> Range<Int> {
     var index = brace + 1
     while index == brace + 1 || !isStatementStart(index), !tokens[index].is("}") {

@@ -1,8 +1,8 @@
-/// The types of a source with what the edits need of them: superclasses, properties, methods. SwiftSource's reader
+/// The types of a source, with the superclasses, properties and methods that the edits need. SwiftSource's reader
 /// reads them. No rule of Behaviour is kept here.
 import SwiftSource
 
-/// A token of one of the sources.
+/// A token in one of the sources.
 struct Place: Hashable {
   var file: Int
   var token: Int
@@ -10,26 +10,26 @@ struct Place: Hashable {
 
 /// A type or an extension of one.
 struct TypeDeclaration {
-  /// What it inherits from, without generic arguments: `Foundation.NSObject`.
+  /// A superclass or protocol, without generic arguments: `Foundation.NSObject`.
   struct Inherited {
     var path: [String]
     var tokens: Range<Int>
-    /// With what it is in, unless that is a module of Apple's.
+    /// The name with the types around it, but without the name of one of Apple's modules.
     var name: String {
       Self.modules.contains(path[0]) ? path.last! : path.joined(separator: ".")
     }
 
-    /// The modules that have NSObject, Operation and what is inherited beside them.
+    /// The modules that declare NSObject, Operation and other superclasses.
     static let modules: Set = ["Foundation", "ObjectiveC", "Swift"]
   }
 
-  /// Its keyword's place, of which there is one.
+  /// The place of its keyword, which is unique.
   var id: Place
-  /// Its name behind those of what it stands in, outermost first.
+  /// Its name, preceded by the names of the enclosing types, outermost first.
   var path: [String]
   /// Whether other files can't name it.
   var isPrivate: Bool
-  /// Their names, without those of modules.
+  /// The names of its attributes, without their modules.
   var attributes: Set<String>
   var isExtension: Bool
   var isClass: Bool
@@ -43,10 +43,10 @@ struct TypeDeclaration {
 
   var name: String { path.last! }
   var keyword: Int { id.token }
-  /// The names of what it stands in.
+  /// The names of the enclosing types.
   var scope: [String] { path.dropLast() }
 
-  /// Whether a property is observable, here or there.
+  /// Whether a property is observable on Apple's platforms or here.
   func observes(_ property: PropertyDeclaration) -> Bool {
     if property.isDynamic || property.modifiers.contains("@Observed") { return true }
     return attributes.contains("KVO") && !property.isConstant && !property.isStatic
@@ -62,16 +62,16 @@ struct PropertyDeclaration {
   var start: Int
   var modifiers: Set<String>
   var isConstant: Bool
-  /// It, and the others of its declaration.
+  /// The property's binding, followed by the others of its declaration.
   var bindings: [Binding]
-  /// As far as it is written, or its value tells it.
+  /// The type as written, or as the initial value shows it.
   var type: String
   /// Its key, if Objective-C has another name for it: `@objc(shown) var isShown`.
   var key: String?
 
   /// The brace of its accessors or observers.
   var brace: Int? { bindings[0].accessors?.open }
-  /// The braces of its accessors by their names.
+  /// The braces of its accessors by name.
   var accessors: [String: Int] {
     guard let accessors = bindings[0].accessors, !accessors.isBare else { return [:] }
     return Dictionary(accessors.blocks.map { ($0.name, $0.open) }) { $1 }
@@ -94,8 +94,8 @@ struct MethodDeclaration {
 }
 
 extension SourceFile {
-  /// All types, an outer one before those in it.
-  /// - Parameter file: Which of the sources this is.
+  /// All types, outer ones before nested ones.
+  /// - Parameter file: the index of this source in the project.
   func types(of file: Int) -> [TypeDeclaration] {
     var (types, paths) = ([TypeDeclaration](), [Int: [String]]())
     for keyword in tokens.indices where beginsType(keyword) {
@@ -109,7 +109,7 @@ extension SourceFile {
     return types
   }
 
-  /// The names of the types around a place. Another block, as a function's, has a name that is nobody else's.
+  /// The names of the types around a token. Any other block, such as a function's, gets a name that is unique to it.
   private func scope(around index: Int, _ paths: [Int: [String]]) -> [String] {
     guard let outer = enclosing[index] else { return [] }
     if let path = paths[outer] { return path }
@@ -188,7 +188,7 @@ extension SourceFile {
     Set(prefix.filter { tokens[$0].is("@") }.map { names(path(from: $0 + 1)).last! })
   }
 
-  /// The tokens of a name with what it is in: `Menu.Item`.
+  /// The tokens of a qualified name: `Menu.Item`.
   private func path(from start: Int) -> Range<Int> {
     var last = start
     while tokens[last + 1].is("."), tokens[last + 2].kind == .identifier { last += 2 }

@@ -1,9 +1,9 @@
-/// Edits of a source: what stands in place of some of its bytes. All that no edit names stays, byte for byte.
-/// No rule of Behaviour is kept here; what finds the edits relies on their order and on their not overlapping.
+/// Edits of a source: replacements of some of its bytes. All other bytes stay unchanged. No rule of Behaviour is kept
+/// here. The code that makes edits relies on their order and on their not overlapping.
 
 /// A replacement of some bytes of a source.
 public struct Edit: Hashable, Sendable {
-  /// In bytes of UTF-8. Empty where something is put in.
+  /// The replaced bytes, as offsets in UTF-8. Empty for an insertion.
   public var range: Range<Int>
   public var text: String
 
@@ -12,11 +12,11 @@ public struct Edit: Hashable, Sendable {
   }
 }
 
-/// How much harm is done if a finding is left as it is, the worst first.
+/// How much harm a finding does if it is left unchanged, in descending order.
 public enum Harm: String, CaseIterable, Comparable, Sendable {
-  /// It compiles, and does something else than on Apple's platforms.
+  /// It compiles, but behaves differently than on Apple's platforms.
   case differs
-  /// Nothing here does what it does.
+  /// It has no counterpart here.
   case missing
   /// The compiler reports it.
   case refused
@@ -26,14 +26,14 @@ public enum Harm: String, CaseIterable, Comparable, Sendable {
   }
 }
 
-/// Something that a human has to look at.
+/// A place that a person has to look at.
 public struct Finding: Hashable, Sendable {
-  /// The line in the source as the edits leave it, the first of which is 1.
+  /// The line in the source after the edits, counted from 1.
   public var line: Int
   public var harm: Harm
-  /// What is there, and why the tool leaves it.
+  /// The problem, and the reason why the tool leaves it unchanged.
   public var reason: String
-  /// What to do.
+  /// The recommended change.
   public var advice: String
 
   public init(line: Int, harm: Harm, reason: String, advice: String) {
@@ -42,14 +42,15 @@ public struct Finding: Hashable, Sendable {
 }
 
 extension Edit {
-  /// Whether it puts in whole lines, if it stands where a line begins.
+  /// Whether it inserts whole lines, provided that it is at the beginning of a line.
   var endsLine: Bool {
     range.isEmpty && (text.utf8.last == UInt8(ascii: "\n") || text.utf8.last == UInt8(ascii: "\r"))
   }
 }
 
 extension [Edit] {
-  /// In their order, without those that overlap one before. Of those at one place, whole lines come first.
+  /// The edits in order of their places, without those that overlap an earlier one. At one place, insertions of whole
+  /// lines are first.
   func ordered() -> [Edit] {
     var (ordered, end) = ([Edit](), -1)
     func rank(_ edit: Edit, _ offset: Int) -> (Int, Int, Int, Int) {
@@ -65,7 +66,7 @@ extension [Edit] {
     return ordered
   }
 
-  /// The line after the edits, which are in order, of a byte in a line of before them.
+  /// The line number, after these ordered edits, of a byte that was in `line` before them.
   func line(_ line: Int, ofByte offset: Int, in bytes: [UInt8]) -> Int {
     let before = prefix {
       $0.range.lowerBound < offset || $0.range.lowerBound == offset && $0.range.isEmpty
@@ -76,7 +77,7 @@ extension [Edit] {
     }
   }
 
-  /// The bytes of a part of a source after the edits in it, which are in order.
+  /// The bytes of a part of a source after applying these edits, which are in order and inside the part.
   func applied(to bytes: [UInt8], in part: Range<Int>) -> [UInt8] {
     var (result, position) = ([UInt8](), part.lowerBound)
     for edit in self {
@@ -88,7 +89,7 @@ extension [Edit] {
   }
 }
 
-/// How many lines end in some bytes: by a line feed, a carriage return, or both.
+/// The number of line ends in some bytes: line feeds, carriage returns, and pairs of both.
 private func lineEnds(in bytes: some Collection<UInt8>) -> Int {
   var (count, last) = (0, UInt8(0))
   for byte in bytes {

@@ -1,8 +1,9 @@
-/// Calls of key-value coding and observing, and the keys that they name. No rule of Behaviour is kept here.
+/// Finds calls of key-value coding and observing, and the keys that they name. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension SourceFile {
-  /// Methods that throw here, with the labels that tell them from others; none where the name does.
+  /// Methods that throw here, each with the labels that distinguish it from other methods of its name; empty if its
+  /// name suffices.
   private static let stringCalls: [String: Set<String>] = [
     "addObserver": ["forKeyPath"], "removeObserver": ["forKeyPath"],
     "value": ["forKey", "forKeyPath", "forUndefinedKey"],
@@ -11,13 +12,13 @@ extension SourceFile {
     "mutableArrayValue": ["forKey", "forKeyPath"], "mutableSetValue": ["forKey", "forKeyPath"],
     "mutableOrderedSetValue": ["forKey", "forKeyPath"],
   ]
-  /// How many arguments the methods have whose names others have as well.
+  /// The numbers of arguments of the methods that share their names with others.
   private static let counts: [String: ClosedRange<Int>] = [
     "value": 1...1, "setValue": 2...2, "addObserver": 2...4, "removeObserver": 2...3,
     "setValuesForKeys": 1...1, "setNilValueForKey": 1...1, "dictionaryWithValues": 1...1,
   ]
 
-  /// Whether a method is called that takes keys as strings.
+  /// Whether the call's method takes keys as strings.
   func isStringCall(_ index: Int) -> Bool {
     guard let labels = Self.stringCalls[tokens[index].text], tokens[index + 1].is("("),
       tokens[index].kind == .identifier, index > 0, !tokens[index - 1].isWord("func"),
@@ -30,12 +31,12 @@ extension SourceFile {
     guard Self.counts[tokens[index].text]?.contains(count) ?? true else { return false }
     guard !labels.isEmpty else { return written.isEmpty }
     guard written.contains(where: labels.contains) else { return false }
-    // `setValue(value: 1, forKeyPath: path)` is another method.
+    // `setValue(value: 1, forKeyPath: path)` is a different method.
     let isFirstLabelled = tokens[open + 1].kind == .identifier && tokens[open + 2].is(":")
     return isFirstLabelled == (labels.contains("forKeys") || count == 1)
   }
 
-  /// Whether a typed observer is registered.
+  /// Whether the call registers a typed observer.
   func isObservation(_ index: Int) -> Bool {
     guard tokens[index].kind == .identifier, tokens[index + 1].is("(") else { return false }
     if tokens[index].text == "observe" {
@@ -55,7 +56,7 @@ extension SourceFile {
     }
   }
 
-  /// Whether a change is announced by hand.
+  /// Whether the call notifies of a change by hand.
   func isAnnouncement(_ index: Int) -> Bool {
     ["willChangeValue", "didChangeValue", "withChange"].contains(tokens[index].text)
       && tokens[index + 1].is("(") && !(index > 0 && tokens[index - 1].isWord("func"))
@@ -65,7 +66,7 @@ extension SourceFile {
     isStringCall(index) || isObservation(index) || isAnnouncement(index)
   }
 
-  /// The keys that a call names, and the types that stand before them: `\Song.title`, `#keyPath(Song.title)`, `"title"`.
+  /// The keys that a call names, and the types before them: `\Song.title`, `#keyPath(Song.title)`, `"title"`.
   func keys(ofCallAt index: Int) -> (keys: [String], types: [String]) {
     guard let close = partner[index + 1] else { return ([], []) }
     var (keys, types, place) = ([String](), [String](), index + 2)

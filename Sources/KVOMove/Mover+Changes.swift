@@ -1,9 +1,9 @@
-/// What a change has: kinds that were numbers, index sets, and nil. "What behaves differently" and "The edits", 6 and 7, of
-/// MovingOver. No rule of Behaviour is kept here.
+/// Edits and findings about changes: kinds that are numbers there, index sets, and nil. MovingOver describes them in
+/// "What behaves differently" and in "The edits", 6 and 7. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
-  /// Whether a member's name is that of something that a change has.
+  /// Handles a member that belongs to a change; false if the name is none of a change's.
   mutating func lookAtChange(_ index: Int) -> Bool {
     switch tokens[index].text {
     case "kindKey": if !moveKind(index) { lookAtKind(index) }
@@ -15,8 +15,8 @@ extension Mover {
     return true
   }
 
-  /// `NSKeyValueChange(rawValue: change![.kindKey] as! UInt)!`, also by way of an `NSNumber`: what is made of the
-  /// number is what is there.
+  /// Edits `NSKeyValueChange(rawValue: change![.kindKey] as! UInt)!`, also with an `NSNumber` in between: here the
+  /// change already holds the kind itself.
   private mutating func moveKind(_ key: Int) -> Bool {
     guard let bracket = file.enclosing[key], tokens[key + 1].is("]"), tokens[key + 2].isWord("as"),
       tokens[key + 3].text == "!", let inner = file.enclosing[bracket]
@@ -42,7 +42,7 @@ extension Mover {
     return true
   }
 
-  /// In a change of an optional property that is nil, the new value is there.
+  /// If an optional property becomes nil, the new value here is `.some(nil)`, which is not equal to nil.
   private mutating func lookAtChangedValue(_ index: Int) {
     let next = tokens[index + 1]
     let isCompared = (next.is("==") || next.is("!=")) && tokens[index + 2].isWord("nil")
@@ -53,7 +53,7 @@ extension Mover {
       "change.\(tokens[index].text) ?? nil")
   }
 
-  /// `if let new = change.newValue`, without a second test of what that is.
+  /// `if let new = change.newValue`, without a second test that unwraps the value.
   private func isBoundOnce(_ index: Int) -> Bool {
     guard index > 5, tokens[index - 3].is("="),
       tokens[index - 5].isWord("let") || tokens[index - 5].isWord("var"),
@@ -66,7 +66,7 @@ extension Mover {
       && tokens[index + 3..<min(index + 6, tokens.count)].contains { $0.text == name })
   }
 
-  /// Whether a place is in the handler of a typed observer whose value is optional, as far as the sources show it.
+  /// Whether a place is in the handler of a typed observer whose value is optional, as far as the sources show that.
   private func isOfOptional(_ index: Int) -> Bool {
     var block = file.enclosing[index]
     while let brace = block, file.blocks[brace] != .closure { block = file.enclosing[brace] }
@@ -94,7 +94,7 @@ extension Mover {
       "change[.kindKey] as? NSKeyValueChange")
   }
 
-  /// A cast of them to Foundation's set compiles, and is never so.
+  /// A cast of the indexes to Foundation's set compiles, but always fails.
   private mutating func lookAtIndexes(_ index: Int) {
     let line = index..<min(index + 8, tokens.count)
     guard line.contains(where: { ["IndexSet", "NSIndexSet"].contains(tokens[$0].text) }) else {
@@ -107,7 +107,7 @@ extension Mover {
 
   private static let numbers: Set = ["Int", "UInt", "NSNumber", "Int32", "Int64", "NSInteger"]
 
-  /// A number that is made of an enumeration there.
+  /// A number that is read from a change, for a property whose type is an enumeration.
   private mutating func lookAtEnumeration(inChangeAt index: Int) {
     guard tokens[index + 1].is("]"), let type = castType(behind: index + 1),
       Self.numbers.contains(type)
@@ -121,7 +121,7 @@ extension Mover {
       "(change?[.\(tokens[index].text)] as? \(enumeration))?.rawValue")
   }
 
-  /// The type to which a value is cast, in `] as? Int` and `) as! NSNumber`.
+  /// The type in a cast such as `] as? Int` or `) as! NSNumber`.
   func castType(behind close: Int) -> String? {
     var index = close + 1
     while ["?", "!"].contains(tokens[index].text) || tokens[index].is(")") { index += 1 }
@@ -130,7 +130,7 @@ extension Mover {
     return tokens[type].text
   }
 
-  /// The value of a key that is an enumeration, read as a number.
+  /// The value of a key whose property is an enumeration, read as a number.
   mutating func lookAtEnumeration(ofCallAt index: Int) {
     guard tokens[index].text == "value", file.isStringCall(index),
       let close = file.partner[index + 1],

@@ -1,9 +1,9 @@
-/// What a human has to look at: what has no counterpart, and what compiles on and does otherwise. The silent
-/// differences of MovingOver that can be seen in a source. No rule of Behaviour is kept here.
+/// Findings: places without a counterpart here, and places that compile but behave differently. They are the silent
+/// differences listed in MovingOver that a source shows. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
-  /// Names that are enough to tell, with why and what to do.
+  /// Names that are enough for a finding, with the reason and the advice.
   private static let telling: [String: (Harm, String, String)] = [
     "Mirror": (
       .differs,
@@ -37,7 +37,7 @@ extension Mover {
       "change[.kindKey] as? NSKeyValueChange"
     ),
   ]
-  /// Attributes that are reported by one line for each source.
+  /// Attributes that are reported once for each source.
   private static let outlets: [String: String] = [
     "IBOutlet": "outlet", "IBAction": "action", "IBInspectable": "outlet",
   ]
@@ -96,13 +96,13 @@ extension Mover {
     }
   }
 
-  /// Whether a class becomes a KVOOperation, and operations of this source wait for one another.
+  /// Whether a class becomes a KVOOperation, and operations of this source depend on one another.
   private func isDependency(_ index: Int) -> Bool {
     project.hasOperations && !project.hasType(named: "BlockOperation")
       && tokens.contains { $0.text == "addDependency" }
   }
 
-  /// Foundation's own objects, also where a variable holds one.
+  /// Observed objects of Foundation's own classes, including those held in variables.
   private mutating func lookAtObserved(_ call: Int) {
     guard case .foreign(let types) = project.receiver(ofCallAt: call, in: index) else { return }
     for (type, other) in Self.typesThatNotify.sorted(by: { $0.key < $1.key })
@@ -123,7 +123,8 @@ extension Mover {
     )
   }
 
-  /// Accessors of a collection are found by their names there, which `@objc(…)` may give. Here nothing looks for them.
+  /// There, accessors of a collection are found by name, which may be given in `@objc(…)`. Here nothing looks for
+  /// them.
   private mutating func lookAtAccessor(_ method: MethodDeclaration, in type: TypeDeclaration) {
     let labels = method.selector.isEmpty ? self.labels(of: method) : method.selector
     let name = method.selector.first ?? method.name
@@ -139,7 +140,7 @@ extension Mover {
           && labels.first == "_" && name.hasSuffix("Object")
       }
     guard isConvention, !changesByHandle(method, labels) else { return }
-    // The macro finds those of a key that is not stored.
+    // The macro finds the accessors of a key that is not stored.
     if usesMacro(type), method.selector.isEmpty || method.selector.first == method.name {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
       guard stored.contains(where: { isOf($0, labels) }) else { return }
@@ -153,7 +154,8 @@ extension Mover {
     (method.parameters + 1..<file.partner[method.parameters]!).map { tokens[$0].text }
   }
 
-  /// An accessor whose body is one change of an observable array's elements does that by a handle, which tells of it.
+  /// An accessor whose only statement changes an observable array's elements. The edit makes it change them through a
+  /// handle, which notifies observers.
   private mutating func changesByHandle(_ method: MethodDeclaration, _ labels: [String]) -> Bool {
     guard let brace = method.brace, tokens[brace + 1].kind == .identifier,
       tokens[brace + 2].is("."), ["insert", "remove"].contains(tokens[brace + 3].text),
@@ -167,7 +169,7 @@ extension Mover {
     return true
   }
 
-  /// Whether an accessor's labels name a property: `insertObject(_:inSongsAt:)`, `removeObjectFromSongsAtIndex:`.
+  /// Whether an accessor's labels name the property: `insertObject(_:inSongsAt:)`, `removeObjectFromSongsAtIndex:`.
   private func isOf(_ property: PropertyDeclaration, _ labels: [String]) -> Bool {
     let key = property.name.prefix(1).uppercased() + property.name.dropFirst()
     return labels.contains {

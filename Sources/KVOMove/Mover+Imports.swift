@@ -1,12 +1,12 @@
-/// The imports of the runtime's modules. "The edits", 1, of MovingOver.
+/// Adds imports of the runtime's modules: "The edits", 1, of MovingOver.
 import SwiftSource
 
 /// A declaration `import Foundation` or `import class Foundation.NSObject`.
 struct Import {
   var module: String
-  /// From the word `import` to the last name.
+  /// The tokens from the word `import` to the last name.
   var range: Range<Int>
-  /// The outermost `#if` that it stands in.
+  /// The outermost `#if` around it.
   var condition: Int?
 }
 
@@ -41,8 +41,8 @@ extension Mover {
     "Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData",
   ]
 
-  /// Foundation stays, since only its author knows what else of it a source uses; the runtime's come beside it, or
-  /// beside what else is imported in any case.
+  /// Keeps the import of Foundation, since the source may use other parts of it. The runtime's imports go after it,
+  /// or after another unconditional import.
   mutating func moveImports() {
     let imported = Set(file.imports.map(\.module))
     let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]

@@ -1,10 +1,9 @@
-/// What a human has to look at in classes of the main actor: "On the main actor" of MovingOver. No rule of Behaviour is kept
-/// here.
+/// Findings in classes on the main actor: "On the main actor" of MovingOver. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
-  /// Methods that override the root's are not isolated, and neither is `deinit`. Where Swift 6 is not asked for there,
-  /// nothing says so.
+  /// Methods that override the root class's methods are not isolated here, and neither is `deinit`. With language
+  /// modes before Swift 6, the compiler does not report that.
   mutating func lookAtIsolation(_ type: TypeDeclaration) {
     guard project.isOnMainActor(type) else { return }
     lookAtOverriddenInitialiser(type)
@@ -30,7 +29,7 @@ extension Mover {
     }
   }
 
-  /// `override init()` is not isolated either, so that it can't set what is observable.
+  /// `override init()` is not isolated either, so it can't set observable properties.
   private mutating func lookAtOverriddenInitialiser(_ type: TypeDeclaration) {
     let observable = Set(type.properties.filter { type.observes($0) && !$0.isComputed }.map(\.name))
     for index in type.open..<type.close

@@ -1,9 +1,9 @@
-/// What is found by its name: validators, equality and description, and the `registerKeys` that says what names
-/// said, for who moves without the macro. "The edits", 8, of MovingOver.
+/// Edits of methods and properties that are found by name: validators, equality and description. Without the macro,
+/// also `registerKeys`, which declares what names implied. "The edits", 8, of MovingOver.
 import SwiftSource
 
 extension Mover {
-  /// A validator's parameter becomes an `inout` one.
+  /// Makes a validator's parameter `inout`.
   mutating func moveValidator(_ method: MethodDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard method.name.hasPrefix("validate"), let brace = method.brace,
@@ -17,7 +17,7 @@ extension Mover {
       guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { continue }
       replaceWithSpace(index + 1..<index + 3, by: "")
       guard tokens[index + 3].is("=") else { continue }
-      // What is assigned is an object there, and any value here.
+      // The assigned value is an object there. Here it may be of any type, so casts to objects are removed.
       var end = index + 4
       while !file.isStatementStart(end), !tokens[end].is("}") {
         let isCast = tokens[end].isWord("as") && tokens[end + 1].text == "AnyObject"
@@ -30,7 +30,7 @@ extension Mover {
     }
   }
 
-  /// `isEqual`, `hash` and `description`.
+  /// Edits `isEqual`, `hash` and `description`.
   mutating func moveIdentity(_ type: TypeDeclaration) {
     for method in type.methods
     where method.name == "isEqual" && method.modifiers.contains("override") {
@@ -82,7 +82,7 @@ extension Mover {
 
   mutating func registerKeys(_ type: TypeDeclaration, _ root: Project.Root) {
     guard !type.methods.contains(where: { $0.name == "registerKeys" }) else { return }
-    // The macro sees the class alone.
+    // The macro sees the class's own declaration only, not its extensions.
     let isSeen = usesMacro(type) || type.attributes.contains("KVO")
     let isNew = !["KVOObject", "KVOOperation"].contains(project.ancestors(of: type).root)
     let all = (isSeen ? [] : [type]) + project.extensions(of: type)
@@ -102,7 +102,7 @@ extension Mover {
     lines +=
       ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
     let text = lines.map { line + member + $0 }.joined()
-    // Before the line of the closing brace, where it has one.
+    // Insert before the line of the closing brace, if the brace has its own line.
     let close = tokens[type.close]
     let indentation = close.leadingTrivia.unicodeScalars.reversed().prefix {
       $0 == " " || $0 == "\t"
@@ -112,7 +112,7 @@ extension Mover {
     edits.append(Edit(close.offset - indentation..<close.offset - indentation, text + line))
   }
 
-  /// Whether Objective-C finds a method, or has found it before Swift 4.
+  /// Whether Objective-C finds a method by its name, or did so before Swift 4.
   private func isFound(_ method: MethodDeclaration, _ isNew: Bool) -> Bool {
     let isNamed = ["keyPathsForValuesAffecting", "automaticallyNotifiesObserversOf"].contains {
       method.name.hasPrefix($0)
@@ -121,7 +121,8 @@ extension Mover {
       || isNew && isNamed && !method.modifiers.contains("override")
   }
 
-  /// Declarations that the macro does not make: for names of Objective-C, and for setters of properties that are not observable.
+  /// Declarations that the macro does not make: for Objective-C names, and for setters of properties that are not
+  /// observable.
   private func ownEntries(of type: TypeDeclaration) -> [String] {
     type.properties.compactMap { property in
       guard !property.isStatic, !property.isConstant, project.isExposed(property, in: type) else {

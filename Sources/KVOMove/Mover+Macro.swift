@@ -1,9 +1,10 @@
-/// What `@KVO` needs beside the class's head: properties that it can't observe are marked, and those of one declaration
-/// are declared each by itself. No rule of Behaviour is kept here; what the macro takes is said in Documentation/Macro.md.
+/// Edits for `@KVO` besides the attribute itself: properties that the macro can't observe are marked, and
+/// declarations of several variables are split. No rule of Behaviour is kept here. Documentation/Macro.md describes
+/// which properties the macro observes.
 import SwiftSource
 
 extension Mover {
-  /// Whether a class, or the class of an extension, is marked `@KVO`.
+  /// Whether a class, or the class of an extension, is or will be marked `@KVO`.
   func usesMacro(_ type: TypeDeclaration) -> Bool {
     guard style == .macro, project.root(of: type) != .other else { return false }
     guard let declaration = project.declaration(of: type) else { return false }
@@ -14,7 +15,7 @@ extension Mover {
     }
   }
 
-  // The macro has its observers run inside the change that the superclass's property makes.
+  // The macro runs the override's `willSet` and `didSet` inside the change that the superclass's property makes.
   private func isOverrideWithObservers(
     _ property: PropertyDeclaration, in type: TypeDeclaration
   ) -> Bool {
@@ -22,7 +23,7 @@ extension Mover {
       && isObservable(property.name, above: type)
   }
 
-  /// Whether a stored property takes neither `@Observed` nor another of the macro's attributes.
+  /// Whether a stored property can have none of the macro's attributes, `@Observed` included.
   func takesNone(_ property: PropertyDeclaration) -> Bool { obstacle(to: property) != nil }
 
   private func obstacle(to property: PropertyDeclaration) -> String? {
@@ -32,7 +33,8 @@ extension Mover {
     return modifiers.contains { $0.hasPrefix("nonisolated") } ? "is nonisolated" : nil
   }
 
-  /// Attributes whose names begin with a capital letter are wrappers or macros, but for these.
+  /// Attributes with a capital initial that are neither wrappers nor obstacles. All others are taken for wrappers or
+  /// macros.
   private static let harmless: Set = [
     "@MainActor", "@IBOutlet", "@IBInspectable", "@GKInspectable", "@NSManaged", "@NSCopying",
     "@KVOIgnored", "@KVOTracked", "@Observed", "@KVOAccessed",
@@ -46,9 +48,9 @@ extension Mover {
 
   static let callsThatTell: Set = ["willChangeValue", "withChange"]
 
-  /// Marks what was not observable, and what the macro would warn of, or refuse.
+  /// Marks the properties that were not observable, and those that the macro would warn about or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
-    // In a class that has the macro already, properties without a mark are observable.
+    // In a class that already has the macro, properties without a mark are observable.
     let isMarked = type.attributes.contains("KVO")
     for property in type.properties
     where !property.isStatic && !property.isConstant && !property.modifiers.contains("@KVOIgnored")
@@ -78,7 +80,7 @@ extension Mover {
     if !isMarked { leaveOutPatterns(type) }
   }
 
-  /// Whether a setter notifies no observer, of which the macro would warn.
+  /// Whether a setter notifies no observer, so that the macro would warn about it.
   private func tellsNobody(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
     guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
     let names = Set(tokens[brace + 1..<end].map(\.name))
@@ -86,7 +88,7 @@ extension Mover {
       && names.isDisjoint(with: Self.callsThatTell)
   }
 
-  /// Whether a name is that of no other object's property.
+  /// Whether a name does not belong to another object: it begins an expression or follows `self.`.
   func isRoot(_ index: Int) -> Bool {
     !tokens[index - 1].is(".") || tokens[index - 2].isWord("self")
   }
@@ -99,7 +101,7 @@ extension Mover {
       && !before.isWord("let") && !before.isWord("var")
   }
 
-  /// Whether `willChangeValue(forKey: "size")` begins there, or with another spelling of the key.
+  /// Whether `willChangeValue(forKey: "size")` begins at this token, in any spelling of the key.
   func tellsByHand(_ index: Int, of key: String) -> Bool {
     guard Self.callsThatTell.contains(tokens[index].text), tokens[index + 1].is("("),
       let end = file.partner[index + 1]
@@ -107,7 +109,7 @@ extension Mover {
     return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }
   }
 
-  /// `var (width, height) = size`.
+  /// Marks declarations with a tuple pattern: `var (width, height) = size`.
   private mutating func leaveOutPatterns(_ type: TypeDeclaration) {
     for index in type.open + 1..<type.close
     where file.enclosing[index] == type.open && tokens[index].isWord("var")
@@ -128,7 +130,7 @@ extension Mover {
 
   // MARK: - Several variables in one declaration
 
-  /// Declares each of the variables of one declaration by itself: `var width = 0, height = 0`.
+  /// Splits a declaration of several variables, such as `var width = 0, height = 0`.
   mutating func split(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     let bindings = property.bindings
     guard bindings.count > 1, !property.isConstant, !property.isStatic,
@@ -146,7 +148,7 @@ extension Mover {
     let prefix = (words + keptModifiers(of: property) + ["var "]).joined(separator: " ")
     for (index, next) in bindings.indices.dropFirst().map({ ($0 - 1, bindings[$0].place) }) {
       let comma = next - 1
-      // One without type and value has the type of the next one with a type.
+      // A variable without type and value has the type of the next variable that has one.
       if bindings[index].place + 1 == comma,
         let type = bindings[index...].lazy.compactMap(\.type).first
       {
@@ -157,7 +159,7 @@ extension Mover {
     }
   }
 
-  /// The attributes and modifiers that stay.
+  /// The attributes and modifiers to keep.
   private func keptModifiers(of property: PropertyDeclaration) -> [String] {
     var (words, index) = ([String](), property.start)
     while index < property.keyword {

@@ -1,8 +1,8 @@
-/// The edits of names: attributes of Objective-C, index sets, sums. "The edits", 3, 6 and 7, of MovingOver.
+/// Edits of names: attributes of Objective-C, index sets, sums. "The edits", 3, 6 and 7, of MovingOver.
 import SwiftSource
 
 extension Mover {
-  /// What asks for the runtime of Objective-C is left out, wherever it stands.
+  /// Removes attributes and modifiers that need the Objective-C runtime.
   mutating func moveAttributes() {
     for index in tokens.indices {
       if tokens[index].is("@"), ["objc", "objcMembers", "nonobjc"].contains(tokens[index + 1].text)
@@ -19,7 +19,8 @@ extension Mover {
     }
   }
 
-  /// `dynamic` is a name, too. One that ends a line stands behind something of its statement: `let old = dynamic`.
+  /// `dynamic` may be a name, too. At the end of a line it is one, unless it begins its statement: `let old =
+  /// dynamic`.
   private func isModifier(_ index: Int) -> Bool {
     guard DeclarationReader(tokens, at: index).isModifier(at: index) else { return false }
     return !tokens[index + 1].isFirstOnLine || beginsStatement(file.start(ofDeclarationAt: index))
@@ -31,8 +32,8 @@ extension Mover {
     return file.isStatementStart(index) || before.is("{") || before.is("}") || before.is(";")
   }
 
-  /// Whether the declaration that a token belongs to is one of a class that is moved, or such a class itself. Protocols and
-  /// enumerations have nothing to lose.
+  /// Whether the token's declaration belongs to a moved class, or is one. Protocols and enumerations are included:
+  /// the attribute has no effect on them here.
   private func isInMoved(_ index: Int) -> Bool {
     let type =
       types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
@@ -64,7 +65,7 @@ extension Mover {
     }
   }
 
-  /// The root's name, where what it is the type of observes, is observed, or is read and set by key.
+  /// Replaces the root's name where a value of this type observes, is observed, or is accessed by key.
   private mutating func moveRoot(_ index: Int) {
     guard takesPart(index),
       !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
@@ -92,7 +93,7 @@ extension Mover {
     {
       return isCastForCall(index)
     }
-    // The type may be that of a parameter or a variable, or a generic argument.
+    // The type of a parameter or a variable, or a generic argument.
     var place = first
     while place > 0, !tokens[place - 1].is(":"), !tokens[place - 1].is("->"),
       !tokens[place - 1].is("==")
@@ -114,7 +115,7 @@ extension Mover {
     return receiverNames.contains(name)
   }
 
-  /// Whether a type's parameter, or the type itself, is required to inherit from the root.
+  /// Whether the name is a constraint that a type's parameter, or the type itself, inherits from the root.
   private func isConstraint(_ name: Int) -> Bool {
     guard name > 0 else { return false }
     let before = tokens[name - 1]
@@ -136,7 +137,8 @@ extension Mover {
       }
   }
 
-  /// `(object as? NSObject)?.value(forKey: key)`, and what such a cast gives a name.
+  /// A cast for a call by key, such as `(object as? NSObject)?.value(forKey: key)`, or one whose result is named and
+  /// then used so.
   private func isCastForCall(_ index: Int) -> Bool {
     var next = index + 1
     while tokens[next].is(")") || ["?", "!"].contains(tokens[next].text) { next += 1 }
@@ -148,7 +150,7 @@ extension Mover {
     return receiverNames.contains(tokens[place - 1].name)
   }
 
-  /// `object as? NSObject` in `observeValue`, whose object is one that is observed.
+  /// `object as? NSObject` in `observeValue`, where the object is an observed one.
   private func isObservedObject(_ index: Int) -> Bool {
     let word = tokens[index - 1].isWord("as") ? index - 1 : index - 2
     return word > 0
@@ -162,10 +164,10 @@ extension Mover {
       }
   }
 
-  /// The names that are called by key in the source, and those whose values they are given.
+  /// The names on which the source calls methods by key, and the names whose values are assigned to them.
   private var receiverNames: Set<String> { project.participants.receivers[index] ?? [] }
 
-  /// A dictionary that has NSNull for nil, as there.
+  /// Calls the variant whose dictionary has NSNull for nil, as on Apple's platforms.
   private mutating func moveDictionary(_ index: Int) {
     guard file.isStringCall(index), throwsHere(index),
       !file.imports.contains(where: { $0.module == "KVORuntime" })
@@ -174,7 +176,7 @@ extension Mover {
     replace(index, by: "dictionaryWithFoundationValues")
   }
 
-  /// A cast to Foundation's set is for a human, who may do without it.
+  /// A cast to Foundation's set is left to the author, who may not need it.
   private func isCast(to index: Int) -> Bool {
     index > 1 && (tokens[index - 1].isWord("as") || tokens[index - 2].isWord("as"))
   }
@@ -190,7 +192,7 @@ extension Mover {
     replace(index, by: "indexSet")
   }
 
-  // MARK: - Casts of what is read by key
+  // MARK: - Casts of values read by key
 
   private mutating func moveCast(_ index: Int) {
     guard index > 1, tokens[index - 1].is(")"), let open = file.partner[index - 1], open > 0 else {
@@ -210,7 +212,7 @@ extension Mover {
           type, .differs, "\(path!) is an integer, which is no \(tokens[type].text)",
           "Double(… as! Int)")
       } else if path?.contains("@sum") == true, tokens[index + 1].text == "!", isLast(type) {
-        // The sum of nothing is an Int.
+        // The sum of no elements is an Int.
         replace(index + 1..<type + 1, by: "? \(tokens[type].text) ?? 0")
       }
     case "Int" where path?.contains("@avg") == true:

@@ -1,12 +1,12 @@
-/// The edits of `NSNull`, which stands for nil there in changes and in values by key, and here in what JSON gives only.
-/// "The edits", 7, of MovingOver.
+/// Edits of `NSNull`. On Apple's platforms it represents nil in changes and in values by key; here only values from
+/// JSON contain it. "The edits", 7, of MovingOver.
 import SwiftSource
 
 extension Mover {
   var usesJSON: Bool { tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" } }
 
   mutating func moveNull(_ index: Int) {
-    // What has been moved already means that of JSON.
+    // In a source that has been moved already, it means JSON's null.
     if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
     guard index > 1, tokens[index - 1].isWord("is") else {
       if tokens[index + 1].is("(") {
@@ -30,8 +30,8 @@ extension Mover {
     }
   }
 
-  /// What a pattern is compared with: of `switch value {` and of `if case … = value {`. Nil where it is a pattern of
-  /// something else, as of a loop.
+  /// The value that a pattern is matched against: `value` in `switch value {` or `if case … = value {`. Nil if the
+  /// pattern belongs to something else, such as a loop.
   private func subject(ofCase index: Int) -> Range<Int>? {
     if tokens[index + 3].is("=") {
       var end = index + 4
@@ -51,7 +51,8 @@ extension Mover {
     return tokens[head].isWord("switch") ? head + 1..<brace : nil
   }
 
-  /// Whether a value is optional, as far as the source shows it: what a change has for a key is, and then nil is in it.
+  /// Whether a value is optional, as far as the source shows that. A change's entry for a key is optional, and nil is
+  /// inside it.
   private func isOptional(_ value: Range<Int>, before limit: Int? = nil) -> Bool? {
     guard let last = value.last else { return nil }
     if tokens[last].is("!") { return false }
@@ -63,7 +64,7 @@ extension Mover {
     return isOptional(tokens[last].name, before: min(last, limit ?? last))
   }
 
-  /// The same of a variable, as it is declared in the blocks around a place, the nearest first.
+  /// Whether a variable is optional, by its declaration in the blocks around a place, innermost first.
   private func isOptional(_ name: String, before place: Int) -> Bool? {
     var (index, block) = (place - 1, file.enclosing[place])
     while index >= 0 {
@@ -72,7 +73,7 @@ extension Mover {
         continue
       }
       if index == block {
-        // The head of the block: a function's parameters, or what an `if let` binds.
+        // The head of the block: a function's parameters, or the variables that an `if let` binds.
         let first = file.head(ofBlock: index)
         for place in first..<index where tokens[place].name == name {
           if let known = declared(at: place, in: first..<index) { return known.isOptional }
@@ -91,7 +92,8 @@ extension Mover {
     return nil
   }
 
-  /// What a declaration says, if a name is one: nothing of a loop's variable, or of a closure's parameter.
+  /// Whether the name is declared here, and if so, whether as an optional. That is unknown for a loop's variable and
+  /// a closure's parameter.
   private func declared(at index: Int, in range: Range<Int>) -> (isOptional: Bool?, Void)? {
     let next = tokens[index + 1]
     if next.is(":"), tokens[index + 2].isWord("Any") {
@@ -107,7 +109,7 @@ extension Mover {
     return (isOptional(statement(from: index + 2), before: index - 1), ())
   }
 
-  /// Whether `if let` and the like make it not optional.
+  /// Whether `if let` or a similar statement unwraps it.
   private func isBound(_ keyword: Int) -> Bool {
     keyword > 0 && ["if", "guard", "while", ","].contains(tokens[keyword - 1].text)
   }
@@ -122,7 +124,7 @@ extension Mover {
     return start..<end
   }
 
-  /// Whether a value comes of `dictionaryWithValues`, whose values are optional: `values["name"]!`.
+  /// Whether a value is from `dictionaryWithValues`, whose values are optional: `values["name"]!`.
   private func isOfDictionary(_ last: Int) -> Bool {
     guard last > 0, tokens[last].text == "!", tokens[last - 1].is("]"),
       let open = file.partner[last - 1],

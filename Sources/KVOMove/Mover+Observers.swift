@@ -1,10 +1,11 @@
-/// What behaves differently in a `didSet` or `willSet`: "What compiles, but behaves differently" of MovingOver. No rule of
+/// Findings about `didSet` and `willSet`: "What compiles, but behaves differently" of MovingOver. No rule of
 /// Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
-  /// In a `@KVO` class, observers of the property run in its class's own `init` and `deinit`. In others, they run after the
-  /// observers of the key have been called, and again where they set the property.
+  /// In a `@KVO` class, a property's `willSet` and `didSet` also run for assignments in the class's own `init` and
+  /// `deinit`. In other classes they run after the key's observers have been called, and again if they set the
+  /// property.
   mutating func lookAtObservers(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     if usesMacro(type) { return lookAtInitialisers(property, in: type) }
     let isReference = property.modifiers.contains { $0 == "weak" || $0.hasPrefix("unowned") }
@@ -41,7 +42,8 @@ extension Mover {
     }
   }
 
-  // In an initialiser, whose observers run once the superclass's is called, or in the deinitialiser.
+  // Finds an assignment that runs them: in an initialiser after the call of the superclass's, or in the
+  // deinitialiser.
   private func assignment(to name: String, whereObserversRunIn type: TypeDeclaration) -> Int? {
     let bodies = (type.open..<type.close).compactMap { index -> Range<Int>? in
       guard file.enclosing[index] == type.open,

@@ -1,4 +1,4 @@
-/// Sources of Swift 2, whose names are others. No rule of Behaviour is kept here.
+/// Detects sources of Swift 2, whose names differ. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
@@ -14,7 +14,7 @@ extension Mover {
     "NSProgress", "NSBundle", "NSKeyValueChangeNewKey", "NSKeyValueChangeOldKey",
   ]
 
-  /// The first token that only Swift 2 has, and its name.
+  /// The first token that occurs in Swift 2 only, and its name.
   func olderSwift() -> (token: Int, name: String)? {
     let declared = Set(
       tokens.indices.filter { index in

@@ -1,4 +1,4 @@
-/// The edits of calls that take keys as strings: `#keyPath`, `try` and contexts. "The edits", 4 and 5, of MovingOver.
+/// Edits of calls that take keys as strings: `#keyPath`, `try` and contexts. "The edits", 4 and 5, of MovingOver.
 import SwiftSource
 
 extension Mover {
@@ -27,7 +27,7 @@ extension Mover {
     }
   }
 
-  /// Foundation's defaults have the methods of key-value coding under one name only.
+  /// Foundation's UserDefaults have only one name each for setting and reading by key.
   private mutating func moveDefaults(_ index: Int) {
     guard case .foreign(["UserDefaults"]) = project.receiver(ofCallAt: index, in: self.index) else {
       return
@@ -56,7 +56,8 @@ extension Mover {
     needsRuntime = true
     let prefix = file.start(ofDeclarationAt: index)..<index
     let owner = types.first { $0.open == file.enclosing[index] }
-    // A handler is not isolated, and one that is a member of the object, whose type can be shared, needs no word for that.
+    // Handlers are not isolated, so a shared context needs `nonisolated` in a class on an actor. A member of an
+    // object needs none, since its type is `Sendable`.
     let isShared = prefix.contains { tokens[$0].isWord("static") || tokens[$0].isWord("class") }
     let isIsolated = isShared && owner.map(project.isOnMainActor) ?? false
     if let word = prefix.first(where: { tokens[$0].isWord("nonisolated") }) {
@@ -77,7 +78,7 @@ extension Mover {
 
   // MARK: - try
 
-  /// Whether a call throws that takes keys: of the root's methods, not of others that have their names.
+  /// Whether a call with string keys throws: it is a call of the root's method, not of another method with its name.
   func throwsHere(_ index: Int) -> Bool {
     switch project.receiver(ofCallAt: index, in: self.index) {
     case .classes(let classes): classes.contains { project.root(of: $0) != .other }
@@ -86,7 +87,7 @@ extension Mover {
     }
   }
 
-  /// Names that are given a proxy somewhere in the source.
+  /// The names that are assigned a mutable proxy somewhere in the source.
   private func proxyNames() -> Set<String> {
     var names: Set<String> = []
     for index in tokens.indices
@@ -104,7 +105,7 @@ extension Mover {
     guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
       tokens[index + 1].is("(")
     else { return false }
-    // A property of the class around it is none, though a variable elsewhere has its name.
+    // A property of the enclosing class is not a proxy, even if a variable elsewhere has its name.
     let around = types.last { $0.open < index && index < $0.close }
     let isProperty =
       around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
@@ -113,13 +114,13 @@ extension Mover {
 
   private mutating func attempt(_ index: Int) {
     let start = expressionStart(index)
-    // One covers all calls of an expression.
+    // One `try` covers all calls of an expression.
     guard !isCovered(start), attempted.insert(start).inserted else { return }
     needsRuntime = true
     insert(isThrowing(at: index) ? "try " : "try! ", before: start)
   }
 
-  /// Whether a `try` stands before an expression, or before what it is an argument or the assigned value of.
+  /// Whether a `try` precedes the expression, or the call or assignment that the expression is part of.
   private func isCovered(_ expression: Int) -> Bool {
     var start = expression
     while start > 0 {
@@ -143,13 +144,13 @@ extension Mover {
       || (before.text == "!" || before.text == "?") && tokens[start - 2].isWord("try")
   }
 
-  /// Where the expression begins that a call is part of: `try` may not stand right of an operator.
+  /// The first token of the expression that a call is part of: `try` can't be to the right of an operator.
   private func expressionStart(_ index: Int) -> Int {
     var start = index
     while start > 0, !file.isStatementStart(start) {
       let before = tokens[start - 1]
       if let open = file.partner[start - 1], open < start - 1 {
-        // A block before it ends a statement, unless it is a trailing closure's.
+        // A block before the token ends a statement, unless it is a trailing closure.
         if before.is("}"), tokens[start].kind != .operator, !tokens[start].is(".") { break }
         start = open
         continue
@@ -179,7 +180,7 @@ extension Mover {
     text == "=" || ["+=", "-=", "*=", "/=", "|=", "&="].contains(text)
   }
 
-  /// Functions whose arguments are autoclosures that don't throw.
+  /// Functions whose arguments are autoclosures that can't throw.
   private static let assertions: Set = [
     "assert", "assertionFailure", "precondition", "preconditionFailure", "fatalError",
   ]
@@ -191,7 +192,7 @@ extension Mover {
     return open < 3 || !tokens[open - 2].is(".") || tokens[open - 3].text == "Swift"
   }
 
-  /// Whether what throws at a token is dealt with: by the function, or a `catch`.
+  /// Whether an error thrown at a token is handled: by the throwing function around it, or by a `catch`.
   private func isThrowing(at index: Int) -> Bool {
     var open = file.enclosing[index]
     while let bracket = open {

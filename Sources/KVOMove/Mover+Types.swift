@@ -1,5 +1,5 @@
-/// The edits of classes: the base class, observable properties, and `registerKeys` for what Apple's runtime finds by
-/// its name. They keep to "The edits", 2, 3 and 8, of MovingOver.
+/// Edits of classes: the base class, observable properties, and `registerKeys` for what Apple's runtime finds by
+/// name. "The edits", 2, 3 and 8, of MovingOver.
 import SwiftSource
 
 extension Mover {
@@ -26,7 +26,8 @@ extension Mover {
       || type.properties.contains { $0.isDynamic }
   }
 
-  /// Where several classes have the name of a superclass, or of an extension's class, and differ in what they are.
+  /// Reports that several classes have the name of the superclass, or of the extended class, and have different
+  /// superclasses.
   private mutating func tellsOfSeveral(_ type: TypeDeclaration) -> Bool {
     let several = project.several(above: type)
     guard let one = several.first, several.contains(where: project.hasKnownRoot),
@@ -53,7 +54,7 @@ extension Mover {
           "\(type.name) is archived or copied by Foundation",
           "see that Foundation's protocol is met without NSObject")
       }
-      // Protocols of Foundation's delegates inherit from NSObjectProtocol, which KVOFoundation has KVOObject meet.
+      // Foundation's delegate protocols inherit from NSObjectProtocol, to which KVOFoundation conforms KVOObject.
       if rest.contains(where: {
         $0.hasSuffix("Delegate") || $0 == "NSObjectProtocol"
           || $0.hasPrefix("NS") && $0 != "NSKeyValueObservingCustomization"
@@ -77,7 +78,7 @@ extension Mover {
     }
   }
 
-  /// Operations say of themselves that queues may have them, class by class.
+  /// Each operation class must declare itself `Sendable`, since queues pass operations to other threads.
   private mutating func shareAmongThreads(_ type: TypeDeclaration) {
     guard
       !type.inherited.contains(where: {
@@ -89,7 +90,7 @@ extension Mover {
     insert(", @unchecked Sendable", after: endOfHead(type))
   }
 
-  /// The last token before the brace and before what the type requires of its parameters.
+  /// The last token of the head, before the brace and before a `where` clause.
   func endOfHead(_ type: TypeDeclaration) -> Int {
     let requirements = (type.keyword..<type.open).first { tokens[$0].isWord("where") }
     return (requirements ?? type.open) - 1
@@ -102,7 +103,7 @@ extension Mover {
 
   // MARK: - Properties
 
-  /// Observable properties of a class that inherits from another one than the root.
+  /// Reports observable properties of a class that inherits from a class other than the root.
   private mutating func lookAtForeign(_ type: TypeDeclaration) {
     let observable = type.properties.filter(\.isDynamic)
     guard let first = observable.first, project.declaration(of: type) != nil || type.isExtension
@@ -119,7 +120,7 @@ extension Mover {
     _ property: PropertyDeclaration, in type: TypeDeclaration, _ isMoved: Bool
   ) {
     guard property.isDynamic else {
-      // As the one that it overrides.
+      // It is observable if the property that it overrides is.
       if isMoved, property.modifiers.contains("override"), isObservable(property.name, above: type)
       {
         lookAtObservers(property, in: type)
@@ -150,7 +151,8 @@ extension Mover {
     closeAccess(property, in: type)
   }
 
-  /// A member that is `open` in a final class is `public` there, and has to be written so.
+  /// Makes an `open` property of a final class `public`: Swift treats it so there, but requires it to be written so
+  /// here.
   private mutating func closeAccess(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     let head = file.start(ofDeclarationAt: type.keyword)..<type.keyword
     guard head.contains(where: { tokens[$0].isWord("final") }),
@@ -159,7 +161,7 @@ extension Mover {
     replace(word, by: "public")
   }
 
-  /// `@Observed` where the first of `@objc` and `dynamic` stood.
+  /// Inserts `@Observed` before the first of `@objc` and `dynamic`.
   private mutating func mark(_ property: PropertyDeclaration) {
     guard !property.modifiers.contains("@Observed") else { return }
     let first = (property.start..<property.keyword).first { index in
@@ -168,8 +170,8 @@ extension Mover {
     if let first { insert("@Observed ", before: first) }
   }
 
-  /// Assigning to an observable property notifies its observers once there, whatever its setter does. Here the setter does so
-  /// by what it sets that is observable and that the getter reads; else it needs a bracket.
+  /// On Apple's platforms, assigning to an observable property notifies its observers once, whatever its setter does.
+  /// Here the setter must set something observable that the getter reads; otherwise it needs a bracket.
   mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, !property.isStatic, let brace = property.accessors["set"],
       let end = file.partner[brace]
@@ -200,7 +202,7 @@ extension Mover {
     insert(isOneLine ? "} " : "}\(file.lineEnd)\(file.indentation(of: brace))", before: end)
   }
 
-  /// Two announcements there, the setter's own and that of Objective-C, are one here.
+  /// Two notifications there, the setter's own and Objective-C's, are one here.
   private mutating func lookAtAnnouncements(
     _ body: Range<Int>, of property: PropertyDeclaration, in type: TypeDeclaration
   ) {
@@ -217,7 +219,7 @@ extension Mover {
       "nothing, if once is right")
   }
 
-  /// A getter's dependencies are those that a method names there; here it is also affected by what it reads.
+  /// There, a getter depends on the keys that a method names. Here it also depends on whatever it reads.
   private mutating func lookAtGetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, !property.isStatic,
       let brace = property.accessors["get"] ?? property.brace,
@@ -262,7 +264,7 @@ extension Mover {
     return names
   }
 
-  /// In extensions Swift overrides nothing without Objective-C.
+  /// Without Objective-C, Swift does not allow overrides in extensions.
   private mutating func lookAtOverrides(_ type: TypeDeclaration) {
     guard type.isExtension else { return }
     for method in type.methods where method.modifiers.contains("override") {
@@ -278,7 +280,7 @@ extension Mover {
     }
   }
 
-  /// An observable property is no mere storage: before `super.init()` it can be set, and not read.
+  /// An observable property has accessors: before `super.init()` it can be set, but not read.
   private mutating func lookAtEarlyReads(_ type: TypeDeclaration) {
     guard type.isClass else { return }
     let observable = Set(
@@ -316,12 +318,12 @@ extension Mover {
     }
   }
 
-  /// Whether a class above has an observable property of that name, which another one of that name overrides.
+  /// Whether a superclass has an observable property of this name, which a property of the name overrides.
   func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
     project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
   }
 
-  /// Whether another class has an observable property of that name, which might be what is assigned to.
+  /// Whether another class has an observable property of this name, which the assignment may refer to.
   private func isObservable(_ name: String, beside type: TypeDeclaration) -> Bool {
     project.dynamicProperties.contains { $0.key != type.id && $0.value[name] != nil }
   }

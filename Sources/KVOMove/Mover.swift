@@ -1,14 +1,16 @@
-/// Moves sources of Apple's platforms to KVORuntime: what the documented edits change, and what a human has to look at.
-/// Nothing is changed that no edit names, and what can't be read is left as it is. A source that has been moved is
-/// changed by nothing when it is moved again. No rule of Behaviour is kept here; Documentation/KVOMove.md says what
-/// is done, and each edit stands in a file `Mover+….swift`.
+/// Moves sources from Apple's platforms to KVORuntime: makes the documented edits, and lists what a person has to
+/// look at. It changes nothing else, and leaves sources unchanged that it can't read. Moving a moved source again
+/// changes nothing.
+///
+/// No rule of Behaviour is kept here. Documentation/KVOMove.md describes the edits; each kind is in a file
+/// `Mover+….swift`.
 import SwiftSource
 
-/// How observable properties are written.
+/// How observable properties are declared.
 public enum ObservableStyle: Sendable {
   /// `@KVO` before the class.
   case macro
-  /// `@Observed` before each property, with `registerKeys` for what is found by its name otherwise.
+  /// `@Observed` before each property, with `registerKeys` for what would otherwise be found by name.
   case wrapper
 }
 
@@ -16,17 +18,21 @@ public struct MovedSource: Sendable {
   public var path: String
   /// The source after all edits.
   public var text: String
-  /// In the order of their places.
+  /// The edits, in source order.
   public var edits: [Edit]
   public var findings: [Finding]
-  /// What imports have been added of; the source's target has to depend on products of the same names.
+  /// The modules that were imported. The source's target has to depend on products of the same names.
   public var modules: [String]
-  /// What the edits change; empty if there are none.
+  /// The edits as a unified diff; empty if there are none.
   public var diff: String
 }
 
-/// Moves sources that belong together: a class's superclass may stand in another one.
-/// - Complexity: O(the sources' length).
+/// Moves sources that belong together: a class's superclass may be in another source.
+/// - Parameters:
+///   - sources: the path and text of each source.
+///   - style: how observable properties are declared.
+/// - Returns: the sources after their edits, each with its findings.
+/// - Complexity: O(*n*), where *n* is the length of all sources.
 public func move(
   _ sources: [(path: String, text: String)], style: ObservableStyle = .macro
 ) -> [MovedSource] {
@@ -53,16 +59,16 @@ public func move(
 struct Mover {
   let project: Project
   let file: SourceFile
-  /// Which of the project's it is.
+  /// The file's index in the project.
   let index: Int
   let types: [TypeDeclaration]
   let style: ObservableStyle
   var edits: [Edit] = []
-  /// With the token that each is about.
+  /// The findings, each with the token that it is about.
   private var findings: [(token: Int, harm: Harm, reason: String, advice: String)] = []
-  /// Names that the compiler reports in many places of a source, with their tokens.
+  /// Names that the compiler reports at many places of a source, with their tokens.
   private var leftovers: [String: [Int]] = [:]
-  /// Where a `try` has been put.
+  /// The expressions that have been given a `try`.
   var attempted: Set<Int> = []
   var needsRuntime = false
   var needsFoundation = false
@@ -125,7 +131,7 @@ struct Mover {
     moveImports()
   }
 
-  // MARK: - What edits are made of
+  // MARK: - Building edits
 
   var tokens: [Token] { file.tokens }
 
@@ -135,13 +141,13 @@ struct Mover {
     edits.append(Edit(tokens[token].offset..<tokens[token].endOffset, text))
   }
 
-  /// Replaces tokens. Comments among them stand behind the text.
+  /// Replaces tokens. Comments between them are moved after the new text.
   mutating func replace(_ range: Range<Int>, by text: String) {
     let bytes = tokens[range.lowerBound].offset..<tokens[range.upperBound - 1].endOffset
     edits.append(Edit(bytes, text + file.comments(before: range.dropFirst())))
   }
 
-  /// Replaces tokens with the space before them.
+  /// Replaces tokens and the space before them.
   mutating func replaceWithSpace(_ range: Range<Int>, by text: String) {
     let bytes = tokens[range.lowerBound].triviaOffset..<tokens[range.upperBound - 1].endOffset
     edits.append(Edit(bytes, text + file.comments(before: range)))
@@ -155,7 +161,7 @@ struct Mover {
     edits.append(Edit(tokens[token].endOffset..<tokens[token].endOffset, text))
   }
 
-  /// Removes tokens with the space behind them. Comments stay.
+  /// Removes tokens and the space after them. Comments stay.
   mutating func remove(_ range: Range<Int>) {
     let next = tokens[range.upperBound]
     let comments = file.comments(before: range.dropFirst()).dropFirst()
@@ -164,7 +170,7 @@ struct Mover {
     edits.append(Edit(tokens[range.lowerBound].offset..<end, String(comments)))
   }
 
-  /// Replaces the white space behind the last comment that stands before a token.
+  /// Replaces the white space after the last comment before a token.
   mutating func replaceSpace(before token: Int, by text: String) {
     let trivia = Array(tokens[token].leadingTrivia.utf8)
     let last = Trivia.parts(of: trivia).last
@@ -176,7 +182,7 @@ struct Mover {
     findings.append((token, harm, reason, advice))
   }
 
-  /// Counts what one line says of the whole source.
+  /// Counts an occurrence of something that is reported once for the whole source.
   mutating func count(_ token: Int, as name: String) { leftovers[name, default: []].append(token) }
 
   private mutating func summariseLeftovers() {
@@ -192,7 +198,7 @@ struct Mover {
 }
 
 extension SourceFile {
-  /// What ends the source's lines.
+  /// The line end that the source uses.
   var lineEnd: String {
     let (feed, carriage) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
     guard let first = bytes.firstIndex(where: { $0 == feed || $0 == carriage }) else { return "\n" }

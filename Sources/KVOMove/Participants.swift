@@ -1,20 +1,26 @@
-/// Which classes take part in key-value coding and observing: those with observable properties or with methods of either, those that
-/// observe or are observed, those that are read and set by key, and the classes above and below them. All others are left as they
-/// are. No rule of Behaviour is kept here.
+/// Finds the classes that take part in key-value coding and observing. All other classes stay unchanged. Classes take
+/// part if they
+/// - have observable properties, or methods of key-value coding or observing;
+/// - observe or are observed;
+/// - are read and set by key;
+/// - are superclasses or subclasses of such classes.
+///
+/// No rule of Behaviour is kept here.
 import SwiftSource
 
 struct Participants {
-  /// The keywords of classes.
+  /// The places of the classes' keywords.
   private(set) var classes: Set<Place> = []
-  /// Those that are read and set by key.
+  /// The classes that are read and set by key.
   private(set) var coded: Set<Place> = []
-  /// The sources that have calls or declarations of key-value coding and observing.
+  /// The sources with calls or declarations of key-value coding and observing.
   private(set) var files: Set<Int> = []
-  /// Protocols with an extension for subclasses of NSObject that observes or uses keys.
+  /// Protocols that have an extension for subclasses of NSObject in which keys are observed or used.
   private(set) var protocols: Set<String> = []
-  /// All keys that are named.
+  /// All keys that the sources name.
   private(set) var keys: Set<String> = []
-  /// The names by which they are called for an object, by source: `song` in `song.setValue(1, forKey: key)`.
+  /// The names of variables on which methods are called by key, for each source: `song` in `song.setValue(1, forKey:
+  /// key)`.
   private(set) var receivers: [Int: Set<String>] = [:]
 
   init() {}
@@ -49,7 +55,7 @@ struct Participants {
     close(project)
   }
 
-  /// Whether one of the protocols is such a one.
+  /// Whether one of the inherited protocols is in `protocols`.
   func isKnown(_ inherited: [TypeDeclaration.Inherited]) -> Bool {
     inherited.contains { protocols.contains($0.name) }
   }
@@ -69,7 +75,7 @@ struct Participants {
     "value", "setValue", "setNilValueForKey", "setValuesForKeys", "dictionaryWithValues",
   ]
 
-  /// Whether a type says by its members that it takes part.
+  /// Whether a type's attributes, supertypes or members show that it takes part.
   private static func declares(_ type: TypeDeclaration, _ file: SourceFile) -> Bool {
     let isMarked =
       type.attributes.contains("KVO") || type.inherited.contains { $0.name == "KVOObject" }
@@ -122,7 +128,7 @@ struct Participants {
         classes.formUnion(found.map(\.id))
         if source.isStringCall(index) { coded.formUnion(found.map(\.id)) }
       }
-      // The class that observes, or changes itself.
+      // The class that observes, or that notifies of its own changes.
       if let around = project.types[file].last(where: { $0.open < index && index < $0.close }),
         let declaration = project.declaration(of: around), source.isObservation(index)
       {
@@ -133,7 +139,7 @@ struct Participants {
     }
   }
 
-  /// Words that only code of key-value coding and observing has.
+  /// Words that occur only in code for key-value coding and observing.
   private static let words: Set = [
     "#keyPath", "kindKey", "indexesKey", "withKeyPath", "observationInfo", "KVOContext",
   ]
@@ -145,12 +151,12 @@ struct Participants {
     }
   }
 
-  /// The classes whose properties a call can reach.
+  /// Adds the classes whose properties a call can reach.
   private mutating func addClasses(ofKeysAt index: Int, in file: Int, _ project: Project) {
     let (keys, types) = project.files[file].keys(ofCallAt: index)
     var found = Set(types.flatMap { project.classesByName[$0] ?? [] }.map(\.id))
     let receiver = project.receiver(ofCallAt: index, in: file)
-    // The first key is one of the receiver, if that is known.
+    // If the receiver is known, the first key belongs to it.
     var rest = keys[...]
     if case .classes = receiver { rest = rest.dropFirst() }
     if types.isEmpty { for key in rest { found.formUnion(project.exposingClasses[key] ?? []) } }
@@ -158,9 +164,9 @@ struct Participants {
     if project.files[file].isStringCall(index) { coded.formUnion(found) }
   }
 
-  // MARK: - Objects that are handed over
+  // MARK: - Objects passed on
 
-  /// Adds the names whose values those that are called by key are given.
+  /// Adds the names whose values are assigned to names that are called by key.
   private mutating func follow(receiversIn file: Int, _ project: Project) {
     guard var found = receivers[file] else { return }
     while true {
@@ -176,7 +182,8 @@ struct Participants {
     receivers[file] = found
   }
 
-  /// Functions, and types for their initialisers, with a parameter of type NSObject that is called by key.
+  /// Functions, and types for their initialisers, with a parameter of type NSObject on which methods are called by
+  /// key.
   private func functions(in file: Int, _ project: Project) -> Set<String> {
     guard let receivers = receivers[file] else { return [] }
     let source = project.files[file]
@@ -197,7 +204,7 @@ struct Participants {
     return Set(found)
   }
 
-  /// The classes of what such a function is called with, and those that have the keys that it is called with.
+  /// Adds the classes of the arguments of such a function, and the classes that have the keys passed to it.
   private mutating func findArguments(of functions: Set<String>, in file: Int, _ project: Project) {
     let source = project.files[file]
     for index in source.tokens.indices
@@ -238,7 +245,7 @@ struct Participants {
 }
 
 extension SourceFile {
-  /// The name before the point: of a variable, or of a function that returns the object.
+  /// The name before the dot: of a variable, or of a function that returns the object.
   func receiverName(ofCallAt index: Int) -> String? {
     guard index > 1, tokens[index - 1].is(".") else { return nil }
     var last = index - 2

@@ -1,41 +1,41 @@
-/// All sources of one run: which classes come from NSObject, which names are observable, which variables are
-/// contexts. A class's superclass or extension may stand in another file. No rule of Behaviour is kept here.
+/// All sources of one run: which classes inherit from NSObject, which names are observable, which variables are
+/// contexts. A class's superclass or extension may be in another file. No rule of Behaviour is kept here.
 import SwiftSource
 
 struct Project {
-  /// What a class of the sources becomes.
+  /// The root that a class of the sources gets.
   enum Root: Hashable {
-    /// Its root is NSObject, and is to be KVOObject; or is KVOObject already.
+    /// Its root is NSObject and becomes KVOObject, or is KVOObject already.
     case object
-    /// It is an operation of Foundation that notifies.
+    /// It is an operation of Foundation's kind and becomes one that notifies.
     case operation
-    /// What it inherits from is unknown here, as a view of AppKit.
+    /// Its superclass is unknown here, such as a view of AppKit.
     case other
   }
 
   let files: [SourceFile]
   let types: [[TypeDeclaration]]
-  /// By their paths; several have the same where they are in two modules, or in branches of an `#if`.
+  /// Classes by path. Several classes have the same path if they are in two modules or in branches of an `#if`.
   private var classes: [[String]: [TypeDeclaration]] = [:]
   private var extensions: [Place: [TypeDeclaration]] = [:]
   /// Observable properties by class and name.
   private(set) var dynamicProperties: [Place: [String: PropertyDeclaration]] = [:]
   private(set) var contexts = Contexts()
-  /// Whether a class becomes an operation that observers can be notified of, or is one.
+  /// Whether a class becomes, or already is, an operation that notifies observers.
   private(set) var hasOperations = false
-  /// Those that the edits concern.
+  /// The classes that the edits apply to.
   private(set) var participants = Participants()
-  /// By their names alone.
+  /// Classes by name, without the enclosing types.
   private(set) var classesByName: [String: [TypeDeclaration]] = [:]
-  /// The classes that have a property of a name that Objective-C can see.
+  /// For each property name visible to Objective-C, the classes that have such a property.
   private(set) var exposingClasses: [String: Set<Place>] = [:]
-  /// The keys of properties that Objective-C has another name for.
+  /// Maps the names of properties to their keys, if Objective-C knows them by another name.
   private(set) var keys: [String: String] = [:]
-  /// The types of observable properties that are a number in Objective-C, by key.
+  /// The enumeration types of observable properties that are numbers in Objective-C, by key.
   private(set) var enumerations: [String: String] = [:]
   let protocols: Set<String>
   let aliases: Set<String>
-  /// By source.
+  /// The declared names of each source.
   let names: [DeclaredNames]
 
   init(_ files: [SourceFile]) {
@@ -73,7 +73,7 @@ struct Project {
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }
   }
 
-  /// Whether Objective-C can see a property, so that it has a key.
+  /// Whether Objective-C can see a property, so that the property has a key.
   func isExposed(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
     if property.modifiers.contains("@nonobjc") { return false }
     if property.modifiers.contains("@objc") || property.modifiers.contains("dynamic") {
@@ -90,7 +90,7 @@ struct Project {
 
   // MARK: - Classes
 
-  /// A class itself; that of an extension.
+  /// The class that a type declares or extends.
   func declaration(of type: TypeDeclaration) -> TypeDeclaration? {
     if type.isClass { return type }
     return type.isExtension ? alike(classes(type.path, in: type.scope, of: type.id.file)) : nil
@@ -98,12 +98,12 @@ struct Project {
 
   func extensions(of type: TypeDeclaration) -> [TypeDeclaration] { extensions[type.id] ?? [] }
 
-  /// The classes that a type as it is written in a class's body can mean.
+  /// The classes that a type name may refer to in a class's body.
   func classes(named type: String, in around: TypeDeclaration) -> [TypeDeclaration] {
     classes(type.split(separator: ".").map(String.init), in: around.path, of: around.id.file)
   }
 
-  /// As the compiler looks for a name: from where it is written outwards, in its own file first.
+  /// Looks a name up as the compiler does: from its scope outwards, in its own file first.
   private func classes(_ name: [String], in scope: [String], of file: Int) -> [TypeDeclaration] {
     if name.count > 1, TypeDeclaration.Inherited.modules.contains(name[0]) { return [] }
     for count in (0...scope.count).reversed() {
@@ -112,23 +112,23 @@ struct Project {
       let found = here.isEmpty ? all.filter { !$0.isPrivate } : here
       if !found.isEmpty { return found }
     }
-    // The first name may be a module's.
+    // The first name may be that of a module.
     return name.count > 1 ? classes(Array(name.dropFirst()), in: [], of: file) : []
   }
 
-  /// One of the classes, if all inherit from the same.
+  /// One of the classes, if all inherit from the same class.
   private func alike(_ classes: [TypeDeclaration]) -> TypeDeclaration? {
     Set(classes.map { $0.inherited.first?.path ?? [] }).count == 1 ? classes[0] : nil
   }
 
-  /// The classes that a superclass's name can mean, or that of an extension, if they differ.
+  /// The classes that the name of a superclass, or of an extended class, may refer to, if they inherit differently.
   func several(above type: TypeDeclaration) -> [TypeDeclaration] {
     guard let name = type.isExtension ? type.path : type.inherited.first?.path else { return [] }
     let found = classes(name, in: type.scope, of: type.id.file)
     return alike(found) == nil ? found : []
   }
 
-  /// The classes above one, nearest first, as far as they are in the sources, and what the last inherits from.
+  /// The superclasses of a class that are in the sources, nearest first, and the name of the last one's superclass.
   func ancestors(of type: TypeDeclaration) -> (classes: [TypeDeclaration], root: String?) {
     var (found, next) = ([TypeDeclaration](), declaration(of: type))
     while let type = next, found.count < 100 {
@@ -140,7 +140,7 @@ struct Project {
     return (Array(found.dropFirst()), found.last?.inherited.first?.name)
   }
 
-  /// Whether a type says that it is isolated to the main actor, or a class above it does.
+  /// Whether a type, or one of its superclasses, is marked as isolated to the main actor.
   func isOnMainActor(_ type: TypeDeclaration) -> Bool {
     let own = declaration(of: type).map { [$0] } ?? []
     return ([type] + own + ancestors(of: type).classes).contains {
@@ -148,12 +148,12 @@ struct Project {
     }
   }
 
-  /// Whether a class could become another one.
+  /// Whether a class inherits from a root that the edits know.
   func hasKnownRoot(_ type: TypeDeclaration) -> Bool {
     ["NSObject", "Operation", "KVOObject", "KVOOperation"].contains(ancestors(of: type).root)
   }
 
-  /// The root that a class gets; a class that takes part in nothing keeps its own.
+  /// The root that a class gets. A class that does not take part keeps its own.
   func root(of type: TypeDeclaration) -> Root {
     let root = ancestors(of: type).root
     if root == "KVOObject" { return .object }
@@ -161,7 +161,7 @@ struct Project {
     guard let declaration = declaration(of: type), participants.classes.contains(declaration.id)
     else { return .other }
     if root == "NSObject" { return .object }
-    // One in a source that uses the runtime already is what its author wants.
+    // In a source that already uses the runtime, the author chose Foundation's `Operation` on purpose.
     let isMoved = files[declaration.id.file].imports.contains { $0.module == "KVORuntime" }
     return root == "Operation" && !isMoved ? .operation : .other
   }

@@ -1,28 +1,29 @@
-/// Which object a call is for: its type, as far as declarations of its name show that. No rule of Behaviour is kept here.
+/// Finds a call's receiver: its type, as far as declarations of its name show that. No rule of Behaviour is kept
+/// here.
 import SwiftSource
 
-/// The objects that the receiver of a call can be.
+/// The objects that may be the receiver of a call.
 enum Receiver {
   /// Objects of classes in the sources.
   case classes([TypeDeclaration])
-  /// A value of a type from another module, or of one that is no class.
+  /// A value of another module's type, or of a type that is no class.
   case foreign([String])
-  /// An NSObject, any object, or something that the sources do not show.
+  /// An NSObject, any object, or an object of unknown type.
   case unknown
 }
 
-/// The types that names are declared with in a source: variables, properties, parameters.
+/// The types with which a source declares names: variables, properties, parameters.
 struct DeclaredNames {
   enum Source: Hashable {
     case type(String)
-    /// Another name's type, or that of its elements.
+    /// The type of another name, or of its elements.
     case name(String)
   }
 
   private(set) var sources: [String: Set<Source>] = [:]
   /// The names of generic parameters and associated types.
   private(set) var generics: Set<String> = []
-  /// The names of closures' parameters, which have no type.
+  /// The names of closure parameters without a type.
   private(set) var parameters: Set<String> = []
 
   init(_ file: SourceFile) {
@@ -64,7 +65,7 @@ extension SourceFile {
     return nil
   }
 
-  /// The type as it is written, without what makes it optional or a collection: `[Song]?` is `Song`. `[:]` is a dictionary.
+  /// The name of a type, without optionals and collections around it: `[Song]?` gives `Song`. `[:]` is a dictionary.
   func typeName(at start: Int) -> String? {
     var index = start
     while index < tokens.count {
@@ -104,7 +105,7 @@ extension SourceFile {
     return name
   }
 
-  /// The source from which an expression's type is known.
+  /// The type or name that determines the type of an expression.
   private func value(from start: Int) -> DeclaredNames.Source? {
     var (index, last) = (start, nil as DeclaredNames.Source?)
     while index < tokens.count, index == start || !isStatementStart(index) {
@@ -122,7 +123,7 @@ extension SourceFile {
         if token.name.first?.isUppercase == true, !isPart {
           last = typeName(at: index).map { .type($0) }
         } else if case .type = last, isPart, Self.instances.contains(token.text) {
-          // One of the type's own.
+          // an object of that same type
         } else {
           last = .name(token.name)
         }
@@ -137,7 +138,7 @@ extension SourceFile {
     return last
   }
 
-  /// Static properties that hold an object of their own type.
+  /// Static properties whose value is an object of their own type.
   static let instances: Set = [
     "shared", "standard", "main", "current", "default", "instance", "sharedInstance", "init",
     "defaultCenter",
@@ -145,7 +146,7 @@ extension SourceFile {
 }
 
 extension Project {
-  /// The receiver of a method that a token names.
+  /// The receiver of the method whose name is at a token.
   func receiver(ofCallAt index: Int, in file: Int) -> Receiver {
     let source = files[file]
     let tokens = source.tokens
@@ -157,7 +158,7 @@ extension Project {
     return receiver(ending: last, in: file)
   }
 
-  /// The object of an expression whose last token that is.
+  /// The receiver whose expression ends with the token at `last`.
   func receiver(ending last: Int, in file: Int) -> Receiver {
     let (source, index) = (files[file], last)
     let tokens = source.tokens
@@ -189,7 +190,7 @@ extension Project {
     return receiver(named: token.name, at: index, in: file)
   }
 
-  /// The object itself.
+  /// The receiver `self`.
   private func own(at index: Int, in file: Int) -> Receiver {
     guard let type = types[file].last(where: { $0.open < index && index < $0.close }) else {
       return .unknown
@@ -208,7 +209,7 @@ extension Project {
     return receiver(ofTypes: found, in: file)
   }
 
-  /// Whether a name can only be that of a property of a class of another module: `layer` in a view.
+  /// Whether a name can only be a property of another module's class: `layer` in a view.
   private func isInherited(_ name: String, at index: Int, in file: Int) -> Bool {
     guard names[file].sources[name] == nil, !names[file].parameters.contains(name),
       let type = types[file].last(where: { $0.open < index && index < $0.close })

@@ -1,8 +1,8 @@
-/// A source as the edits look at it: one row of tokens, what is interpolated in strings among them, with the partner
-/// of each bracket and what each brace opens. No rule of Behaviour is kept here; it relies on SwiftSource's lexer.
+/// A source in the form that the edits use: one row of tokens that includes those of interpolations, with the partner
+/// of each bracket and the kind of each block. No rule of Behaviour is kept here. It relies on SwiftSource's lexer.
 import SwiftSource
 
-/// What a brace opens.
+/// The kind of block that a brace opens.
 enum Block: Hashable {
   case type
   case function(throwing: Bool)
@@ -11,7 +11,7 @@ enum Block: Hashable {
   case accessor
   case control
   case doCatch
-  /// Throws nothing, wherever it stands.
+  /// The body of a `defer`, which can't throw.
   case deferred
   case closure
 }
@@ -19,19 +19,19 @@ enum Block: Hashable {
 struct SourceFile {
   let path: String
   let bytes: [UInt8]
-  /// The last is the end of the file.
+  /// The tokens; the last is the end of the file.
   let tokens: [Token]
-  /// The other bracket of each bracket.
+  /// Maps each bracket to its matching bracket.
   private(set) var partner: [Int: Int] = [:]
-  /// What each opening brace opens.
+  /// The kind of block at each opening brace.
   private(set) var blocks: [Int: Block] = [:]
-  /// The bracket that is open at each token.
+  /// The innermost bracket that is open at each token.
   private(set) var enclosing: [Int?] = []
   private(set) var imports: [Import] = []
-  /// Branches that Linux does not compile. Their tokens are left out.
+  /// Branches that Linux does not compile. Their tokens are not in `tokens`.
   private(set) var excluded: [ExcludedBranch] = []
 
-  /// Throws the first thing that can't be read.
+  /// Throws the first problem of a source that can't be read.
   init(path: String, text: String) throws(SourceProblem) {
     let lexed = LexedSource(text)
     if let problem = lexed.problems.first {
@@ -48,7 +48,7 @@ struct SourceFile {
     imports = findImports()
   }
 
-  /// Tokens with all that stands between them in their trivia.
+  /// The tokens, each with all text since the previous one as its trivia.
   private static func joined(_ tokens: [Token], _ bytes: [UInt8]) -> [Token] {
     var (joined, end) = (tokens, 0)
     for index in joined.indices {
@@ -61,7 +61,7 @@ struct SourceFile {
     return joined
   }
 
-  /// The tokens with what is interpolated after each string, in parentheses, but for the end.
+  /// The tokens without the last. Each string is followed by the tokens of its interpolations, in parentheses.
   private static func flattened(_ tokens: [Token]) -> [Token] {
     var flat: [Token] = []
     for token in tokens.dropLast() {
@@ -111,7 +111,7 @@ struct SourceFile {
   ]
 
   private mutating func findBlocks() {
-    /// What the next brace opens, for each bracket that is open.
+    /// The kind of the next block within each open bracket.
     var pending: [Int?: (block: Block, at: Int)] = [:]
     for index in tokens.indices {
       let level = enclosing[index]
@@ -155,7 +155,7 @@ struct SourceFile {
       .contains(tokens[index].text)
   }
 
-  /// A keyword that is no member's name or label.
+  /// Whether the token is one of these keywords, and neither a member's name nor a label.
   func isDeclaration(_ index: Int, of words: Set<String>) -> Bool {
     guard tokens.indices.contains(index), words.contains(tokens[index].text) else { return false }
     let isWord = tokens[index].kind == .keyword || tokens[index].kind == .identifier
@@ -166,7 +166,7 @@ struct SourceFile {
     guard isDeclaration(index, of: Self.typeWords), tokens[index + 1].kind == .identifier,
       index == 0 || !tokens[index - 1].is(":") && !tokens[index - 1].is(",")
     else { return false }
-    // `class func`, `class override var`, but `class dynamic {`.
+    // `class func` and `class override var` begin no type, but `class dynamic {` does.
     return !(tokens[index].text == "class" && !isTypeName(index + 1))
       && !(tokens[index].text == "actor" && !isTypeName(index + 1))
   }
@@ -192,7 +192,7 @@ struct SourceFile {
       let token = tokens[position]
       if token.is("{") {
         guard hasValue else { return position }
-        // After a value it is observers, or a closure.
+        // The brace after a value begins observers or a closure.
         let next = tokens[position + 1]
         if next.isWord("didSet") || next.isWord("willSet") { return position }
       } else if token.is("}") || token.is(";") || token.is(")") || token.kind == .endOfFile {
@@ -209,7 +209,7 @@ struct SourceFile {
 
   // MARK: - Statements
 
-  /// Whether a token is the first of a line that continues nothing.
+  /// Whether a token begins a line and does not continue the statement before it.
   func isStatementStart(_ index: Int) -> Bool {
     guard index > 0, tokens[index].isFirstOnLine else { return false }
     let (before, token) = (tokens[index - 1], tokens[index])
@@ -224,7 +224,7 @@ struct SourceFile {
       && !token.isWord("as") && !token.isWord("is")
   }
 
-  /// The first token of what opens a block: `func`, `if`, `switch`. The brace itself where nothing does.
+  /// The first token of a block's head, such as `func`, `if` or `switch`; the brace itself if it has no head.
   func head(ofBlock brace: Int) -> Int {
     var first = brace
     while first > 0 {
@@ -237,13 +237,13 @@ struct SourceFile {
     return first
   }
 
-  /// Whether a statement is over with a token.
+  /// Whether a token is the last of its statement.
   func endsStatement(_ index: Int) -> Bool {
     let next = tokens[index + 1]
     return next.is("}") || next.is(";") || next.kind == .endOfFile || isStatementStart(index + 1)
   }
 
-  /// Whether no other statement stands beside the first.
+  /// Whether the body is a single statement.
   func isOneStatement(_ body: Range<Int>) -> Bool {
     guard let first = body.first else { return false }
     return body.dropFirst().allSatisfy { index in
@@ -253,7 +253,7 @@ struct SourceFile {
 
   private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
 
-  /// Of an operator that ends its line: it goes on with nothing if it touches what is before it.
+  /// Whether an operator at the end of a line is a postfix one, because no space precedes it.
   private func isPostfix(_ index: Int) -> Bool {
     index > 0 && tokens[index].leadingTrivia.isEmpty && !["=", "->"].contains(tokens[index].text)
   }
@@ -266,7 +266,7 @@ struct SourceFile {
   }
 }
 
-/// Why a source can't be read.
+/// The reason why a source can't be read.
 struct SourceProblem: Error {
   var line: Int
   var message: String

@@ -1,16 +1,15 @@
-/// What stands between tokens: where a line ends there, and the comments, which no edit may lose. No rule of Behaviour
-/// is kept here.
+/// The text between tokens: line ends and comments. No edit may lose a comment. No rule of Behaviour is kept here.
 import SwiftSource
 
-/// A part of what stands before a token.
+/// A part of the text before a token.
 struct Trivia {
   enum Kind { case space, lineComment, blockComment }
 
   var kind: Kind
-  /// In the bytes of the whole.
+  /// The part's range in the bytes of the whole text.
   var range: Range<Int>
 
-  /// The parts of a text that has white space and comments only.
+  /// The parts of a text that consists of white space and comments.
   static func parts(of text: [UInt8]) -> [Trivia] {
     var (parts, index) = ([Trivia](), 0)
     while index < text.count {
@@ -36,7 +35,7 @@ struct Trivia {
     return text[index...].starts(with: "/*".utf8) ? .blockComment : .space
   }
 
-  /// Comments of that kind stand in one another.
+  /// Block comments may be nested.
   private static func endOfBlock(in text: [UInt8], from start: Int) -> Int {
     var (index, depth) = (start, 0)
     repeat {
@@ -51,7 +50,7 @@ struct Trivia {
 }
 
 extension SourceFile {
-  /// The comments before tokens, each behind a space.
+  /// The comments before tokens, each preceded by a space.
   func comments(before tokens: Range<Int>) -> String {
     tokens.reduce(into: "") { text, index in
       let trivia = Array(self.tokens[index].leadingTrivia.utf8)
@@ -62,7 +61,7 @@ extension SourceFile {
     }
   }
 
-  /// The byte behind the end of a token's line, if nothing but comments stands there.
+  /// The offset after the line end that follows a token; nil if another token is on the line.
   func endOfLine(after index: Int) -> Int? {
     let next = tokens[index + 1]
     let trivia = Array(next.leadingTrivia.utf8)

@@ -1,14 +1,14 @@
-/// What edits change, as a unified diff. The edits say which lines differ, so that nothing has to be compared.
-/// No rule of Behaviour is kept here.
+/// Formats edits as a unified diff. The edits show which lines differ, so no lines are compared. No rule of Behaviour
+/// is kept here.
 
 struct UnifiedDiff {
   private let bytes: [UInt8]
   private let edits: [Edit]
-  /// Where each line begins; the last is the source's end.
+  /// The offset of each line; the last is the end of the source.
   private var starts: [Int] = [0]
   private static let context = 3
 
-  /// Edits that are in order.
+  /// Takes edits that are in order.
   init(_ bytes: [UInt8], _ edits: [Edit]) {
     (self.bytes, self.edits) = (bytes, edits)
     for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") {
@@ -35,7 +35,8 @@ struct UnifiedDiff {
     var changes: [Change] = []
     for edit in edits {
       let first = line(at: edit.range.lowerBound)
-      // What puts in whole lines concerns none; what takes whole lines concerns the line behind it, too.
+      // An insertion of whole lines touches no existing line. A removal of whole lines also touches the line after
+      // it.
       let isWhole =
         edit.range.isEmpty && edit.text.utf8.last == UInt8(ascii: "\n")
         && starts[first] == edit.range.lowerBound
@@ -69,7 +70,7 @@ struct UnifiedDiff {
     return bytes.isEmpty || bytes.last == UInt8(ascii: "\n") ? ends : ends + 1
   }
 
-  /// The diff; empty without edits.
+  /// The diff; empty if there are no edits.
   func text(path: String) -> String {
     guard !edits.isEmpty else { return "" }
     let lineCount = starts.count - 1

@@ -1,5 +1,6 @@
-/// `swift package kvo-move`: runs the program with what it was given, in the package's folder. It asks nothing, since a
-/// plugin has no terminal: `swift package --allow-writing-to-package-directory kvo-move --write FOLDER`.
+/// `swift package kvo-move`: runs the program with the command's arguments, in the package's folder. Plugins have no
+/// terminal, so it can't ask before it writes: `swift package --allow-writing-to-package-directory kvo-move --write
+/// FOLDER`.
 /// No rule of Behaviour is kept here.
 import Foundation
 import PackagePlugin

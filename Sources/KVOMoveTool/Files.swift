@@ -1,9 +1,9 @@
-/// The files that the program reads, and how it writes them. No rule of Behaviour is kept here.
+/// Finds the files that the program reads, and writes them. No rule of Behaviour is kept here.
 import Foundation
 import KVOMove
 
-/// The Swift files of a folder, without what is hidden: a build's own are among that. A file of several names, as by
-/// links, comes once.
+/// The Swift files of the folders, except hidden files and folders, such as `.build`. A file that several links lead
+/// to is included once.
 func sources(at paths: [String]) -> [String] {
   var known: Set<String> = []
   return paths.flatMap(sources(at:)).filter { path in
@@ -22,14 +22,14 @@ private func sources(at path: String) -> [String] {
   return files.filter { !(isFolder($0) ?? false) }
 }
 
-/// Nil where nothing is.
+/// Nil if the path does not exist.
 private func isFolder(_ path: String) -> Bool? {
   var isFolder: ObjCBool = false
   return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     ? isFolder.boolValue : nil
 }
 
-/// Why a file's text is not there.
+/// The reason why a file has no text.
 struct FileProblem: Error {
   var finding: Finding
 }
@@ -47,7 +47,7 @@ func text(at path: String) -> Result<String, FileProblem> {
   return .success(text)
 }
 
-/// Writes all of it or nothing, to where links lead, and leaves the file's mode as it is.
+/// Writes the whole text or nothing. It follows links and keeps the file's mode.
 func write(_ text: String, to path: String) throws {
   let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
   let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]

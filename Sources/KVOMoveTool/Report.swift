@@ -1,5 +1,5 @@
-/// The report of a run: a summary, and the findings that are left for a human, the worst first. Documentation/KVOMove.md has
-/// the schema of the JSON. No rule of Behaviour is kept here.
+/// The report of a run: a summary, and the findings left for a person, by descending harm. Documentation/KVOMove.md
+/// has the schema of the JSON. No rule of Behaviour is kept here.
 import Foundation
 import KVOMove
 
@@ -13,7 +13,7 @@ struct ListedFinding {
 struct Report {
   private let files: [MovedSource]
   private let filesRead: Int
-  /// In the order of their harm, and then of the files.
+  /// The findings, ordered by harm, then by file.
   private let findings: [ListedFinding]
 
   init(_ files: [MovedSource], filesRead: Int, _ unreadable: [ListedFinding]) {
@@ -47,7 +47,7 @@ struct Report {
       + "\(count(.missing)) without a counterpart, \(count(.refused)) that the compiler reports"
   }
 
-  /// Ends with a line end, unless it is empty.
+  /// The findings as text. It ends with a line end, unless it is empty.
   var list: String {
     var text = ""
     for harm in Harm.allCases where count(harm) > 0 {

@@ -1,5 +1,5 @@
-/// The program `kvo-move`: reads the Swift files of folders, shows what KVOMove would change, and writes it where asked.
-/// No rule of Behaviour is kept here.
+/// The program `kvo-move`: reads the Swift files of folders, shows the edits that KVOMove would make, and writes them
+/// on request. No rule of Behaviour is kept here.
 import Foundation
 import KVOMove
 

@@ -1,4 +1,4 @@
-/// Which bytes and scalars begin and continue what. A character here is a byte of UTF-8.
+/// Classifies the bytes and scalars of Swift source. A "character" here is one byte of UTF-8.
 
 enum Character {
   static let newline = UInt8(ascii: "\n")
@@ -27,7 +27,7 @@ enum Character {
 
   static func isLineEnd(_ byte: UInt8) -> Bool { byte == newline || byte == carriageReturn }
 
-  /// Line ends, spaces, tabs, vertical tabs, form feeds, and zero, which the compiler skips with a warning.
+  /// Line ends, spaces, tabs, vertical tabs and form feeds; also NUL, which the compiler skips with a warning.
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == space || byte &- 9 < 5 || byte == 0
   }
@@ -43,8 +43,8 @@ enum Character {
     }
   }
 
-  /// Beyond ASCII, what an operator may begin with. All other scalars there are taken for parts of names, except
-  /// for those that are spaces: the compiler says so if they aren't.
+  /// Whether an operator may begin with this scalar beyond ASCII. The lexer takes all other scalars for parts of
+  /// names, except spaces. If they aren't, the compiler reports them.
   static func isOperator(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0xA1...0xA7, 0xA9, 0xAB, 0xAC, 0xAE, 0xB0, 0xB1, 0xB6, 0xBB, 0xBF, 0xD7, 0xF7,
@@ -56,7 +56,7 @@ enum Character {
     }
   }
 
-  /// What continues an operator and does not begin one, such as accents.
+  /// Whether the scalar can continue an operator but not begin one, such as an accent.
   static func isCombining(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x300...0x36F, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE00...0xFE0F, 0xFE20...0xFE2F,
@@ -66,7 +66,7 @@ enum Character {
     }
   }
 
-  /// A space that does not break, a mark of byte order, separators of lines: nothing that a name has.
+  /// No-break space, byte order mark, line and paragraph separators: none of them can be part of a name.
   static func isSpace(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0xA0, 0xFEFF, 0x2028, 0x2029: true

@@ -1,7 +1,7 @@
-/// What a source declares, as far as somebody who looks at a class's properties and methods must know it. Places are
-/// indexes of the tokens that were read.
+/// The declarations of a source, with the parts that matter to a reader of a class's properties and methods. A
+/// "place" is an index into the tokens that were read.
 
-/// A class, or another type, with its members.
+/// A class or another type, with its members.
 public struct TypeDeclaration {
   /// `class`, `struct`, `enum`, `actor`, `extension`, `protocol`.
   public var keyword: String
@@ -9,11 +9,11 @@ public struct TypeDeclaration {
   public var modifiers: [String]
   /// The name's token.
   public var name: Token
-  /// What stands behind the colon.
+  /// The types after the colon.
   public var supertypes: [Supertype]
-  /// Where the name with its generic parameters ends: where a superclass would be written, in bytes.
+  /// The end of the name with its generic parameters, in bytes: a superclass would be inserted here.
   public var endOfName: Int
-  /// The places of its braces.
+  /// The places of the opening and the closing brace.
   public var open: Int
   public var close: Int
   public var members: [Member]
@@ -23,14 +23,14 @@ public struct TypeDeclaration {
 
 /// A superclass or a protocol.
 public struct Supertype {
-  /// As it is written.
+  /// The source text of the type.
   public var text: String
   public var place: Int
 }
 
 /// An attribute: `@objc(name:)`.
 public struct Attribute {
-  /// Without the at sign.
+  /// The name without the at sign.
   public var name: String
   public var offset: Int
 
@@ -40,24 +40,24 @@ public struct Attribute {
   }
 }
 
-/// What stands in a type's body, in the order in which it does.
+/// A member of a type's body. Members are in source order.
 public struct Member {
   public enum Kind {
-    /// `let` or `var`.
+    /// A `let` or `var` declaration.
     case variable(isVariable: Bool, bindings: [Binding])
     case function(Function)
-    /// `#if …`, `#elseif …`, `#else`, `#endif`, the whole line.
+    /// The whole line of `#if …`, `#elseif …`, `#else` or `#endif`.
     case directive(String)
     case other
   }
 
   public var kind: Kind
   public var attributes: [Attribute]
-  /// As they are written: `private(set)`, `weak`.
+  /// The modifiers as written: `private(set)`, `weak`.
   public var modifiers: [String]
-  /// Where it begins, in bytes; behind the conditions that stand between its attributes.
+  /// The byte offset at which the member begins, after any conditions between its attributes.
   public var offset: Int
-  /// The places of what it begins with, and of its keyword.
+  /// The places of the member's first token and of its keyword.
   public var start: Int
   public var keyword: Int
 
@@ -69,39 +69,39 @@ public struct Member {
 public struct Binding {
   /// The place of its name or pattern.
   public var place: Int
-  /// Nil for a pattern of several.
+  /// Nil for a tuple pattern.
   public var name: Token?
-  /// The type as it is written.
+  /// The source text of the type.
   public var type: String?
-  /// The expression as it is written.
+  /// The source text of the expression.
   public var initialValue: String?
-  /// What stands in braces behind it; nil if there are none.
+  /// The braces after the variable; nil if there are none.
   public var accessors: Accessors?
 
   public var isComputed: Bool { accessors.map { !$0.isOfObservers } ?? false }
 }
 
-/// The braces behind a property.
+/// The braces after a property.
 public struct Accessors {
-  /// The brace's place.
+  /// The place of the opening brace.
   public var open: Int
-  /// `get`, `set`, `willSet` … ; a getter alone, without its word, is a `get`.
+  /// The blocks `get`, `set`, `willSet` and so on. A getter without the word `get` is one, too.
   public var blocks: [Block]
 
   public struct Block {
     public var name: String
-    /// Of a setter: what the new value is called.
+    /// A setter's name for the new value.
     public var parameter: String?
     /// `async`, `throws`.
     public var effects: [String]
-    /// What stands between its braces.
+    /// The tokens between the block's braces.
     public var body: ArraySlice<Token>
 
-    /// The brace's place.
+    /// The place of the block's opening brace.
     public var open: Int { body.startIndex - 1 }
   }
 
-  /// Whether there is a getter alone, without its word.
+  /// Whether the braces are a getter without the word `get`.
   public var isBare: Bool { blocks[0].open == open }
 
   public var isOfObservers: Bool {
@@ -117,23 +117,23 @@ public struct Function {
   public var isGeneric = false
   public var parameters: [Parameter]
   public var effects: [String]
-  /// The type of what it returns as it is written; nil if it returns nothing.
+  /// The source text of the result type; nil if the function returns nothing.
   public var result: String?
-  /// The places of its parenthesis and its brace.
+  /// The places of the opening parenthesis and the opening brace.
   public var open: Int?
   public var body: Int?
 
   public struct Parameter {
     /// Nil for `_`.
     public var label: String?
-    /// The type as it is written, with `inout`.
+    /// The source text of the type, with `inout`.
     public var type: String
   }
 
   public var isReturning: Bool { result != nil }
   public var isThrowing: Bool { effects.contains("throws") || effects.contains("rethrows") }
 
-  /// As source text calls it: `insertObject(_:inItemsAt:)`.
+  /// The method's full name, as source code refers to it: `insertObject(_:inItemsAt:)`.
   public var reference: String {
     name.text + "(" + parameters.map { ($0.label ?? "_") + ":" }.joined() + ")"
   }

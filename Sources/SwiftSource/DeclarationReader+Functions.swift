@@ -1,4 +1,4 @@
-/// Methods with their parameters.
+/// Reads functions and their parameters.
 
 extension DeclarationReader {
   mutating func readFunction(until end: Int) -> Function {

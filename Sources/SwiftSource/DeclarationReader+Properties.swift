@@ -1,4 +1,4 @@
-/// What a declaration of variables declares: names, types, first values and accessors.
+/// Reads declarations of variables: names, types, initial values and accessors.
 
 extension DeclarationReader {
   mutating func readBindings(until end: Int) -> [Binding] {
@@ -48,7 +48,7 @@ extension DeclarationReader {
     return text(start..<index)
   }
 
-  // A brace is of a closure, unless observers stand in it.
+  // A brace begins a closure, which is part of the expression, unless it holds `willSet` or `didSet`.
   mutating func readExpression(until end: Int) -> String {
     let start = index
     while index < end {

@@ -1,7 +1,7 @@
-/// Attributes and modifiers, and what else tells where a declaration begins.
+/// Reads attributes and modifiers, and recognises where a declaration begins.
 
 extension DeclarationReader {
-  /// What stands before a declaration's word.
+  /// The attributes and modifiers before a declaration's keyword.
   struct Prefix {
     var attributes: [Attribute] = []
     var modifiers: [String] = []
@@ -51,7 +51,7 @@ extension DeclarationReader {
     return Attribute(name: name, offset: offset)
   }
 
-  /// Of how many tokens what separates a module's name from a name in it is: a point, or two colons.
+  /// The number of tokens between a module's name and the name after it: one for a dot, two for two colons.
   private func separatorOfModule(at index: Int) -> Int? {
     guard self[index].leadingTrivia.isEmpty else { return nil }
     if self[index].is(".") { return 1 }
@@ -74,18 +74,19 @@ extension DeclarationReader {
     "protocol", "typealias", "import", "case", "associatedtype", "operator", "precedencegroup",
   ]
 
-  /// More modifiers than a declaration has, or lines of them would be looked at again for each.
+  /// More modifiers than any declaration has. Without the limit, a line of many such words would be scanned once for
+  /// each.
   private static let mostModifiers = 32
 
-  /// Whether a word is a modifier of a declaration.
-  // `class` before another word of a declaration is one; a name is one only before such a word.
+  /// Whether the word at an index is a modifier of a declaration.
+  // `class`, and names such as `open`, are modifiers only before another word of a declaration.
   public func isModifier(at index: Int) -> Bool {
     let token = self[index]
     if token.kind == .keyword, Self.modifierKeywords.contains(token.text) { return true }
     return endOfModifier(at: index).map { isWordOfDeclaration(at: $0) } ?? false
   }
 
-  /// Where what follows a word begins, if that may be a modifier.
+  /// The index after the word, with its argument if it has one; nil if the word can't be a modifier.
   private func endOfModifier(at index: Int) -> Int? {
     let token = self[index]
     if token.is("class") { return index + 1 }
@@ -110,7 +111,7 @@ extension DeclarationReader {
     return false
   }
 
-  /// Whether the token begins a line and can't go on with what stood before.
+  /// Whether the token begins a line and can't continue the expression or type before it.
   func beginsMember() -> Bool {
     let token = self[index]
     guard token.isFirstOnLine else { return false }
@@ -123,8 +124,9 @@ extension DeclarationReader {
         && self[index + 1].kind == .identifier
   }
 
-  /// Whether what a line ends with is unfinished. An operator that touches what is before it is a postfix one there, as
-  /// Swift has it, and so are the marks and angles that a type ends in; but not those that only stand between two.
+  /// Whether a line that ends with this token is unfinished. An operator without a space before it is a postfix
+  /// operator, as in Swift; so are the marks and angle brackets at the end of a type. `=`, `->` and `&` are always
+  /// infix.
   private func goesOn(behind index: Int) -> Bool {
     let last = self[index]
     if last.is(".") || last.is(",") || last.is(":") { return true }

@@ -1,5 +1,5 @@
-/// Reads declarations from tokens: just as much of them as `TypeDeclaration` tells. What it does not understand it
-/// passes over up to what can only be the next member.
+/// Reads declarations from tokens, only as much of them as `TypeDeclaration` holds. It skips whatever it does not
+/// understand, up to a token that can only begin the next member.
 
 public struct DeclarationReader {
   let tokens: [Token]
@@ -7,17 +7,18 @@ public struct DeclarationReader {
   private let meter: Meter?
   var index = 0
 
-  /// Counts the tokens that are looked at, of a reader and its copies: tests measure by it how the work grows.
+  /// Counts the tokens that a reader and its copies look at. Tests use it to check how the work grows.
   package final class Meter {
     package var steps = 0
     package init() {}
   }
 
-  /// - Parameter source: one declaration, with what stands before it.
+  /// - Parameter source: one declaration, with the attributes and modifiers before it.
   public init(_ source: String) { self.init(LexedSource(source).tokens, at: 0) }
 
   /// Reads one of a source's declarations.
-  /// - Parameter tokens: all of the source, up to its end. What is interpolated in a string may stand behind it as well.
+  /// - Parameter tokens: all tokens of the source up to its end. Tokens of interpolated strings may be in the array
+  ///   as well.
   /// - Parameter start: The declaration's first token.
   public init(_ tokens: [Token], at start: Int) { self.init(tokens, at: start, meter: nil) }
 
@@ -25,7 +26,7 @@ public struct DeclarationReader {
     (self.tokens, self.start, self.meter) = (tokens, start, meter)
   }
 
-  /// The declaration, if it is of a type.
+  /// Reads the declaration of a type; nil if the declaration is none.
   public mutating func readType() -> TypeDeclaration? {
     index = start
     var prefix = readPrefix()
@@ -81,13 +82,13 @@ public struct DeclarationReader {
     return types
   }
 
-  /// The declaration as a type's member.
+  /// Reads the declaration as a member of a type.
   public mutating func readMember() -> Member? {
     index = start
     return readMembers(until: tokens.count - 1).first { !$0.isDirective }
   }
 
-  /// The token at an index; beyond the end the last one, which is the end.
+  /// The token at an index. Beyond the end it is the last token, which is `endOfFile`.
   subscript(index: Int) -> Token {
     count(1)
     return tokens[min(index, tokens.count - 1)]
@@ -110,7 +111,7 @@ public struct DeclarationReader {
         members.append(readDirective(until: end))
       } else {
         prefix += readPrefix()
-        // A condition may stand around attributes: they belong to the member behind it.
+        // `#if` lines may surround attributes. The attributes belong to the member that follows.
         if self[index].kind == .directive { continue }
         members.append(readOne(from: start, prefix, until: end))
         prefix = Prefix()
@@ -152,7 +153,7 @@ public struct DeclarationReader {
       offset: self[start].offset, start: start, keyword: keyword)
   }
 
-  /// Up to the end of its braces, or to what begins another member.
+  /// Skips a member up to the end of its braces, or to the beginning of the next member.
   private mutating func skipOther(until end: Int) {
     let start = index
     while index < end {

@@ -1,9 +1,9 @@
-/// Regular expression literals. A bare one, /…/, is told from a slash that divides as the compiler tells it:
-/// by what comes before, which the lexer looks at, and by what is between the slashes.
+/// Regular expression literals. Whether a slash begins a bare literal, /…/, or divides is decided as the compiler
+/// decides it: by the token before, which the lexer looks at, and by the text between the slashes.
 
 extension Lexer {
-  /// Moves over a bare literal. False, and nothing is moved, if what is there can't be one: it begins or ends
-  /// with a space, does not end on its line, or closes a parenthesis that it does not open.
+  /// Moves past a bare literal. Returns false without moving if the text can't be one: it begins or ends with a
+  /// space, does not end on its line, or closes a parenthesis that it did not open.
   mutating func regex() -> Bool {
     guard !Character.isSpace(byte(1)) else { return false }
     var (index, depth, isInClass) = (position + 1, 0, false)
@@ -30,14 +30,14 @@ extension Lexer {
     return false
   }
 
-  /// A space before the closing slash, unless it is escaped.
+  /// Whether an unescaped space or tab precedes the closing slash.
   private func endsInSpace(_ index: Int) -> Bool {
     let last = bytes[index - 1]
     return (last == Character.space || last == Character.tab)
       && bytes[index - 2] != Character.backslash
   }
 
-  /// Moves over #/…/#, which goes on over lines if the first of them ends at once.
+  /// Moves past #/…/#. The literal may span lines if nothing but spaces follows the opening delimiter on its line.
   mutating func extendedRegex(hashes: Int) -> Bool {
     var index = position + hashes + 1
     let isMultiline = lineEnds(at: index)

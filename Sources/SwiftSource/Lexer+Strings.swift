@@ -1,14 +1,14 @@
-/// String literals: of one line and of more, raw ones, with what is interpolated, which may have strings again.
+/// String literals: single-line, multi-line and raw ones, with interpolations, which may contain strings again.
 
 extension Lexer {
-  /// How many hashes stand before the quote at the position; nil if no string begins there.
+  /// The number of hashes before the quote at the position; nil if no string begins there.
   func stringHashes() -> Int? {
     var hashes = 0
     while byte(hashes) == Character.hash { hashes += 1 }
     return byte(hashes) == Character.quote ? hashes : nil
   }
 
-  /// Moves over a string and gives the tokens of its interpolations.
+  /// Moves past a string and returns the tokens of its interpolations.
   mutating func string(hashes: Int) -> [[Token]] {
     let start = position
     position += hashes
@@ -37,7 +37,7 @@ extension Lexer {
     return interpolations
   }
 
-  /// Its tokens. What nests as deep as no compiler reads it ends the source.
+  /// Reads the tokens of an interpolation. Nesting deeper than the compiler accepts ends the source.
   private mutating func interpolation(ofStringAt start: Int) -> [Token]? {
     guard depth < Self.mostDepth else {
       report("a string that nests too deep", at: start)
@@ -51,7 +51,7 @@ extension Lexer {
     return tokens
   }
 
-  /// Three quotes, unless a string of one line with hashes has them inside: #"""#.
+  /// Whether three quotes begin a multi-line string. In #"""# they don't: that is a single-line string of one quote.
   private func beginsMultiline(hashes: Int) -> Bool {
     guard byte(1) == Character.quote, byte(2) == Character.quote else { return false }
     guard hashes > 0 else { return true }

@@ -1,7 +1,7 @@
-/// Trivia, names, keywords, numbers, directives, and operators.
+/// Trivia, names, keywords, numbers, directives and operators.
 
 enum Words {
-  /// The words that are no names where they stand by themselves.
+  /// The words that can't be used as names without backticks.
   static let keywords: Set<String> = [
     "Any", "Self", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default",
     "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
@@ -10,7 +10,7 @@ enum Words {
     "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
     "typealias", "var", "where", "while",
   ]
-  /// Those that are values or types.
+  /// The keywords that are values or types.
   static let operands: Set<String> = ["Any", "Self", "false", "nil", "self", "super", "true"]
   static let directives: Set<String> = ["#if", "#elseif", "#else", "#endif"]
 }
@@ -99,7 +99,7 @@ extension Lexer {
     return Words.keywords.contains(text(from: start, to: position)) ? .keyword : .identifier
   }
 
-  /// A name in backticks, which may have any characters but those that it would end at.
+  /// Moves past a name in backticks, which may have any characters except a backtick, a backslash and line ends.
   mutating func quotedName() -> Bool {
     var end = position + 1
     while end < bytes.count, bytes[end] != Character.backtick {
@@ -113,7 +113,8 @@ extension Lexer {
     return true
   }
 
-  /// A hash that begins neither a string nor stands alone.
+  /// Reads a hash that does not begin a string: an extended regular expression, a directive, `#name`, or a hash
+  /// alone.
   mutating func hash() -> Token.Kind {
     var hashes = 1
     while byte(hashes) == Character.hash { hashes += 1 }
@@ -144,7 +145,7 @@ extension Lexer {
   // MARK: - Numbers
 
   mutating func number() {
-    // The 0.1 of a tuple's x.0.1 are two members.
+    // In `x.0.1` the tuple members are 0 and 1, not the fraction 0.1.
     let isMember = position > 0 && bytes[position - 1] == Character.dot
     let isHex = byte() == UInt8(ascii: "0") && byte(1) == UInt8(ascii: "x")
     skipNumberPart()
@@ -161,7 +162,7 @@ extension Lexer {
     }
   }
 
-  /// Only an exponent makes digits a fraction: 0x1.description and 0xF.append are members.
+  /// Hexadecimal digits are a fraction only before an exponent: 0x1.description and 0xF.append are members.
   private func hasHexFraction() -> Bool {
     var ahead = 0
     while Character.isHexDigit(byte(ahead)) || byte(ahead) == Character.underscore { ahead += 1 }
@@ -170,7 +171,7 @@ extension Lexer {
       && (Character.isDigit(next) || next == UInt8(ascii: "+") || next == UInt8(ascii: "-"))
   }
 
-  /// Letters, digits, underscores, and the sign of an exponent.
+  /// Skips letters, digits, underscores and the sign of an exponent.
   private mutating func skipNumberPart() {
     let start = position
     let isHex = bytes[start] == UInt8(ascii: "0") && byte(1) == UInt8(ascii: "x")
@@ -185,7 +186,7 @@ extension Lexer {
     }
   }
 
-  /// Whether a part after the dot is of a hexadecimal number, where an e is a digit.
+  /// Whether the part after the dot belongs to a hexadecimal number, in which an e is a digit.
   private func isHexBefore(_ start: Int) -> Bool {
     guard start > 0, bytes[start - 1] == Character.dot else { return false }
     var index = start - 1
@@ -199,7 +200,7 @@ extension Lexer {
 
   // MARK: - Operators
 
-  /// Operators with a dot are those that begin with one. A comment ends any.
+  /// Only an operator that begins with a dot may contain dots. A comment ends any operator.
   mutating func skipOperator(endsBeforeRegex: Bool) {
     let start = position
     let hasDots = byte() == Character.dot
@@ -207,7 +208,7 @@ extension Lexer {
       let first = byte()
       if first == Character.slash {
         guard byte(1) != Character.slash, byte(1) != Character.star else { return }
-        // !/…/ is an operator before a regular expression.
+        // In !/…/, the ! is an operator before a regular expression.
         if endsBeforeRegex, position > start {
           let end = position
           if regex() {

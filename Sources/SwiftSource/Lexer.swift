@@ -1,19 +1,20 @@
-/// Cuts Swift source into tokens as the compiler's lexer does, with the same decisions where a slash may begin
-/// a regular expression. A position in the source's bytes is all its state, with the last token's kind: the parts
-/// in `Lexer+….swift` move that on, and never beyond the end.
+/// Splits Swift source into tokens as the compiler's lexer does, with the compiler's decisions on whether a slash
+/// begins a regular expression. The state is a position in the source's bytes and the kind of the last token. The
+/// parts in `Lexer+….swift` advance the position, never beyond the end.
 
 struct Lexer {
   let bytes: [UInt8]
   var position = 0
   var problems: [LexicalProblem] = []
 
-  /// Whether what came last can be the left side of an operator: a slash after it is one that divides.
+  /// Whether the last token can be the left operand of an operator. If so, a slash after it divides.
   private var isAfterOperand = false
   private var isAfterDot = false
   private var (line, lineStart) = (1, 0)
-  /// How far lines have been counted.
+  /// The offset up to which lines have been counted.
   private var counted = 0
-  /// How many interpolations the position is in. The compiler reads 256 levels of all that nests.
+  /// The number of interpolations around the position. The compiler accepts 256 levels of nesting, of all kinds
+  /// together.
   var depth = 0
   static let mostDepth = 256
 
@@ -21,7 +22,7 @@ struct Lexer {
 
   // MARK: - Positions
 
-  /// The byte so many after the position; zero beyond the end.
+  /// The byte `ahead` bytes after the position; zero beyond the end.
   func byte(_ ahead: Int = 0) -> UInt8 {
     let index = position + ahead
     return index < bytes.count ? bytes[index] : 0
@@ -29,7 +30,7 @@ struct Lexer {
 
   var isAtEnd: Bool { position >= bytes.count }
 
-  /// The scalar at an index and its length. A byte that belongs to none is one that no name has.
+  /// The scalar at an index and its length. An incomplete sequence gives its first byte, which no name contains.
   func scalar(at index: Int) -> (value: UInt32, length: Int) {
     guard index < bytes.count else { return (0, 0) }
     let first = UInt32(bytes[index])
@@ -49,7 +50,8 @@ struct Lexer {
     problems.append(LexicalProblem(message: message, offset: offset, line: line, column: column))
   }
 
-  /// Line and column of an offset. Offsets are mostly asked for in ascending order.
+  /// Line and column of an offset. Offsets are usually requested in ascending order, so counting resumes where it
+  /// ended.
   private mutating func place(of offset: Int) -> (line: Int, column: Int) {
     if offset < counted { (line, lineStart, counted) = (1, 0, 0) }
     while counted < offset {
@@ -66,7 +68,7 @@ struct Lexer {
 
   // MARK: - Tokens
 
-  /// All tokens until the end or, in an interpolation, until the parenthesis that closes it.
+  /// All tokens up to the end or, in an interpolation, up to the parenthesis that closes it.
   mutating func tokens(untilParenthesis: Bool) -> [Token] {
     var (tokens, parentheses) = ([Token](), 0)
     (isAfterOperand, isAfterDot) = (false, false)
@@ -74,7 +76,7 @@ struct Lexer {
       let triviaStart = position
       skipTrivia()
       let start = position
-      // Before those of interpolations, so that lines are counted once.
+      // Before the places of interpolations are requested, so that lines are counted once.
       let place = place(of: start)
       let isOver =
         isAtEnd || untilParenthesis && parentheses == 0 && byte() == Character.closingParenthesis
@@ -84,7 +86,7 @@ struct Lexer {
       }
       if byte() == Character.openingParenthesis { parentheses += 1 }
       if byte() == Character.closingParenthesis { parentheses -= 1 }
-      // A string's interpolations have the lexer begin anew.
+      // Lexing interpolations resets the state of the last token, so `next` restores it after a string.
       var interpolations: [[Token]] = []
       let kind = next(isSpaced: triviaStart < start || start == 0, &interpolations)
       let token = token(kind, triviaFrom: triviaStart, from: start, at: place, interpolations)
@@ -107,7 +109,7 @@ struct Lexer {
     switch token.kind {
     case .identifier: token.text != "await" && token.text != "unsafe"
     case .number, .string, .regex, .placeholder, .pound: true
-    // What comes after func and operator is the name of an operator.
+    // `func` and `operator` are followed by the name of an operator.
     case .keyword:
       isAfterDot || Words.operands.contains(token.text) || token.text == "func"
         || token.text == "operator"
@@ -117,7 +119,7 @@ struct Lexer {
     }
   }
 
-  /// Moves over the token at the position, whose kind it gives.
+  /// Moves past the token at the position and returns its kind.
   private mutating func next(isSpaced: Bool, _ interpolations: inout [[Token]]) -> Token.Kind {
     let first = byte()
     if first == Character.quote || first == Character.hash {
@@ -148,11 +150,12 @@ struct Lexer {
     return .punctuation
   }
 
-  /// An operator, punctuation, or a regular expression where one may begin.
+  /// Reads an operator, punctuation, or a regular expression where one may begin.
   private mutating func `operator`(isSpaced: Bool) -> Token.Kind {
     let start = position
     if byte() == Character.slash, mayBeginRegex(isSpaced: isSpaced), regex() { return .regex }
-    // After an operand without a space, they stand for themselves: a?.b, a!.b, a?? and not an operator.
+    // After an operand without a space, each mark is a token of its own: a?.b, a!.b and a??.b contain no operator
+    // `??`.
     let isPostfix = isAfterOperand && !isSpaced
     let isMark = byte() == UInt8(ascii: "?") || byte() == UInt8(ascii: "!")
     if isPostfix, isMark, byte(1) != UInt8(ascii: "=") {
@@ -165,7 +168,7 @@ struct Lexer {
     return .operator
   }
 
-  /// After an operand a slash divides, unless it begins a line that no operand could continue.
+  /// After an operand a slash divides, unless it begins a line and no space follows it, so that it can't be infix.
   private func mayBeginRegex(isSpaced: Bool) -> Bool {
     guard isAfterOperand else { return true }
     guard isSpaced else { return false }

@@ -1,4 +1,4 @@
-/// An engine of C that owns accounts and changes them. It knows nothing of who may be watching.
+/// An engine in C that owns accounts and changes them. It does not know about observers.
 #ifndef ACCOUNT_ENGINE_H
 #define ACCOUNT_ENGINE_H
 
@@ -9,12 +9,12 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct engine_account engine_account;
 
-/// An account with nothing in it, owned by the caller, who ends it with `engine_account_close`.
+/// Returns an empty account. The caller owns it and ends it with `engine_account_close`.
 engine_account *engine_account_open(void);
 void engine_account_close(engine_account *account);
 
-/// The account as an object with the keys `balance` and `interestRate`, for as long as it is open
-/// or somebody retains the object.
+/// The account as an object with the keys `balance` and `interestRate`. It is valid until the
+/// account is closed, or longer if the caller retains it.
 kvo_object *engine_account_object(engine_account *account);
 
 void engine_account_deposit(engine_account *account, double amount);

@@ -1,5 +1,5 @@
-/// An engine of C: a synthesizer's voice, whose parameters glide to where they are wanted on a thread of the
-/// voice's own. It knows nothing of who may be watching.
+/// An engine in C: a synthesizer's voice, whose parameters glide to their targets on the voice's
+/// own thread. It does not know about observers.
 #ifndef PARAMETER_ENGINE_H
 #define PARAMETER_ENGINE_H
 
@@ -10,38 +10,39 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct synth_voice synth_voice;
 
-/// A place on the pad that a voice is played on, from 0, 0 to `SYNTH_PAD_WIDTH`, `SYNTH_PAD_HEIGHT`.
+/// A point on the pad that plays the voice, from 0, 0 to `SYNTH_PAD_WIDTH`, `SYNTH_PAD_HEIGHT`.
 typedef struct synth_point {
   double x, y;
 } synth_point;
 #define SYNTH_PAD_WIDTH 30
 #define SYNTH_PAD_HEIGHT 6
 
-/// A voice at 0, 0 that is silent, owned by the caller, who ends it with `synth_voice_close`, which also stops its
-/// thread.
+/// Returns a silent voice at 0, 0. The caller owns it and ends it with `synth_voice_close`, which
+/// also stops its thread.
 synth_voice *synth_voice_open(const char *name);
 void synth_voice_close(synth_voice *voice);
 
-/// The voice as an object, for as long as it is open or somebody retains the object. Its keys may be read by any
-/// thread, as they are locked.
+/// The voice as an object, valid until the voice is closed, or longer if the caller retains it. Any
+/// thread may read its keys, which are protected by a lock.
 ///
 /// | key | type | set by |
 /// |---|---|---|
-/// | `name` | string | nobody |
-/// | `target` | `synth_point` | whoever plays: where the voice is to go, on the pad |
-/// | `gain` | double | whoever plays: how loud it is to be, from 0 to 1 |
-/// | `paused` | bool | whoever plays |
-/// | `position` | `synth_point` | the voice's thread: where it is |
-/// | `level` | double | the voice's thread: how loud it is |
-/// | `step` | int64_t | the voice's thread: how often it has moved |
-/// | `ticks` | int64_t | the voice's thread: how often it has been its turn, paused or not |
+/// | `name` | string | no one |
+/// | `target` | `synth_point` | the player: the point on the pad to move to |
+/// | `gain` | double | the player: the loudness to reach, from 0 to 1 |
+/// | `paused` | bool | the player |
+/// | `position` | `synth_point` | the voice's thread: the current point |
+/// | `level` | double | the voice's thread: the current loudness |
+/// | `step` | int64_t | the voice's thread: the number of moves |
+/// | `ticks` | int64_t | the voice's thread: the number of ticks, including those while paused |
 kvo_object *synth_voice_object(synth_voice *voice);
 
-/// Has the thread do a tick every so many milliseconds until it is stopped. What a tick changes is told when it
-/// ends, by the thread. Starting, running and stopping are for one thread, and not for observers.
+/// Starts the thread, which does a tick every `milliseconds` until it is stopped. The thread
+/// notifies observers of a tick's changes when the tick ends. Start, run and stop must be called on
+/// one thread, and not by observers.
 void synth_voice_start(synth_voice *voice, unsigned milliseconds);
 void synth_voice_stop(synth_voice *voice);
-/// Has the thread do so many ticks one after another, and returns when it has.
+/// Does `ticks` ticks on the voice's thread, one after another, and returns when they are done.
 void synth_voice_run(synth_voice *voice, unsigned ticks);
 
 KVO_ASSUME_NONNULL_END

@@ -1,4 +1,4 @@
-// GTK for Swift, which sees no macros of C that cast.
+// GTK for Swift, with a function in place of a C macro that casts, which Swift does not import.
 #include <gtk/gtk.h>
 
 static inline void kvo_connect(void *instance, const char *signal, void (*handler)(void),

@@ -1,4 +1,4 @@
-// Somebody's address, as a form edits it.
+// A person's address, as a form edits it.
 
 import KVORuntime
 
@@ -17,7 +17,7 @@ final class Contact: KVOObject {
     super.init()
   }
 
-  /// What others call them.
+  /// The name under which the contact is listed.
   var displayName: String {
     if !nickname.isEmpty { return nickname }
     let name = [firstName, lastName].filter { !$0.isEmpty }.joined(separator: " ")

@@ -1,5 +1,5 @@
-// The contact editor: fields that are bound to a contact both ways, a title that follows what it is computed from, and
-// undo, whose buttons follow what there is to undo.
+// The contact editor: fields bound to a contact in both directions, a title bound to a computed
+// property, and undo, whose buttons show whether there is something to undo or redo.
 
 import Inspector
 import KVORuntime

@@ -1,9 +1,10 @@
-// A window that shows any observed object: its keys, their values, who observes them, and each change as it comes.
+// A window that shows any observed object: its keys, their values, their observers, and each
+// change.
 
 import KVORuntime
 import Widgets
 
-/// Shows one object, of which it knows nothing but its keys.
+/// Shows one object, of which it knows only the keys.
 public final class InspectorWindow {
   private let object: KVOObject
   private let rows: [String: (value: Label, observers: Label)]
@@ -14,7 +15,7 @@ public final class InspectorWindow {
 
   private static let shownLines = 15
 
-  /// - Parameter object: kept until the inspector goes.
+  /// - Parameter object: the object to show, retained as long as the inspector lives.
   public init(_ object: KVOObject) {
     self.object = object
     let properties = type(of: object).keyValueProperties
@@ -32,7 +33,7 @@ public final class InspectorWindow {
         .column, spacing: 12, margin: 16,
         [Grid(cells), InspectorWindow.heading("changes"), Scroller(log, height: 160)]))
     for key in rows.keys {
-      // What can't be observed has its value shown all the same.
+      // A key that can't be observed still has its value shown.
       observations[key] = try? object.observe(keyPath: key, options: [.old, .new, .distinct]) {
         [unowned self] _, change in
         tell(key, change.oldValue ?? nil, change.newValue ?? nil)

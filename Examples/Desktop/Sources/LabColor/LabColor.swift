@@ -1,5 +1,5 @@
-// A colour in CIE's L*a*b* space with its components in sRGB, each computed from what it depends on, and declared by
-// name, so that the inspector finds them as well. The white point is D65.
+// A colour in CIE's L*a*b* space. Its components in sRGB are computed properties. They are declared
+// by name, so that the inspector finds them as well. The white point is D65.
 
 import Foundation
 import KVORuntime
@@ -12,7 +12,7 @@ final class LabColor: KVOObject {
   var red: Double { rgb.red }
   var green: Double { rgb.green }
   var blue: Double { rgb.blue }
-  /// As style sheets write it.
+  /// The colour in CSS notation.
   var hex: String {
     "#"
       + [red, green, blue].map { component in
@@ -20,7 +20,7 @@ final class LabColor: KVOObject {
         return digits.count == 1 ? "0" + digits : digits
       }.joined()
   }
-  /// Whether a screen shows this colour, and not just the nearest one that it has.
+  /// Whether a screen can show exactly this colour.
   var isShown: Bool { linear.allSatisfy { (-0.0005...1.0005).contains($0) } }
 
   override class func registerKeys() {
@@ -38,7 +38,7 @@ final class LabColor: KVOObject {
     return (components[0], components[1], components[2])
   }
 
-  /// Red, green and blue in proportion to light.
+  /// Red, green and blue in linear light.
   private var linear: [Double] {
     let y = (lightness + 16) / 116
     let white = [0.95047, 1, 1.08883]

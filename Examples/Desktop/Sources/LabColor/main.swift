@@ -1,5 +1,5 @@
-// The colour explorer: three sliders, the colour that they make, and its components. Nothing here is told to refresh:
-// each widget's property follows a property of the model.
+// The colour explorer: three sliders, the colour that they define, and its components. No code here
+// refreshes widgets: each widget's property follows a property of the model.
 
 import Inspector
 import KVORuntime

@@ -1,9 +1,9 @@
-// What shows a value, and what a user changes one with.
+// Controls: widgets that show a value or let the user change one.
 
 import CGTK
 public import KVORuntime
 
-/// A line or a few of text.
+/// One or more lines of text.
 public final class Label: Widget {
   public init(_ text: String = "", style: String? = nil) {
     super.init(gtk_label_new(text))
@@ -17,7 +17,7 @@ public final class Label: Widget {
   }
 }
 
-/// A button that is pressed.
+/// A push button.
 public final class Button: Widget {
   public init(_ title: String, _ pressed: @escaping () -> Void) {
     super.init(gtk_button_new_with_label(title))
@@ -30,9 +30,9 @@ public final class Button: Widget {
   }
 }
 
-/// A field in which a line is typed.
+/// A single-line text field.
 public final class Entry: Widget {
-  /// What stands in it, by the user or by the program.
+  /// The text in the field, set by the user or the program.
   @Observed public var text = "" {
     didSet { if shown != text { shown = text } }
   }
@@ -55,7 +55,7 @@ public final class Entry: Widget {
 
 /// A slider.
 public final class Scale: Widget {
-  /// Where it stands, by the user or by the program.
+  /// The slider's value, set by the user or the program.
   @Observed public var value: Double {
     didSet { if shown != value { shown = value } }
   }
@@ -80,7 +80,7 @@ public final class Scale: Widget {
   }
 }
 
-/// A rectangle of one colour.
+/// A rectangle filled with one colour.
 public final class Swatch: Widget {
   private let style = gtk_css_provider_new()!
 
@@ -95,7 +95,7 @@ public final class Swatch: Widget {
 
   deinit { g_object_unref(style) }
 
-  /// As style sheets write it: `#2c6fbb`.
+  /// The colour in CSS notation: `#2c6fbb`.
   public var color = "" {
     didSet {
       gtk_css_provider_load_from_data(

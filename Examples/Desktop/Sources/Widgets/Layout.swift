@@ -1,8 +1,8 @@
-// Where widgets stand.
+// Layout: widgets that arrange other widgets.
 
 import CGTK
 
-/// Widgets beside or below each other.
+/// Widgets beside or below one another.
 public final class Stack: Widget {
   private let children: [Widget]
 
@@ -37,7 +37,7 @@ public final class Grid: Widget {
   }
 }
 
-/// What scrolls where there is no room for it.
+/// A widget that scrolls when its content does not fit.
 public final class Scroller: Widget {
   private let child: Widget
 
@@ -51,7 +51,7 @@ public final class Scroller: Widget {
   }
 }
 
-/// A window. Closed by its user it is hidden, and can be shown again.
+/// A window. When its user closes it, it is hidden, and can be shown again.
 public final class Window: Widget {
   private let content: Widget
 
@@ -65,7 +65,7 @@ public final class Window: Widget {
     gtk_window_set_child(window, content.pointer)
   }
 
-  // GTK keeps windows by itself until they are destroyed.
+  // GTK keeps a window until it is destroyed.
   deinit { gtk_window_destroy(window) }
 
   public func show() { gtk_window_present(window) }
@@ -75,9 +75,9 @@ public final class Window: Widget {
   private var window: UnsafeMutablePointer<GtkWindow> { cast(GtkWindow.self) }
 }
 
-/// GTK's own loop.
+/// GTK's main loop.
 public enum Desktop {
-  /// Before any widget is made.
+  /// Must be called before any widget is created.
   public static func begin() {
     guard gtk_init_check() != 0 else { fatalError("there is no display: see DISPLAY") }
     let style = gtk_css_provider_new()!
@@ -88,8 +88,9 @@ public enum Desktop {
     g_object_unref(style)
   }
 
-  // GTK's dark theme draws headings, hints and the numbers beside sliders so faint that they are hard to read, and what
-  // has the focus or is filled in a blue that is nearly as dark as the window. Sliders are as long whatever they say.
+  // GTK's dark theme draws headings, hints and the numbers beside sliders so faintly that they are
+  // hard to read. Its blue for focus and filled parts is nearly as dark as the window. The minimum
+  // width keeps sliders equally long whatever number they show.
   private static let readable = """
     scale > value { color: inherit; min-width: 40px; }
     scale > trough > highlight { background: #3584e4; border-color: #3584e4; }
@@ -98,7 +99,7 @@ public enum Desktop {
     .dim-label { opacity: 0.75; }
     """
 
-  /// Until the window is closed.
+  /// Runs the loop until the window is closed.
   public static func run(_ window: Window) {
     window.show()
     while window.isShown { g_main_context_iteration(nil, 1) }

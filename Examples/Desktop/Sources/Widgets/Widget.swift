@@ -1,10 +1,11 @@
-// Widgets of GTK 4 as objects with keys: what a user types or drags is a property that can be observed and bound, and
-// setting the property shows it. All of it belongs to the main thread, as GTK does.
+// Widgets of GTK 4 as objects with keys. What the user types or drags is a property that can be
+// observed and bound, and setting the property shows the value. Like GTK, all of it belongs to the
+// main thread.
 
 import CGTK
 public import KVORuntime
 
-/// A widget, which it keeps.
+/// Wraps a GTK widget and owns a reference to it.
 open class Widget: KVOObject {
   let pointer: UnsafeMutablePointer<GtkWidget>
 
@@ -16,13 +17,13 @@ open class Widget: KVOObject {
 
   deinit { g_object_unref(pointer) }
 
-  /// Whether it takes what the user does.
+  /// Whether the widget reacts to the user.
   public var isSensitive: Bool {
     get { gtk_widget_get_sensitive(pointer) != 0 }
     set { gtk_widget_set_sensitive(pointer, newValue ? 1 : 0) }
   }
 
-  /// What screen readers call it, and tests find it by.
+  /// Sets the name that screen readers announce and tests search for.
   func setName(_ name: String) {
     var value = GValue()
     g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
@@ -32,7 +33,7 @@ open class Widget: KVOObject {
     g_value_unset(&value)
   }
 
-  /// Calls a handler on a signal that has no arguments, for as long as the widget lives.
+  /// Calls a handler when a signal without arguments is emitted, for as long as the widget lives.
   func onSignal(_ signal: String, _ handler: @escaping () -> Void) {
     let box = Unmanaged.passRetained(Handler(handler)).toOpaque()
     let call: @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void = { _, box in
@@ -46,7 +47,7 @@ open class Widget: KVOObject {
 
   var opaque: OpaquePointer { OpaquePointer(pointer) }
 
-  /// The pointer, as the type of one of the widget's superclasses in C.
+  /// The pointer, cast to the C type of one of the widget's superclasses.
   func cast<T>(_: T.Type) -> UnsafeMutablePointer<T> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: T.self)
   }

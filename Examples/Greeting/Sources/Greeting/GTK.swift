@@ -1,4 +1,4 @@
-// Connecting signals, and casts: functions in place of GTK's macros, which Swift
+// Functions that connect signals and cast: GTK has macros for both, which Swift
 // does not import.
 
 import CGTK
@@ -6,7 +6,7 @@ import CGTK
 typealias Widget = UnsafeMutablePointer<GtkWidget>
 typealias Action = @MainActor () -> Void
 
-/// An action, as the pointer that GTK hands back.
+/// An action, boxed so that GTK can store it as a pointer.
 private final class Box {
   let action: Action
   init(_ action: @escaping Action) { self.action = action }
@@ -35,8 +35,8 @@ func connect(_ widget: Widget, _ signal: String, _ action: @escaping Action) {
     Box.pointer(action), { box, _ in Box.release(box) }, GConnectFlags(0))
 }
 
-/// Performs an action on the main thread, in the next turn of GTK's loop. Any
-/// thread may call it.
+/// Performs an action on the main thread, in the next iteration of GTK's main
+/// loop. It may be called on any thread.
 func onMainLoop(_ action: @escaping Action) {
   g_idle_add_full(
     G_PRIORITY_DEFAULT,
@@ -47,7 +47,7 @@ func onMainLoop(_ action: @escaping Action) {
     Box.pointer(action), { box in Box.release(box) })
 }
 
-/// A widget as the class of GTK's that a function wants.
+/// A widget, cast to the GTK class that a function requires.
 func cast<Class>(_ widget: Widget) -> UnsafeMutablePointer<Class> {
   UnsafeMutableRawPointer(widget).assumingMemoryBound(to: Class.self)
 }

@@ -20,7 +20,7 @@ var typed: String {
   set { gtk_editable_set_text(OpaquePointer(field), newValue) }
 }
 
-// From the model to the widgets, now and at each change.
+// From the model to the widgets: now, and after each change.
 let tokens = [
   greeting.observe(\.name, options: .initial) { greeting, _ in
     if typed != greeting.name { typed = greeting.name }
@@ -35,7 +35,7 @@ connect(field, "changed") {
   if greeting.name != typed { greeting.name = typed }
 }
 
-// From another thread, which asks what may take a while.
+// From another thread, where slow work is done.
 connect(button, "clicked") {
   Thread.detachNewThread {
     let name = NSUserName()
