@@ -22,7 +22,7 @@ import sys
 CORE = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
 UPCALLS = CORE / "base/kvo_upcalls.h"
-# In ascending order. Documentation/Internals.md describes the purpose of each.
+# In ascending order. Documentation/Internals/Overview.md describes the purpose of each.
 ROOMS = (
     "base objects types classes values threads coding tables graph attaching delivery observing interposing setting"
 ).split()

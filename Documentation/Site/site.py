@@ -28,9 +28,10 @@ import symbols
 SWIFT, C = "KVORuntime", "CKVORuntime"
 # What stands in the catalog of Swift alone, and pages of Documentation may link to.
 ARTICLES = {page.stem for page in (HERE / SWIFT / "Articles").glob("*.md")}
-# Which catalog a page of Documentation goes to, and under which name where it is not its own.
-PAGES = {page.stem: SWIFT for page in DOCUMENTATION.glob("*.md")} | {"C": C, "Bindings": C}
-NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Internals": "HowItWorks"}
+# The pages of Documentation by name, the catalog that each goes to, and its name there if that differs.
+FILES = {page.stem: page for page in [*DOCUMENTATION.glob("*.md"), *DOCUMENTATION.glob("Internals/*.md")]}
+PAGES = dict.fromkeys(FILES, SWIFT) | {"C": C, "Bindings": C}
+NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Overview": "HowItWorks"}
 CARDS = {"Tour": "card-tour", "MovingOver": "card-moving"}
 # What a folder of the overlay's sources is called where it groups the members of a type.
 ROOMS = {
@@ -222,7 +223,7 @@ def page_for_docc(text, module):
 
 def import_pages(folder):
     for name, module in PAGES.items():
-        text = page_for_docc((DOCUMENTATION / f"{name}.md").read_text(encoding="utf-8"), module)
+        text = page_for_docc(FILES[name].read_text(encoding="utf-8"), module)
         if name in CARDS:
             card = f'@Metadata {{\n  @PageImage(purpose: card, source: "{CARDS[name]}", alt: "")\n}}'
             text = text.replace("\n\n", f"\n\n{card}\n\n", 1)

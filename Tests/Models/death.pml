@@ -1,5 +1,5 @@
-// An object dies while another thread ends its registrations: the table of the observation word in Documentation/Memory.md
-// (kvo_object_will_die, end_one_locked, kvo_table_trim_locked).
+// An object dies while another thread ends its registrations: the table of the observation word in
+// Documentation/Internals/Memory.md (kvo_object_will_die, end_one_locked, kvo_table_trim_locked).
 //
 // The ending thread holds no reference to the object. The dying thread looks at the word without a lock: 0 lets it free the
 // object at once; otherwise it takes the object's lock, which is not in the object, ends what is left, and frees it.

@@ -1,5 +1,5 @@
 // Frames that another thread ends than began them, and the records that they lie in: orderings 4 and
-// 5 of Documentation/Memory.md, and the paragraphs behind 10.
+// 5 of Documentation/Internals/Memory.md, and "What a removal scans" there.
 //
 //   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, end_thread in thread.c)
 //   T2  has no record; ends that change (kvo_frame_pop_slowly, end, tell_owner in frames.c)

@@ -1,4 +1,4 @@
-// Whose an object's observations are: ordering 17 of Documentation/Memory.md (kvo_table.h, kvo_retire).
+// Whose an object's observations are: ordering 17 of Documentation/Internals/Memory.md (kvo_table.h, kvo_retire).
 //
 // Two threads do the same: register at one of two keys of an object and are called with its value,
 // remove, change, or tell what they have found under the lock, as changes along paths do. The thread that hangs

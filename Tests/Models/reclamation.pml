@@ -1,4 +1,4 @@
-// Freeing what a delivery may still be reading: orderings 1, 2, 4, 5 and 8 of Documentation/Memory.md
+// Freeing what a delivery may still be reading: orderings 1, 2, 4, 5 and 8 of Documentation/Internals/Memory.md
 // (reclaim.c, kvo_reclaim.h, kvo_frame_push and kvo_frame_pop).
 //
 // Two deliverers each have a frame, which they use again; a remover replaces and empties the lists of

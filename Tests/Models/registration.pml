@@ -1,4 +1,4 @@
-// Who registers while others set: ordering 9 of Documentation/Memory.md, and rule I3 (kvo_change_open and
+// Who registers while others set: ordering 9 of Documentation/Internals/Memory.md, and rule I3 (kvo_change_open and
 // finish, the dispatch of setters, kvo_registration_place, kvo_deliver_initial).
 //
 // Two threads set a property, each once, and a third registers for it with an initial call (or follows a

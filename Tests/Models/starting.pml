@@ -1,4 +1,4 @@
-// Who is alone asks the kernel for no fence: ordering 3 of Documentation/Memory.md
+// Who is alone asks the kernel for no fence: ordering 3 of Documentation/Internals/Memory.md
 // (kvo_thread_start, end_thread and other_threads_exist).
 //
 // A thread takes a record, delivers once and gives the record back; another takes the same one then.
