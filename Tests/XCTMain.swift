@@ -1,7 +1,7 @@
 import Testing
 
-/// Runs the tests. SwiftPM takes this file for the entry point it would write otherwise, after it has searched an index of all
-/// sources for XCTest's tests: there are none, and the index takes an eighth of the time that the tests take to build.
+/// Runs the tests. SwiftPM uses this file instead of generating an entry point from an index of all sources, in which
+/// it searches for XCTest tests. There are none, and the index takes an eighth of the tests' build time.
 @main struct TestRun {
   static func main() async {
     // `swift test` starts the program once for each testing library.

@@ -1,5 +1,5 @@
-// What a delay is, and when there is one. `KVO_SEED` begins the random numbers of all threads, in
-// the order in which they come here; one point in `KVO_CHAOS` is a delay, as an average.
+// Decides when a thread is delayed, and how. `KVO_SEED` seeds the random numbers of all threads, in the order in
+// which they first get here. On average, one point in `KVO_CHAOS` is a delay.
 #include "chaos.h"
 
 #include <sched.h>
@@ -11,11 +11,11 @@
 enum { RATE = 400, POINTS_PER_MOOD = 4096, LONGEST_SPIN = 3000 };
 enum { SHORT_SLEEP = 60000, LONG_SLEEP = 1500000 }; // nanoseconds, at most
 
-// Its own thread's. Sums go to the totals with each mood.
+// Per thread. The counts are added to the totals when the thread's mood changes.
 static _Thread_local struct {
   uint64_t random;
-  uint32_t left; // points of this mood
-  uint32_t rate; // of this mood
+  uint32_t left; // points left in this mood
+  uint32_t rate; // one point in `rate` is a delay in this mood
   uint64_t delays;
 } thread;
 
@@ -41,7 +41,7 @@ static void begin_thread(void) {
   thread.random = (seed() * 0x9E3779B97F4A7C15u + number * 0xD1B54A32D192ED03u) | 1;
 }
 
-// A thread is hasty for a while, then slow, so that fast ones meet slow ones.
+// A thread is alternately fast and slow for a while, so that fast threads meet slow ones.
 static void change_mood(void) {
   static const uint32_t parts[] = {8, 2, 1, 1};
   if (!thread.random) begin_thread();

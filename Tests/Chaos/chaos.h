@@ -1,6 +1,5 @@
-/// Delays at every atomic operation and lock of the C runtime: included ahead of each of its
-/// sources by Scripts/chaos.py. A thread that is delayed there meets what others do in between,
-/// which without it happens once in millions.
+/// Delays at every atomic operation and lock of the C runtime. Scripts/chaos.py includes this header before each
+/// source. A delayed thread meets interleavings that otherwise occur once in millions of runs.
 #ifndef CHAOS_H
 #define CHAOS_H
 
@@ -10,7 +9,7 @@
 extern "C" {
 #endif
 
-/// Goes on at once, mostly. Else yields, spins or sleeps.
+/// Usually returns at once; otherwise yields, spins or sleeps.
 void chaos_point(void);
 
 #ifdef __cplusplus
@@ -22,7 +21,7 @@ void chaos_point(void);
 #define POINT_CHANGE(place, operation) (chaos_point(), operation)
 #define POINT_FENCE(fence, order) (chaos_point(), fence)
 
-// Before a lock is taken, and after it has been given back.
+// A delay before a lock is taken, and after it has been released.
 #define POINT_LOCK(mutex) (chaos_point(), pthread_mutex_lock(mutex))
 #define POINT_UNLOCK(mutex)                    \
   __extension__({                              \

@@ -1,15 +1,15 @@
 /// Names the points at which threads of the C runtime meet: each atomic operation, fence and lock. A header that is
-/// included ahead of the sources defines what happens at a point, then includes this one:
+/// included before the sources defines what happens at a point, then includes this one:
 ///
 /// | macro | replaces |
 /// |---|---|
 /// | `POINT_LOAD(place, order)` | `__atomic_load_n` |
 /// | `POINT_STORE(place, value, order)` | `__atomic_store_n` |
-/// | `POINT_CHANGE(place, operation)` | an atomic read-modify-write, which `operation` is |
-/// | `POINT_FENCE(fence, order)` | `__atomic_thread_fence` or `__atomic_signal_fence`, which `fence` is |
+/// | `POINT_CHANGE(place, operation)` | the atomic read-modify-write `operation` |
+/// | `POINT_FENCE(fence, order)` | `fence`, a call of `__atomic_thread_fence` or `__atomic_signal_fence` |
 /// | `POINT_LOCK(mutex)`, `POINT_UNLOCK(mutex)` | `pthread_mutex_lock`, `pthread_mutex_unlock` |
 ///
-/// These macros may call what they replace: the preprocessor does not replace a name within its own replacement.
+/// These macros may call what they replace: the preprocessor does not expand a name within its own expansion.
 #ifndef CHAOS_POINTS_H
 #define CHAOS_POINTS_H
 

@@ -1,4 +1,4 @@
-// As Documentation.swift.
+// C declarations with findings, as in Documentation.swift.
 
 /// Shared by two.
 void documented(void);

@@ -1,5 +1,5 @@
-// What the check `modules` must find, and no more: a line's last comment names it. Only compiled by
-// the check, as a module of its own.
+// The findings that the check `modules` must report, and no others: a line's last comment names
+// each. Only the check compiles this file, as a separate module.
 public import CKVORuntime
 public import Foundation
 

@@ -1,10 +1,10 @@
-// What `Scripts/check models` is tried on first: of each way it must say what is said here.
+// `Scripts/check models` runs on this first, and must report these results.
 //
 // holds:
-// violated: -DWAY=1  an assertion
-// violated: -DWAY=2  an end
-// unknown: -DWAY=3  it goes deeper than is looked
-// unknown: -DWAY=4  it is no model
+// violated: -DWAY=1  a failed assertion
+// violated: -DWAY=2  an invalid end state
+// unknown: -DWAY=3  it exceeds the search depth
+// unknown: -DWAY=4  it is not a model
 #ifndef WAY
 #define WAY 0
 #endif

@@ -1,4 +1,4 @@
-// A class whose property of the type TYPE is retained: it compiles where that may be an object. See
+// A class with a retained property of the type TYPE. It must compile only if TYPE may be an object. See
 // Scripts/checks/runtime.
 #include <CKVORuntime.h>
 

@@ -1,5 +1,5 @@
-// A plug-in with a class (PLUGIN), and a host that opens it, has an object made, closes it, which leaves it in memory, and does
-// so again. See Scripts/checks/install.
+// A plug-in with a class (PLUGIN), and a host that opens it, makes an object, closes it, and does so again. Closing
+// leaves the plug-in in memory. See Scripts/checks/install.
 #ifdef PLUGIN
 #include <CKVORuntime.h>
 
@@ -13,13 +13,13 @@ KVO_CLASS_IMPLEMENTATION(plug, "Plug", kvo_root_class, PLUG_PROPERTIES, NULL)
 
 kvo_class *begin_plug(void);
 int try_plug(kvo_class *begun);
-#ifdef BY_HAND // a class that no macro makes, with a method that is called after the plug-in was closed
+#ifdef BY_HAND // a class made without macros, whose method is called after the plug-in was closed
 static int get_depth(kvo_object *self, const kvo_method *_cmd) {
   (void)self, (void)_cmd;
   return 3;
 }
 
-// A jump to the runtime, if the compiler optimises: that returns to the host.
+// If the compiler optimises, this is a tail call of the runtime, which returns to the host.
 kvo_class *begin_plug(void) { return kvo_class_create("Dive", NULL, sizeof(kvo_object), NULL); }
 
 int try_plug(kvo_class *begun) {

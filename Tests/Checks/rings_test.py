@@ -1,4 +1,4 @@
-"""Runs Scripts/rings.py in a small repository of its own, whose checks pass or fail at once."""
+"""Runs Scripts/rings.py in a small temporary repository, whose checks pass or fail at once."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 RINGS = pathlib.Path("Scripts/rings.py").resolve()
-# A commit needs an author.
+# git refuses a commit without an author.
 AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
 
 

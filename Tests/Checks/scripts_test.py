@@ -1,4 +1,4 @@
-"""What the scripts refuse, which changed files they look at, and what a build is recorded as."""
+"""Tests of the scripts: refused input, the changed files that they use, and the records of builds."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 SCRIPTS = pathlib.Path("Scripts").resolve()
 sys.path.insert(0, str(SCRIPTS))
 AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
-# Edits a source while it "builds" the first product, and fails if it is told to.
+# Edits a source while it "builds" the first product, and fails if it is asked to.
 BUILDING = """#!/bin/sh
 mkdir -p .build/debug
 echo during >Sources/a.txt
@@ -25,7 +25,7 @@ def run(*command, stdin="", **options):
 
 
 class TreeTest(unittest.TestCase):
-    """In a repository of its own, with the scripts of this one."""
+    """In a temporary repository, with the scripts of this one."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,6 +1,6 @@
-// A library with a class whose setup asks for another one (LIBRARY), a plug-in whose constructor asks for its class (PLUGIN), and
-// a host. One of its threads is in the setup while the other one is in the constructor: neither may wait for the other for ever.
-// See Scripts/checks/install.
+// A library with a class whose setup uses another class (LIBRARY), a plug-in whose constructor uses that class
+// (PLUGIN), and a host. One of its threads is in the setup while the other is in the constructor: they must not
+// deadlock. See Scripts/checks/install.
 #include <CKVORuntime.h>
 
 #include <dlfcn.h>

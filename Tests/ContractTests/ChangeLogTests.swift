@@ -4,7 +4,7 @@ import Expectations
 import KVORuntime
 import Testing
 
-/// Change logs, as a user's code spells them.
+/// Change logs, spelled as in user code.
 @Suite struct ChangeLogContractTests {
   private final class Page: KVOObject {
     @Observed var title = ""

@@ -2,7 +2,7 @@ import Expectations
 import KVORuntime
 import Testing
 
-/// Values by key, and what a class may say of its keys.
+/// Values by key, and the hooks that a class can override.
 @Suite struct CodingTests {
   @Test func values() throws {
     let person = Person(name: "Ada", age: 36)

@@ -4,7 +4,7 @@ import KVOFoundation
 import KVORuntime
 import Testing
 
-/// KVOFoundation, as a user's code spells it.
+/// KVOFoundation, spelled as in user code.
 @Suite struct FoundationContractTests {
   private final class Member: KVOObject {
     @Observed var name = ""

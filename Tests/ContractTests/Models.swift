@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// A class with a key of each sort.
+/// A class with a key of each kind.
 class Person: KVOObject {
   @Observed var name = ""
   @Observed var age = 0
@@ -57,7 +57,7 @@ class Person: KVOObject {
   }
 }
 
-/// Overrides everything that a class may answer for itself.
+/// Overrides every hook that a class can override.
 final class Particular: Person {
   var asked: [String] = []
 
@@ -79,7 +79,7 @@ final class Particular: Person {
   }
 }
 
-/// Watches by string.
+/// Observes by string.
 final class Watcher: KVOObject {
   var seen: [String] = []
 
@@ -96,7 +96,7 @@ final class Watcher: KVOObject {
   }
 }
 
-/// Declares what affects its computed keys, and what is valid.
+/// Declares the dependencies of its computed keys, and validators.
 final class Pupil: Person {
   @Observed var mate: Pupil?
   var greeting: String { "hello \(name)" }
@@ -118,12 +118,12 @@ final class Pupil: Person {
   }
 }
 
-/// Says nothing of its computed key.
+/// Declares nothing about its computed key.
 final class Whisper: Person {
   var whisper: String { name.lowercased() }
 }
 
-/// Says the same in types.
+/// Declares the dependencies by types.
 final class Square: KVOObject, KeyValueObservingCustomization {
   @Observed var side = 1
   @Observed var silent = 0
@@ -142,7 +142,7 @@ final class Square: KVOObject, KeyValueObservingCustomization {
   }
 }
 
-/// Says nothing of its properties: the macro does.
+/// Declares nothing by hand: the macro does.
 @KVO final class Labelled: KVOObject {
   var text = ""
   weak var owner: Labelled?

@@ -187,7 +187,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  // In a process of its own, as the hooks are the process's.
+  // In a process of its own, because the hooks are global.
   @Test func diagnostics() async {
     await #expect(processExitsWith: .success) {
       let hook: (@Sendable (String, Any?, KVOObject) -> Void)? =

@@ -4,7 +4,7 @@ import KVOTesting
 import Testing
 import XCTest
 
-/// KVOTesting, as a user's code spells it.
+/// KVOTesting, spelled as in user code.
 @Suite struct TestingContractTests {
   private final class Lamp: KVOObject, @unchecked Sendable {
     @Observed var level = 0
@@ -17,7 +17,7 @@ import XCTest
     expectEqual(try await lamp.next(\.level, where: { $0 == 0 }, timeout: .seconds(5)), 0)
     expectEqual(try await lamp.next(keyPath: "level", as: Int.self, where: { $0 == 0 }), 0)
     do {
-      // Nothing else comes, however long it takes.
+      // No further value comes, however long this waits.
       _ = try await lamp.next(\.level, timeout: .milliseconds(1))
       Issue.record("a change came that was not made")
     } catch let error as ChangeTimeout {

@@ -2,7 +2,7 @@ import Expectations
 import KVORuntime
 import Testing
 
-/// The types that are no objects: their names, cases and members.
+/// The types that are not objects: their names, cases and members.
 @Suite struct ValuesTests {
   @Test func options() {
     let all: KeyValueObservingOptions = [.new, .old, .initial, .prior, .distinct]

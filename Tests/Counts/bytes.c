@@ -1,5 +1,5 @@
-/// What observations take of memory, allocator's headers and rounding among it. A figure is all that there is
-/// after they have been made and told once, and was not before.
+/// The memory of registrations, with the allocator's headers and rounding. A figure is the growth after all
+/// registrations have been made and notified once.
 #include <stdlib.h>
 
 #include "counting.h"
@@ -14,7 +14,7 @@ static void set_all(kvo_object *object, const bench_keyed_class *keyed) {
     bench_keyed_object_set(object, keyed->keys[i].setter, 1);
 }
 
-/// All keys of one object.
+/// A registration for each key of one object.
 static size_t bytes_of_keys(const bench_keyed_class *keyed) {
   kvo_object *object = bench_keyed_object_create(keyed);
   kvo_handle **handles = bench_allocate(keyed->count, sizeof *handles);
@@ -29,7 +29,7 @@ static size_t bytes_of_keys(const bench_keyed_class *keyed) {
   return bytes;
 }
 
-/// The same by one handle.
+/// All keys of one object by one handle.
 static size_t bytes_of_group(const bench_keyed_class *keyed) {
   kvo_object *object = bench_keyed_object_create(keyed);
   size_t before = memory();
@@ -41,7 +41,7 @@ static size_t bytes_of_group(const bench_keyed_class *keyed) {
   return bytes;
 }
 
-/// The same by one observer object, with a context each.
+/// All keys of one object by one observer object, each with its own context.
 static size_t bytes_of_contexts(const bench_keyed_class *keyed) {
   kvo_object *object = bench_keyed_object_create(keyed);
   node *observer = node_make(node_class());
@@ -72,7 +72,7 @@ static void tell_keys(size_t count) {
   tell_memory("a context of an observer object", count, count, bytes_of_contexts(keyed));
 }
 
-/// An observation each of many objects; `more` is allocated besides.
+/// One registration for each of many objects. `more` is allocated after each.
 static void tell_each(const char *what, const char *key_path, size_t depth, size_t count,
     size_t more) {
   node **nodes = bench_allocate(count, sizeof *nodes);

@@ -1,4 +1,4 @@
-/// What a change costs, on each of the ways that it may take.
+/// The cost of a change, on each of its paths.
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void batch_of_ten(void *state) {
   for (size_t i = 0; i < TIMES; i++) kvo_coalesce(state, change_ten_times, state);
 }
 
-/// Counts work on an object of which one key is observed, as often as it is told of each time.
+/// Counts `work` on an object with one observed key. Each unit of work must notify `told` times.
 static void count_observed(const char *what, const kvo_class *cls, const char *key,
     kvo_options options, void (*work)(void *), size_t told) {
   node *self = node_make(cls);
@@ -167,7 +167,7 @@ static void count_by_hand(void) {
   count_observed("bracket, by key", node_class(), "value", 0, change_uniformly, 1);
 }
 
-// MARK: Beside others
+// MARK: Among other registrations
 
 static void set_keys(void *state) {
   kvo_object *object = ((void **)state)[0];
@@ -176,7 +176,7 @@ static void set_keys(void *state) {
     bench_keyed_object_set(object, keyed->keys[i * 7 % keyed->count].setter, (double)i);
 }
 
-/// Keys of one object; a token for each, or one for all.
+/// Keys of one object, with a token for each, or one for all.
 static void count_among_keys(size_t count, bool as_group) {
   char name[32];
   snprintf(name, sizeof name, "Keys%zu", count);
@@ -224,7 +224,7 @@ static void set_nodes(void *state) {
   for (size_t i = 0; i < TIMES; i++) node_setValue(many->nodes[i * 7 % many->count], (double)i);
 }
 
-/// Looks for each of them as one does who has them in a list.
+/// Finds each node by a linear search. This is the planted cost that grows.
 static void search_and_set_nodes(void *state) {
   const many_nodes *many = state;
   for (size_t i = 0; i < TIMES; i++) {
@@ -250,7 +250,7 @@ static void count_among_objects(size_t count) {
   nodes_release(nodes, count);
 }
 
-// MARK: Further than its key
+// MARK: Paths and derived keys
 
 static void write_path(char path[128], size_t depth) {
   *path = 0;
@@ -263,13 +263,13 @@ static node *node_at(node *self, size_t place) {
   return self;
 }
 
-/// Points a link away and back.
+/// Sets a link to another object and back.
 static void set_link(void *state) {
   node *self = ((void **)state)[0], **rests = (node **)((void **)state)[1];
   for (size_t i = 0; i < TIMES; i++) node_setNext(self, rests[i % 2]);
 }
 
-/// A path of so many keys: its last key is set, then the link in its middle.
+/// Counts a set of the last key of a path with `depth` keys, then a set of the link in its middle.
 static void count_path(size_t depth) {
   node *line = nodes_make_line(depth), *rests[] = {NULL, NULL};
   char path[128];
@@ -289,7 +289,7 @@ static void count_path(size_t depth) {
   kvo_object_release(&line->object);
 }
 
-/// One recipient; one derived from five; five derived from one.
+/// One recipient; one key derived from five; five keys derived from one.
 static void count_dependents(void) {
   static const char *const derived[] = {"s", "t", "u", "v", "w"};
   count_observed("set of what one key is derived from", node_class(), "twice", 0, set_other, 1);

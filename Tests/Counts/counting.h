@@ -1,5 +1,5 @@
-/// Counting what work takes: instructions by callgrind, and bytes. Scripts/counts.py reads both, and
-/// judges them by ceilings.txt.
+/// Counts the cost of work: instructions with callgrind, and bytes. Scripts/counts.py reads both, and checks them
+/// against ceilings.txt.
 #ifndef COUNTING_H
 #define COUNTING_H
 
@@ -12,7 +12,7 @@ static inline void begin(void) {
   CALLGRIND_ZERO_STATS;
 }
 
-/// - what: with the size, the figure's name.
+/// - what: with `size`, the figure's name.
 /// - count: how often the work was done.
 static inline void end(const char *what, size_t size, size_t count) {
   CALLGRIND_STOP_INSTRUMENTATION;
@@ -21,11 +21,11 @@ static inline void end(const char *what, size_t size, size_t count) {
   CALLGRIND_DUMP_STATS_AT(name);
 }
 
-/// Before the name of what costs more than it may, or grows more, on purpose: so that the check is seen to see.
+/// Prefixes of figures that cost or grow too much on purpose, which the check must report.
 #define PLANTED "planted: "
 #define PLANTED_GROWTH "planted growth: "
 
-/// Counts work that has been done once before, so that what is made at first need is there.
+/// Counts work that has been done once before, so that caches filled at first use don't count.
 static inline void count_work(const char *what, size_t size, size_t count,
     void (*work)(void *state), void *state) {
   work(state);

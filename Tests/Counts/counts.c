@@ -1,6 +1,6 @@
-/// Work to be counted: what removing many costs, what anything costs after much that is over, and what the
-/// files beside this one count.
-/// Run by Scripts/counts.py under callgrind, which counts instructions between `begin` and `end`.
+/// Work whose cost is counted: removing many registrations, work after many finished changes and threads, and the
+/// work of the files beside this one. Scripts/counts.py runs it under callgrind, which counts instructions between
+/// `begin` and `end`.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "keyed_class.h"
 #include "support.h"
 
-// MARK: What is observed
+// MARK: The observed class
 
-/// One of many: observed, observing, and linked to others.
+/// One of many objects: observed, observing, and linked to others.
 typedef struct member {
   kvo_object object;
   double value;
@@ -66,7 +66,7 @@ static void release_members(member **members, size_t count) {
 
 // MARK: Removing
 
-/// Numbers below `count` in random order, always the same.
+/// The numbers below `count` in a fixed random order.
 static size_t *shuffled(size_t count) {
   size_t *numbers = bench_allocate(count, sizeof *numbers);
   uint64_t random = 1;
@@ -79,8 +79,8 @@ static size_t *shuffled(size_t count) {
   return numbers;
 }
 
-/// Callbacks for keys each of which is derived from the next, removed at random: how far away the
-/// next observed one is grows like a logarithm.
+/// Callbacks for keys each of which is derived from the next, removed in random order. The distance to the next
+/// observed key grows logarithmically.
 static void remove_dependents(size_t count) {
   member **members = make_members(count);
   uint64_t deliveries = 0;
@@ -98,7 +98,7 @@ static void remove_dependents(size_t count) {
   release_members(members, count);
 }
 
-/// The orders in which as many are removed as were added.
+/// The order of removal, relative to the order of adding.
 typedef enum order { OLDEST_FIRST, NEWEST_FIRST } order;
 static const char *const order_names[] = {"oldest first", "newest first"};
 
@@ -127,7 +127,7 @@ static void remove_callbacks(const char *what, const char *key_path, order order
   release_members(members, 2);
 }
 
-/// A callback with each of many objects, for what leads them all to one.
+/// A callback at each of many objects, whose key paths all lead to one object.
 static void remove_from_roots(const char *what, const char *key_path, order order, size_t count) {
   member **members = make_members(count + 1);
   uint64_t deliveries = 0;
@@ -202,13 +202,13 @@ static void remove_all(order order, size_t count) {
   remove_contexts(order, count);
 }
 
-// MARK: Changes by hand
+// MARK: Manual changes
 
-/// Wills of many keys of an object, whose dids come in the order given.
+/// Opens pairs for many keys of an object, and closes them in the given order.
 static void change_by_hand(const char *class_name, const char *what, order order, size_t count) {
   const bench_keyed_class *keyed = bench_keyed_class_make(class_name, count);
   kvo_object *object = bench_keyed_object_create(keyed);
-  for (int turn = 0; turn < 2; turn++) { // what is made at first is not counted
+  for (int turn = 0; turn < 2; turn++) { // allocations of the first turn don't count
     if (turn) begin();
     for (size_t i = 0; i < count; i++) kvo_will_change(object, keyed->keys[i].name);
     for (size_t i = 0; i < count; i++)
@@ -225,7 +225,7 @@ static int answer(kvo_object *self, const kvo_method *_cmd) {
   return 1;
 }
 
-/// Classes each of which is the superclass of the next and adds a method of its own.
+/// A chain of classes, each the superclass of the next, each with a method of its own.
 static void make_hierarchy(const char *prefix, size_t count) {
   const kvo_class *superclass = kvo_root_class();
   size_t before = memory();
@@ -245,7 +245,7 @@ static void make_hierarchy(const char *prefix, size_t count) {
   tell_memory("a subclass that adds a method", count, count, memory() - before);
 }
 
-// MARK: What there was before
+// MARK: After finished work
 
 enum { ENDS = 100, CHANGES = 1000, OPEN = 3 };
 
@@ -254,7 +254,7 @@ static void *deliver_once(void *object) {
   return NULL;
 }
 
-/// Threads that are there at once, each of which delivers, and end.
+/// Runs threads at once, each of which delivers a change and ends.
 static void run_threads(member *object, size_t count) {
   pthread_t *threads = bench_allocate(count, sizeof *threads);
   for (size_t i = 0; i < count; i++)
@@ -268,7 +268,7 @@ static void end_after_threads(const char *what, kvo_options options, size_t coun
   uint64_t deliveries = 0;
   kvo_handle *handle = bench_observe(&members[0]->object, "value", options, &deliveries);
   run_threads(members[0], count);
-  for (int turn = 0; turn < 2; turn++) { // what the allocator puts in order at first is not counted
+  for (int turn = 0; turn < 2; turn++) { // the allocator's first reorganisation does not count
     if (turn) begin();
     for (size_t i = 0; i < ENDS; i++)
       kvo_handle_release(bench_observe(&members[0]->object, "value", options, &deliveries));
@@ -278,7 +278,7 @@ static void end_after_threads(const char *what, kvo_options options, size_t coun
   release_members(members, 1);
 }
 
-/// Changes of which three are open at once, and the one that began first ends first.
+/// Changes of which three are open at once; the oldest ends first.
 static void overlap(member **members, kvo_frame **frames, size_t from, size_t count) {
   const char *key = kvo_key_intern("value");
   for (size_t i = from; i < from + count; i++) {
@@ -287,7 +287,7 @@ static void overlap(member **members, kvo_frame **frames, size_t from, size_t co
   }
 }
 
-/// After so many that are over: another change, a set of another object, and a removal.
+/// Counts three things after `count` finished changes: another change, a set of another object, and a removal.
 static void change_after_changes(size_t count) {
   member **members = make_members(OPEN + 1);
   kvo_handle *handles[OPEN + 1];
@@ -320,7 +320,7 @@ static void work_after_others(void) {
   for (size_t count = 960; count <= 28800; count *= 30) change_after_changes(count);
 }
 
-/// - largest: of the sizes at which removing is counted.
+/// - largest: the largest size at which removing is counted.
 static void count_instructions(size_t largest) {
   count_registrations();
   count_changes();
@@ -331,7 +331,7 @@ static void count_instructions(size_t largest) {
   change_by_hand("FewNested", "a change by hand beside others, nested", NEWEST_FIRST, 1000);
   change_by_hand("ManyNested", "a change by hand beside others, nested", NEWEST_FIRST, 20000);
   work_after_others();
-  // Size by size: what is not linear shows before the largest.
+  // In increasing sizes: a cost that is not linear shows before the largest one.
   for (size_t count = 1000; count <= largest; count *= 10) remove_dependents(count);
   for (size_t count = 1000; count <= largest; count *= 10) {
     remove_all(OLDEST_FIRST, count);
@@ -339,7 +339,7 @@ static void count_instructions(size_t largest) {
   }
 }
 
-// `bytes`, or another largest size than 100,000.
+// The argument is `bytes`, or another largest size than 100,000.
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "bytes")) {
     count_memory();

@@ -1,4 +1,4 @@
-/// What changes.c, registrations.c and bytes.c observe.
+/// The class that changes.c, registrations.c and bytes.c observe.
 #ifndef NODE_H
 #define NODE_H
 
@@ -9,18 +9,18 @@ typedef struct node_spot {
   double x, y;
 } node_spot;
 
-/// Has a key for each way that a change may take.
+/// Has a key for each path that a change may take.
 typedef struct node {
   kvo_object object;
   double value, other, a, b, c, d;
-  node_spot place; ///< by a closure, whatever is forced
+  node_spot place; ///< interposed by a closure, whatever is forced
   struct node *next;
   kvo_collection *items;
   double twice;         ///< derived from `other`
   double total;         ///< derived from `value`, `a`, `b`, `c` and `d`
-  double s, t, u, v, w; ///< derived from `d`, all of them
+  double s, t, u, v, w; ///< all derived from `d`
   struct node **tallied;
-  size_t tallied_count; ///< of which `tally`, a computed key, reads the values
+  size_t tallied_count; ///< the computed key `tally` reads the values of these
 } node;
 
 #define NODE_PROPERTIES(PROPERTY)                                   \
@@ -42,16 +42,16 @@ typedef struct node {
   PROPERTY(node, double, w, W, READONLY)
 KVO_CLASS_INTERFACE(node, NODE_PROPERTIES)
 
-/// A subclass, made at the first call for its name: interposers are made at the first observation in a
-/// class, so each way has one.
+/// A subclass, made at the first call for its name. Interposers are chosen at the first observation in a class, so
+/// each path has its own.
 const kvo_class *node_subclass(const char *name);
 node *node_make(const kvo_class *cls);
 node **nodes_make(size_t count);
 void nodes_release(node **nodes, size_t count);
-/// So many, each linked to the next, which holds it.
+/// A line of `count` nodes, each linked to the next, which it retains.
 node *nodes_make_line(size_t count);
 
-/// Observes all keys of an object by one handle, which is the caller's; each call adds 1 to `*deliveries`.
+/// Observes all keys of an object by one handle, owned by the caller. Each call adds 1 to `*deliveries`.
 kvo_handle *observe_keys(kvo_object *object, const bench_keyed_class *keyed, uint64_t *deliveries);
 
 #endif

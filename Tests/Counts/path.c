@@ -1,6 +1,6 @@
-/// What lies on the way from a setter to its observers: instruction by instruction, a child process
-/// sets properties and its parent looks at each instruction that it executes. There must be no
-/// atomic read-modify-write, no fence, no call of the allocator and no system call among them.
+/// Checks the instructions between a setter and its observers. A child process sets properties, and its parent
+/// single-steps through them. There must be no atomic read-modify-write, no fence, no call of the allocator and no
+/// system call.
 ///
 /// Run by Scripts/checks/counts. For x86-64.
 #include <errno.h>
@@ -60,7 +60,7 @@ static void set_large(void) { gauge_setLarge(observed, 4); }
 static void set_ratio(void) { gauge_setRatio(observed, 5); }
 static void set_level(void) { gauge_setLevel(observed, 6); }
 static void set_pointer(void) { gauge_setPointer(observed, &shared); }
-// Has one of each, so that it is seen that they are seen.
+// Does one of each, to prove that the parent detects them.
 static void control(void) {
   __atomic_fetch_add(&shared, 1, __ATOMIC_SEQ_CST);
   void *volatile memory = malloc(1);
@@ -74,7 +74,8 @@ typedef struct path {
   kvo_options options;
   size_t observers;
   bool closures_forced, long_way_forced;
-  /// That there may be: the root of a path is held while its observer is called, and an object while a getter of the program's is.
+  /// How many are allowed: the root of a path is retained during its observer's call, and an object during the
+  /// program's getter.
   size_t atomics;
 } path;
 
@@ -105,11 +106,11 @@ enum { PATH_COUNT = sizeof paths / sizeof *paths, OBSERVERS_MAX = 10 };
 
 // MARK: The child
 
-// Where the parent begins and ends to look.
+// The parent counts between these two calls.
 static __attribute__((noinline)) void mark_begin(void) { __asm__ volatile("" ::: "memory"); }
 static __attribute__((noinline)) void mark_end(void) { __asm__ volatile("nop" ::: "memory"); }
 
-// Twice before it counts: what is made at first need is there then.
+// The property is set twice before it counts, which fills caches.
 static void walk(const path *path) {
   for (int i = 0; i < 2; i++) path->set();
   raise(SIGSTOP);
@@ -150,7 +151,7 @@ static pid_t start_child(const path *path) {
   _exit(0);
 }
 
-// MARK: Looking
+// MARK: Inspecting instructions
 
 typedef struct findings {
   size_t instructions, atomics, allocations, system_calls;
@@ -161,7 +162,7 @@ static bool is_prefix(uint8_t byte) {
          byte == 0x36 || byte == 0x3E || byte == 0x26 || byte == 0x64 || byte == 0x65;
 }
 
-// Locked, an exchange with memory, which locks by itself, or a full fence.
+// A locked instruction, an exchange with memory, which locks implicitly, or a full fence.
 static bool is_atomic(const uint8_t *code) {
   while (is_prefix(*code)) code++;
   if (*code == 0xF0) return true;
@@ -218,7 +219,7 @@ static findings follow(const path *path) {
   return found;
 }
 
-// MARK: Telling
+// MARK: Reporting
 
 static bool is_clean(const findings *found, size_t atomics) {
   return found->atomics <= atomics && !found->allocations && !found->system_calls;
@@ -244,7 +245,7 @@ static bool judge(const path *path, const findings *found) {
   return right;
 }
 
-// Private; with symmetric fences a delivery has two.
+// Private to the runtime. With symmetric fences a delivery has two fences.
 extern bool kvo_fences_are_asymmetric;
 
 int main(void) {

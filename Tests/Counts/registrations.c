@@ -1,4 +1,4 @@
-/// What registering and removing cost.
+/// The cost of registering and removing.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void count_path(size_t depth) {
   kvo_object_release(&line->object);
 }
 
-// MARK: Beside a thread
+// MARK: Beside another thread
 
 typedef struct idler {
   node *own;
@@ -103,7 +103,7 @@ static void say(idler *idler, bool *flag) {
   pthread_cond_broadcast(&idler->changed);
 }
 
-/// Sets what is observed, so that the runtime knows of it, then does nothing.
+/// Sets what is observed, so that the runtime has a record of this thread, then idles.
 static void *idle(void *state) {
   idler *idler = state;
   node_setValue(idler->own, 1);
@@ -138,7 +138,7 @@ static void count_beside_a_thread(void) {
 // MARK: Many
 
 typedef struct many {
-  kvo_object *object; ///< NULL: the nodes
+  kvo_object *object; ///< NULL: made here
   node **nodes;
   const bench_keyed_class *keyed; ///< NULL: `value`
   size_t count;
@@ -155,7 +155,7 @@ static void remove_many(const many *many) {
   for (size_t i = 0; i < many->count; i++) kvo_handle_release(many->handles[i]);
 }
 
-/// All are registered, then all removed: the first time is not counted.
+/// Registers all, then removes all. The first time does not count.
 static void count_many(const char *registered, const char *removed, many many) {
   many.handles = bench_allocate(many.count, sizeof *many.handles);
   for (int turn = 0; turn < 2; turn++) {

@@ -1,4 +1,4 @@
-// What Scripts/checks/debugger looks at: an account that is observed, a change by hand that is open, and a mistake.
+// The program of Scripts/checks/debugger: an observed account, an open manual change, and a misuse.
 #include <CKVORuntime.h>
 
 typedef struct account {
@@ -24,7 +24,7 @@ __attribute__((noinline)) void look_here(kvo_object *o, int what) {
 
 int main(void) {
   kvo_object *o = kvo_object_create(account_class());
-  look_here(o, 0); // nobody observes it
+  look_here(o, 0); // no observers
   kvo_handle *handle = NULL;
   if (kvo_add_callback(o, "balance", KVO_OLD | KVO_NEW, balance_changed, NULL, NULL, &handle, NULL))
     return 1;
@@ -32,8 +32,8 @@ int main(void) {
   look_here(o, 1); // one observer, one open change
   account_setBalance((account *)o, 10);
   kvo_did_change(o, "limit");
-  kvo_did_change(o, "limit"); // without a will: misuse
+  kvo_did_change(o, "limit"); // a did without a will: misuse
   kvo_handle_release(handle);
-  look_here(o, 2); // nobody again
+  look_here(o, 2); // no observers again
   kvo_object_release(o);
 }

@@ -1,4 +1,4 @@
-# The same without debug information: by the address that a register has.
+# The session without debug information: objects are given by the address in a register.
 set pagination off
 set confirm off
 break look_here

@@ -1,4 +1,4 @@
-# What somebody asks who debugs; Expected.txt has the answers, with addresses left out.
+# A debugging session. Expected.txt has the answers, without addresses.
 set pagination off
 set confirm off
 set print thread-events off

@@ -2,11 +2,11 @@
 
 Usage: drive.py PROGRAM SCRIPT [PICTURES]
 
-In a session with a display and a message bus. A line of the script is one step: `set` a slider, `type` a text into a
-field, `press` a button, `close` a window; or what must come to be so, or with `now` before it must be so already: labels that are `shows`n together or
-not at all (`hides`), a slider's `value`, a field's `text`, a button that is `sensitive` or `insensitive`, a `window`
-that is there, the program `ended`. `picture NAME: WINDOW` writes one of a window to PICTURES, with the name for `%s`.
-`$USER` and the like are those of the environment.
+Needs a session with a display and a message bus. Each line of the script is a step or an expectation. Steps: `set` a
+slider, `type` a text into a field, `press` a button, `close` a window. Expectations, which must become true, or with `now`
+in front must be true at once: labels shown together (`shows`) or not at all (`hides`), a slider's `value`, a field's
+`text`, a button that is `sensitive` or `insensitive`, an open `window`, the program `ended`. `picture NAME: WINDOW` writes
+a picture of a window to PICTURES, with NAME for `%s`. Variables such as `$USER` are those of the environment.
 """
 
 import collections
@@ -22,7 +22,7 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib
 
-HANG = 250  # seconds: for what never comes, however slow the machine; Scripts/desktop ends the session after 300
+HANG = 250  # seconds; only reached by what never happens, however slow the machine; Scripts/desktop ends the session after 300
 
 
 class Wrong(Exception):
@@ -35,7 +35,7 @@ class Program:
         self.pictures = pictures
 
     def nodes(self, node=None):
-        """All widgets that are shown, those of the windows included."""
+        """All visible widgets, windows included."""
         if node is None:
             desktop = Atspi.get_desktop(0)
             for index in range(desktop.get_child_count()):
@@ -61,7 +61,7 @@ class Program:
     def is_sensitive(self, name):
         return self.find("push button", name).get_state_set().contains(Atspi.StateType.SENSITIVE)
 
-    # What is done
+    # Actions
 
     def do_set(self, argument):
         name, value = argument.rsplit(" ", 1)
@@ -81,7 +81,7 @@ class Program:
         try:
             Atspi.Action.do_action(frame, actions.index("window.close"))
         except GLib.Error as error:
-            # A program whose last window that was may end before it answers. `ended` says whether it ended well.
+            # A program may end before it answers when its last window is closed. `ended` tells whether it ended well.
             try:
                 self.process.wait(HANG)
             except subprocess.TimeoutExpired:
@@ -94,10 +94,10 @@ class Program:
             window = subprocess.run(
                 ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.process.pid), "--name", f"^{re.escape(title)}$"],
                 capture_output=True, text=True, check=True).stdout.split()[-1]
-            # Nobody else does: there is no window manager. What another window covers would not be seen.
+            # There is no window manager to raise a window. One that another covers would not be visible.
             subprocess.run(["xdotool", "windowraise", window, "windowfocus", window], check=True)
             before = None
-            # Until nothing fades in any more.
+            # Waits until nothing fades in any more.
             while before != (before := self.take(window, self.pictures % name)):
                 time.sleep(0.2)
 
@@ -105,7 +105,7 @@ class Program:
         subprocess.run(["maim", "--window", window, picture], check=True)
         return pathlib.Path(picture).read_bytes()
 
-    # What must be so
+    # Requirements
 
     def is_shows(self, argument):
         labels = self.labels()

@@ -1,6 +1,5 @@
-// Encodings of types and of methods, as text: each is refused with a reason, or makes a type that
-// its own encoding leads to again. The first byte says which allocation fails first, 0 that none
-// does.
+// Encodings of types and methods, as text. Each is refused with a reason, or makes a type whose own encoding makes it
+// again. The first byte says which allocation fails first, 0 for none.
 #include "fuzz.h"
 
 #include "types/kvo_call.h"
@@ -15,7 +14,7 @@ static void check_layout(const kvo_type *type) {
   FUZZ_REQUIRE(type->size % type->alignment == 0);
 }
 
-// A value of zeros is copied, compared, described and destroyed.
+// Copies, compares, describes and destroys a value of zeros.
 static void use_value(const kvo_type *type) {
   void *zeros = aligned_alloc(16, (type->size + 15) / 16 * 16);
   FUZZ_REQUIRE(zeros);
@@ -64,7 +63,7 @@ static void try_call(const char *text, uint8_t allocations) {
   FUZZ_REQUIRE(kvo_call_for_encoding(call->encoding, NULL) == call);
 }
 
-// The accessors of a property of that type, of which the compiler knows a size.
+// Makes accessors of a property of that type, whose size the compiler knows.
 static void try_accessors(const char *text, uint8_t size) {
   kvo_layout layout = {text, size, 8};
   kvo_error error = {0};

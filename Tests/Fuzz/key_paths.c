@@ -1,6 +1,5 @@
-// Key paths, made of words or as text, read, set and observed on a small graph that changes
-// meanwhile: whatever the path, it leads to what the model says, errors say why, an observation
-// tells of what changes, ends once, and leaves nothing behind.
+// Key paths, made of words or as text, are read, set and observed on a small graph that changes. Each leads where the
+// model says and errors give reasons. An observation notifies of changes, ends once, and leaves nothing behind.
 #include "fuzz.h"
 #include "graph_model.h"
 
@@ -18,16 +17,16 @@ static const char *const words[] = {"value", "extra", "quiet", "manual", "next",
 typedef struct run {
   fuzz_input input;
   char path[ROOM];
-  graph_node *nodes[NODES]; ///< linked forwards only, so that they end
+  graph_node *nodes[NODES]; ///< linked forwards only, so that they die
   kvo_options options;
-  model_value before; ///< what the path led to before the change under way
-  bool is_told;       ///< of that change
+  model_value before; ///< the path's value before the open change
+  bool is_told;       ///< whether the observer was called for it
   bool is_observed;
-  size_t misuses; ///< before the observation
+  size_t misuses; ///< reports before the observation
   int ended;
 } run;
 
-// Words with dots between them; or a few letters that make words of their own.
+// Words with dots between them, or a few letters that make new words.
 static void read_path(run *run) {
   size_t count = fuzz_below(&run->input, WORDS + 1), length = 0;
   if (!count) {
@@ -76,12 +75,12 @@ static model_value read_model(const run *run) { return model_read(run->nodes[0],
 
 static bool is_short(const run *run) { return fuzz_misuses != run->misuses; }
 
-// What can't be read is told as nil.
+// An unreadable value is delivered as nil.
 static bool fits(const model_value *expected, const kvo_value *told) {
   return expected->kind == MODEL_ERROR ? kvo_value_is_nil(told) : model_matches(expected, told);
 }
 
-// What is told of a setting is what the path led to, and what it leads to.
+// A setting has the path's values before and after.
 static void check_setting(const run *run, const kvo_change *change) {
   const kvo_value *old = kvo_change_get_old(change), *new = kvo_change_get_new(change);
   model_value after = read_model(run);
@@ -137,7 +136,7 @@ static void set_number(run *run) {
   kvo_value_destroy(&number);
 }
 
-// A proxy for where the path leads to, and its elements.
+// Reads the elements of a proxy for the path's end.
 static void read_proxy(run *run) {
   kvo_collection *proxy;
   kvo_error error = {0};
@@ -149,7 +148,7 @@ static void read_proxy(run *run) {
   kvo_object_release((kvo_object *)proxy);
 }
 
-// Of what is derived from the keys whose setters are silent nobody is told.
+// Keys derived from keys with silent setters do not notify.
 static bool is_silent(const char *path) { return strstr(path, "quiet") || strstr(path, "loud"); }
 
 static void begin(run *run) {
@@ -157,7 +156,7 @@ static void begin(run *run) {
   run->is_told = false;
 }
 
-// The path's observer has been told if the path leads to something else.
+// The path's observer must have been called if the path's value has changed.
 static void end_change(const run *run) {
   model_value after = read_model(run);
   if (!run->is_observed || is_short(run) || is_silent(run->path)) return;
@@ -201,7 +200,7 @@ static void change(run *run) {
   end_change(run);
 }
 
-// The observation ends by its handle, or by the death of what it is registered with.
+// Ends the observation by its handle, or by the death of its root.
 static void end(run *run, kvo_handle *handle) {
   bool by_death = fuzz_below(&run->input, 2);
   if (by_death) {
@@ -246,8 +245,8 @@ static void run_all(fuzz_input input, bool may_limit) {
   end(&run, handle);
 }
 
-// Where the second byte says so, it is done twice, and memory is out in the second turn alone: what
-// is kept for ever is there then, whatever other inputs came before.
+// If the second byte says so, the input runs twice, with memory out only in the second run. Permanent caches are
+// filled then, whatever inputs came before.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bool is_known = size > 1 && data[1] >= KNOWN;
   if (is_known) run_all((fuzz_input){data, size}, false);

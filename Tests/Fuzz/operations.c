@@ -1,7 +1,6 @@
-// Sequences of operations on a few objects: registrations, removals, changes in every way, pairs,
-// proxies, new links, deaths, also from within observers, and with memory out. Each observer is
-// told what the ledger says, in the end each registration has ended once, and no object is left
-// with an observer or a class of its own.
+// Sequences of operations on a few objects: registrations, removals, all kinds of changes, pairs, proxies, new links
+// and deaths, also inside observers and with memory out. Each observer gets what the ledger says. In the end each
+// registration has ended once, and no object has an observer or a dynamic class.
 #include "operations.h"
 
 #include <string.h>
@@ -51,7 +50,7 @@ static graph_node *create(void) {
   return node;
 }
 
-// Two that are linked in a ring would live for ever.
+// Nodes linked in a ring would never die.
 static void unlink_all(graph_node *node) {
   ops_set_link(node, true, NULL);
   ops_set_link(node, false, NULL);
@@ -66,7 +65,7 @@ static bool is_in_pool(const graph_node *node) {
   return false;
 }
 
-// Gives back what an operation has held; what died meanwhile may have got links again.
+// Releases a node retained by an operation. If it was dropped since, it may have new links.
 static void let_go(graph_node *node) {
   if (!is_in_pool(node)) unlink_all(node);
   kvo_object_release(ops_object(node));
@@ -81,10 +80,10 @@ static void replace_node(graph_node *old) {
   if (!ops.nodes[index]) ops.nodes[index] = create();
 }
 
-// MARK: All together
+// MARK: Operations
 
-// With another number of operations the kept inputs say something else: `Scripts/fuzz --sabotage`
-// tells which of them are to be found anew.
+// With another number of operations the stored inputs change their meaning. `Scripts/fuzz --sabotage` says which of
+// them must be found again.
 static void operate_on(graph_node *node, graph_node *second) {
   switch (ops_below(20)) {
   case 0: ops_add_callback(node); break;
@@ -123,7 +122,7 @@ static const ledger_entry *live_one(const ledger_entry *entry) {
   return entry < fuzz_ledger.entries + fuzz_ledger.count && entry->is_live ? entry : NULL;
 }
 
-// Anything, or something about a registration.
+// Any operation, or one about a registration.
 void ops_operate(const ledger_entry *about) {
   const ledger_entry *outer = ops.about;
   size_t choice = ops_below(16);
@@ -143,7 +142,7 @@ void ops_operate(const ledger_entry *about) {
   ops.about = outer;
 }
 
-// MARK: Looking
+// MARK: Checks
 
 static void check_observed(const graph_node *node) {
   for (size_t i = 0; i < OPS_KEYS && !fuzz_ledger.is_short; i++)
@@ -160,7 +159,7 @@ static void check_handles(void) {
   }
 }
 
-// Between operations everything is as the ledger says.
+// Between operations the runtime's state equals the ledger.
 static void check_all(void) {
   FUZZ_REQUIRE(fuzz_misuses >= fuzz_ledger.misuses || fuzz_ledger.is_short);
   if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
@@ -190,8 +189,7 @@ static void end_all(void) {
     FUZZ_REQUIRE(ops.records[i].ended == (ops.records[i].handle ? 1 : 0));
     if (!fuzz_ledger.entries[i].observer) fuzz_ledger.entries[i].is_live = false;
   }
-  // Also of those that have been replaced and that others still hold: where memory was out, their paths
-  // may lead where they led before.
+  // Includes replaced nodes that others still retain: if memory was out, their paths may lag behind.
   for (size_t i = 0; i < fuzz_ledger.count; i++)
     if (fuzz_ledger.entries[i].is_live) ops_remove_all(fuzz_ledger.entries[i].object);
   for (size_t i = 0; i < OPS_NODES; i++)
@@ -201,8 +199,8 @@ static void end_all(void) {
   for (size_t i = 0; i < OPS_NODES; i++) kvo_object_release(ops_object(ops.nodes[i]));
 }
 
-// A will of an earlier input that memory was out for, of an object that then died, has no did, and the
-// next did without a will would be taken for it.
+// If memory was out for a will and the object then died, an earlier input leaves a will without a did. The next did
+// without a will would be matched with it.
 static void settle_lost_pairs(void) {
   size_t before = fuzz_misuses;
   while (fuzz_misuses == before) kvo_did_change(ops_object(ops.nodes[0]), ops_key_at(0));

@@ -1,5 +1,5 @@
-/// What the parts of the fuzzer `operations` share: the objects, which operation is under way, and
-/// the operations. Each takes what else it needs from the input.
+/// Shared by the parts of the fuzzer `operations`: the objects, the current operation, and the operations. Each
+/// operation takes its parameters from the input.
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
 
@@ -8,43 +8,43 @@
 
 enum { OPS_NODES = 4, OPS_PAIRS = 6, OPS_DEPTH = 3, OPS_KEYS = 10 };
 
-/// What belongs to an entry of the ledger. Of a group the first has the handle.
+/// The data of a ledger entry. The first entry of a group has the handle.
 typedef struct ops_record {
   kvo_handle *handle;
   int ended;
 } ops_record;
 
-/// A pair whose did is still to come.
+/// An open pair.
 typedef struct ops_pair {
   graph_node *node; ///< not retained
   ledger_change *change;
-  bool is_opening; ///< its will is under way
+  bool is_opening; ///< its will is running
 } ops_pair;
 
 typedef struct ops_state {
   fuzz_input input;
-  graph_node *nodes[OPS_NODES]; ///< those that live; each has one reference from here
+  graph_node *nodes[OPS_NODES]; ///< the living ones; each is retained once here
   ops_record records[LEDGER_ROOM];
   ops_pair pairs[OPS_PAIRS];
   size_t pair_count;
   int depth;
-  const ledger_entry *about; ///< the registration that the operation under way is about
+  const ledger_entry *about; ///< the registration that the current operation is about
 } ops_state;
 
 extern ops_state ops;
 
-/// Something, from within an observer, perhaps about a registration.
+/// Runs an operation inside an observer, perhaps about a registration.
 void ops_operate(const ledger_entry *about);
 
 size_t ops_below(size_t limit);
-/// Those of the registration that the operation is about, if it is about one, or any of the input's
-/// choice. The keys are the first of the paths; a number is one that is stored.
+/// The path or key of the registration that the operation is about, if any, or one that the input chooses. The keys
+/// are the first of the paths; a number is a stored one.
 const char *ops_path(void);
 const char *ops_key(void);
 const char *ops_number(void);
 const char *ops_key_at(size_t index);
 kvo_object *ops_object(void *node);
-/// That a call went well, or that its error is of a status that it may have.
+/// Requires that a call succeeded, or that its error has an allowed status.
 void ops_check(kvo_status status, kvo_status allowed, const kvo_error *error);
 
 // Registrations
@@ -55,10 +55,10 @@ void ops_add_observer(graph_node *node, graph_node *observer);
 void ops_add_many(graph_node *node, graph_node *observer);
 void ops_remove_observer(graph_node *node, graph_node *observer);
 void ops_remove_all(graph_node *node);
-/// What a node does when it is an observer.
+/// Handles a notification of a node as an observer.
 void ops_take(void *observer, const char *level, const char *key_path, kvo_object *object,
     const kvo_change *change, void *context);
-/// An observer that dies finds its registrations, and removes some of them. The others end.
+/// A dying observer still finds its registrations, and removes some of them. The others end by its death.
 void ops_end_registrations(graph_node *dying);
 
 // Changes
@@ -84,7 +84,7 @@ void ops_bracket(graph_node *node);
 void ops_open_pair(graph_node *node);
 void ops_close_pair(size_t index);
 void ops_close_without_will(graph_node *node);
-/// The pairs that a death leaves open are reported.
+/// Counts the pairs that a death leaves open, which are reported.
 void ops_lose_pairs(const graph_node *dying);
 
 #endif

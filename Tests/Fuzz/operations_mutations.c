@@ -14,7 +14,7 @@ static ledger_change mutation(graph_node *node, const char *key, kvo_change_kind
   return change;
 }
 
-// Longer ones the model does not follow. Those within an observer's call may add to one as well.
+// The model does not follow longer collections. Operations inside an observer's call may add elements as well.
 static bool is_long(graph_node *node, const char *key) {
   model_value list = model_read(node, key);
   return list.kind == MODEL_UNKNOWN || list.count > MODEL_ROOM - 2 * OPS_NODES;
@@ -57,12 +57,12 @@ void ops_change_tag(graph_node *node, graph_node *tag, bool is_added) {
   ops_end(&change);
 }
 
-// What an index beyond the array comes to.
+// The result for an index beyond the array.
 static kvo_status bounds(size_t index, size_t end) {
   return index < end ? KVO_OK : KVO_INDEX_OUT_OF_BOUNDS;
 }
 
-// Through a proxy one element comes or goes, if the index is within bounds and memory lasts.
+// Inserts or removes one element through a proxy, if the index is in range and memory lasts.
 static void change_element(graph_node *node, kvo_collection *proxy, const char *key,
     const kvo_value *element, bool is_new) {
   size_t count = model_read(node, key).count, index = ops_below(3), calls = fuzz_ledger.calls;
@@ -72,7 +72,8 @@ static void change_element(graph_node *node, kvo_collection *proxy, const char *
                              : kvo_collection_remove_at(proxy, index, NULL);
   change.may_be_untold = status;
   ops_end(&change);
-  if (status == KVO_NO_MEMORY || calls != fuzz_ledger.calls) return; // or others did more meanwhile
+  if (status == KVO_NO_MEMORY || calls != fuzz_ledger.calls)
+    return; // or operations inside the calls did more
   model_value now = model_read(node, key);
   FUZZ_REQUIRE(status == bounds(index, count + is_new));
   FUZZ_REQUIRE(now.count == (status      ? count
@@ -81,7 +82,7 @@ static void change_element(graph_node *node, kvo_collection *proxy, const char *
                now.kind == MODEL_UNKNOWN);
 }
 
-// Several, or none: then it may be no change.
+// Changes several elements or none, which may be no change.
 static void change_elements(graph_node *node, kvo_collection *proxy, const char *key,
     const kvo_value *element, kvo_collection *others, size_t which) {
   ledger_change change = ops_setting(node, key);
@@ -129,7 +130,7 @@ static void change_set(graph_node *node, kvo_collection *proxy, graph_node *elem
   kvo_value_destroy(&value);
 }
 
-// Through a proxy, which keeps the object until it is let go of.
+// Through a proxy, which retains the object until it is released.
 void ops_change_by_proxy(graph_node *node, graph_node *element) {
   size_t which = ops_below(3);
   const char *key = (const char *[]){"items", "tags", "wares"}[which];

@@ -1,4 +1,4 @@
-// Changes by hand.
+// Manual changes.
 #include "operations.h"
 
 #include <stdlib.h>
@@ -36,8 +36,8 @@ static size_t last_pair(const graph_node *node, const char *key) {
   return i;
 }
 
-// In a prior call of a setter that tells by hand its own will is open: a did would be of that, and one
-// that is opened and left open would be ended by the setter's did.
+// In a prior call of a setter with a manual pair, the setter's own will is open. A did here would close it, and a
+// pair left open here would be closed by the setter's did.
 static bool is_being_set_by_hand(const graph_node *node, const char *key) {
   const ledger_change *change = fuzz_ledger.top;
   while (change && (!change->is_by_hand || change->has_begun_finals || change->node != node ||
@@ -46,14 +46,14 @@ static bool is_being_set_by_hand(const graph_node *node, const char *key) {
   return change;
 }
 
-// Gives its index.
+// Returns the index of the new pair.
 static size_t open_pair(graph_node *node, const char *key) {
   ledger_change *change = malloc(sizeof *change);
   FUZZ_REQUIRE(change);
   *change = ops_setting(node, key);
   ops.pairs[ops.pair_count++] = (ops_pair){node, change, true};
   will(node, change);
-  size_t index = index_of(change); // others before it may have been closed meanwhile
+  size_t index = index_of(change); // pairs before it may have been closed in between
   ops.pairs[index].is_opening = false;
   return index;
 }
@@ -75,7 +75,7 @@ static void close_pair(size_t index) {
   kvo_object_release(ops_object(pair.node));
 }
 
-// Any of the open ones: pairs may cross. Of those of one key the last opened is meant.
+// Closes any open pair: pairs may cross. Of several for one key, the last opened.
 void ops_close_pair(size_t index) {
   const ops_pair *pair = &ops.pairs[index];
   if (!is_being_set_by_hand(pair->node, pair->change->key)) close_pair(index);

@@ -1,4 +1,4 @@
-// Who is told: callbacks, groups of them, and observer objects.
+// Observers: callbacks, groups of them, and observer objects.
 #include "operations.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static ops_record *record_of(const ledger_entry *entry) {
 
 // MARK: Observers
 
-// Often about the registration that was called, or the one after it.
+// Often about the registration that was called, or the next one.
 static void react(const ledger_entry *entry) {
   size_t choice = ops.depth < OPS_DEPTH ? ops_below(8) : 0;
   if (choice == 1) ops_operate(NULL);
@@ -42,7 +42,7 @@ void ops_take(void *observer, const char *level, const char *key_path, kvo_objec
 
 // MARK: Registrations
 
-// What has been registered has had its initial call.
+// A registration that has been made has had its initial call.
 static void check_registration(ledger_entry *entry, kvo_status status, const kvo_error *error) {
   ops_check(status, KVO_NO_MEMORY, error);
   if (status) entry->is_live = false;
@@ -65,8 +65,8 @@ void ops_add_callback(graph_node *node) {
   FUZZ_REQUIRE(!status == (*handle != NULL));
 }
 
-// Several keys with one handle, which the first entry has. Their initial calls do nothing: between
-// them some are registered and some are not.
+// Several keys with one handle, which the first entry holds. Their initial calls run no operations, because some keys
+// are not registered yet.
 void ops_add_group(graph_node *node) {
   kvo_options options = (kvo_options)ops_below(32);
   ledger_entry *entries = fuzz_ledger.entries + fuzz_ledger.count;

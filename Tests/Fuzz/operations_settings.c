@@ -17,7 +17,7 @@ ledger_change ops_setting(graph_node *node, const char *key) {
   return (ledger_change){.node = node, .key = key, .kind = KVO_SETTING, .is_automatic = true};
 }
 
-// By the setter of a number: one is silent, one tells by hand of other values.
+// By a number's setter. One is silent, and one announces other values manually.
 static ledger_change setting_number(graph_node *node, const char *key, double number) {
   ledger_change change = ops_setting(node, key);
   bool is_told_by_hand = !strcmp(key, "manual") && node->manual != number;
@@ -73,7 +73,7 @@ void ops_set_collection(graph_node *node) {
     ops_set_wares(node, made);
   } else {
     ledger_change change = ops_setting(node, which ? "tags" : "items");
-    if (which) change.kind = 0; // the setter of a set may tell of a replacement
+    if (which) change.kind = 0; // a set's setter may notify of a replacement
     ops_begin(&change);
     (which ? graph_node_setTags : graph_node_setItems)(node, made);
     ops_end(&change);
@@ -91,7 +91,7 @@ static void read_path(graph_node *node, const char *path) {
   kvo_value_destroy(&value);
 }
 
-// A number is stored at the end of the path, if it leads there.
+// Stores a number at the end of the path, if there is an object.
 void ops_set_by_path(graph_node *node) {
   double number = (double)ops_below(4);
   const char *path = ops_path(), *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;

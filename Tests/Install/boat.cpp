@@ -1,5 +1,5 @@
-// Classes made by the macros in C++, with a property of each type; what they tell (A3), and a
-// registration that ends with its owner, also where its initial call throws (D9).
+// C++ classes made by the macros, with a property of each type. Checks their notifications (A3), and a registration
+// that ends with its owner, also if its initial call throws (D9).
 #include <CKVORuntime.h>
 
 #include <cstdio>
@@ -106,7 +106,7 @@ public:
   ~observation() { kvo_handle_release(handle); }
 
 private:
-  observation() = default; // the other delegates to it, so that the destructor runs if it throws
+  observation() = default; // delegating, so that the destructor runs if this throws
   kvo_handle *handle = nullptr;
 };
 
@@ -164,6 +164,6 @@ int main() {
   } catch (const std::runtime_error &thrown) {
     std::printf("caught %s\n", thrown.what());
   }
-  boat_setBeam(made, 5); // told to nobody
+  boat_setBeam(made, 5); // notifies no observer
   kvo_object_release(&made->object);
 }

@@ -1,4 +1,4 @@
-// Children that are forked while other threads change and observe find the runtime in good order.
+// Forked children, made while other threads change and observe, find the runtime in a consistent state.
 #include <CKVORuntime.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ typedef struct gauge {
 KVO_CLASS_INTERFACE(gauge, GAUGE_PROPERTIES)
 KVO_CLASS_IMPLEMENTATION(gauge, "Gauge", kvo_root_class, GAUGE_PROPERTIES, NULL)
 
-// HANG: seconds, after which a process that hangs ends.
+// HANG: seconds after which a hanging process is ended.
 enum { THREADS = 2, CHILDREN = 200, HANG = 300 };
 
 static atomic_bool is_over;
@@ -61,7 +61,7 @@ static void limit(void) {
   alarm(HANG);
 }
 
-// A child is right if its observer is told once and its registration ends.
+// A child is right if its observer is called once and its registration ends.
 static int live(void) {
   int calls = 0;
   limit();

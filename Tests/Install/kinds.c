@@ -1,5 +1,4 @@
-// Properties of every scalar type: getter, observer and key-value coding agree at the ends of each. The list's parameter has
-// the name of a Key.
+// Properties of every scalar type: getter, observer and key-value coding agree at both ends of each range.
 #include <CKVORuntime.h>
 #include <float.h>
 #include <limits.h>
@@ -63,7 +62,7 @@ static void changed(void *context, kvo_object *object, const char *key, const kv
   (void)context, (void)object, (void)key;
   kvo_value_convert(&wide, kvo_type_for_encoding("D", NULL), kvo_change_get_new(change));
   delivered = *(const long double *)kvo_value_bytes(&wide);
-  // Not asked for: there is none, which reads as nothing.
+  // Not asked for: a missing value reads as nothing.
   if (kvo_value_get_int(kvo_change_get_old(change))) puts("an old value");
 }
 
@@ -74,7 +73,7 @@ static long double by_key(kvo_object *object, const char *key) {
   return *(const long double *)kvo_value_bytes(&wide);
 }
 
-// Sets the property, and sees what the others make of it.
+// Sets the property, and compares what getter, observer and key-value coding give.
 #define TRY(type, key, Key, value)                                                    \
   kinds_set##Key(one, (type)(value));                                                 \
   if (kinds_##key(one) != (type)(value) || delivered != (long double)(type)(value) || \

@@ -1,4 +1,4 @@
-// Properties of the types that C++ has besides, and of qualified ones.
+// Properties of types that only C++ has, and of qualified types.
 enum class suit : char16_t { hearts = 7 };
 
 #define OTHER_FIELDS \

@@ -1,4 +1,4 @@
-// An observer throws, and the change that it was told of is closed nevertheless (D9).
+// An observer throws, and the change that called it is closed nevertheless (D9).
 #include <CKVORuntime.h>
 
 #include <cstdio>
@@ -61,6 +61,6 @@ int main() {
   }
   set(object, 2);
   kvo_handle_release(handle);
-  set(object, 3); // told to nobody
+  set(object, 3); // notifies no observer
   kvo_object_release(object);
 }

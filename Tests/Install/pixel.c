@@ -1,4 +1,4 @@
-// Plain char is as signed as the compiler makes it: getter, observer and key-value coding agree.
+// Plain char has the compiler's signedness: getter, observer and key-value coding agree.
 #include <CKVORuntime.h>
 #include <limits.h>
 #include <stdio.h>

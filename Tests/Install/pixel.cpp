@@ -1,2 +1,2 @@
-// Plain char in C++, where templates tell its encoding.
+// Plain char in C++, where templates give its encoding.
 #include "pixel.c"

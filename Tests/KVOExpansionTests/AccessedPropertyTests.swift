@@ -4,10 +4,10 @@ import Testing
 
 @testable import KVOExpansion
 
-/// Q6: what the macro makes of properties with observers.
+/// Q6: the expansion of properties with observers.
 @Suite struct AccessedPropertyTests {
   @Test(
-    "Q6: in an observer's body, the property's own name stands for its storage; in closures, local functions and for local names it does not",
+    "Q6: in an observer's body the property's name is its storage, unless shadowed or in a closure",
     arguments: [
       ("x = 1", "_ = 1"), ("self.x += x", "self._ += _"),
       ("other.x = self.x.y", "other.x = self._.y"),
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "Q6: storage keeps type, first value, names of parameters and actor, and bodies their places")
+    "Q6: storage keeps type, default value, parameter names and actor; bodies keep their places")
   func storage() {
     let source = """
       // A comment.
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "Q6: a getter that keeps its value is affected by what it names, or warned of",
+    "Q6: a getter that caches its value depends on what it names, or gets a warning",
     arguments: [
       ("{ cache = cache ?? a + self.b; return cache! }", "[\"a\", \"b\"]", 0),
       ("{ if let cache { return cache }; let n = other.a; cache = n; return n }", nil, 1),
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "Q7: storage is coded under its property's name, where the class has no keys of its own")
+    "Q7: storage is coded under its property's name, if the class has no keys of its own")
   func codingKeys() {
     let source = """
       @KVO final class A: KVOObject {
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("Q7: a class with CodingKeys of its own gets the methods that it does not have")
+  @Test("Q7: a class with its own CodingKeys gets the coding methods that it lacks")
   func codingMethods() {
     func members(_ head: String, _ more: String = "") -> String {
       Asking.members(

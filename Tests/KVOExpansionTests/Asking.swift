@@ -1,9 +1,9 @@
 @testable import KVOExpansion
 
-/// Asks the plugin as the compiler does, and tells what it answers.
+/// Calls the plugin as the compiler does, and returns its answers.
 struct Asking {
   static let file = "/tmp/Account.swift"
-  /// Where the declaration stands in the file.
+  /// The declaration's offset in the file.
   static let offset = 100
 
   static func answer(_ text: String) -> JSON {
@@ -55,14 +55,14 @@ struct Asking {
     expand("KVOMacro", "member", source, in: contexts).0
   }
 
-  /// The lines that declare keys, without what is around them.
+  /// The lines that declare keys, without the enclosing function.
   static func declarations(_ body: String) -> [String] {
     members("@KVO class A: KVOObject {\n\(body)\n}").split(separator: "\n")
       .map { String($0.drop { $0 == " " }) }
       .filter { $0.hasPrefix("keys.") || $0.hasPrefix("_declareIsolatedKeys") || $0.hasPrefix("#") }
   }
 
-  /// A source as the compiler's offer makes it.
+  /// A source, after applying a fix-it as the compiler does.
   static func apply(_ fixIt: JSON, to source: String) -> String {
     guard case .array(let changes)? = fixIt["changes"] else { return "" }
     var text = Array(source.utf8)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import KVOExpansion
 
-/// What the macros make of declarations.
+/// The expansion of declarations.
 @Suite struct ExpansionTests {
   @Test(
-    "Q1 Q2: a stored var is observed, and nothing else is given an attribute",
+    "Q1 Q2: a stored var is observed, and no other member gets an attribute",
     arguments: [
       ("var x = 1", "@Observed"), ("\n  // var\n  private(set) var x: [Int] = []", "@Observed"),
       ("public internal(set) var x = { (a: Int) in a }", "@Observed"),
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "Q1: in a class with a dynamic property the others are left alone, computed ones and overrides excepted",
+    "Q1: a dynamic property leaves other stored ones alone, but not computed ones or overrides",
     arguments: [
       ("var x = 1", ""), ("dynamic var x = 1", "@Observed"), ("weak var x: A?", ""),
       ("dynamic weak var x: A?", "@KVOAccessed"), ("var x = 1 { didSet {} }", ""),
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("Q1: left alone means that the class's macro does not declare them either")
+  @Test("Q1: a property left alone is not declared by the class's macro either")
   func declaresMarked() {
     let members = Asking.members(
       "@KVO class A: B { dynamic var x = 1; var y = 1; var z: Int { y }; lazy var l = 1; @Clamped var c = 1 }"
@@ -141,7 +141,7 @@ import Testing
     expectEqual(Asking.declarations(body), lines)
   }
 
-  @Test("Q2: what stands under a condition is declared under it")
+  @Test("Q2: a member under a condition is declared under it")
   func conditions() {
     let body = """
       var a = 1
@@ -162,7 +162,7 @@ import Testing
       ])
   }
 
-  @Test("Q2: a condition around a member's attributes, or the class's, stands around nothing else")
+  @Test("Q2: a condition around the attributes of a member or class surrounds nothing else")
   func conditionalAttributes() {
     let condition = "#if X\n@objc\n#endif\n"
     let lines = ["#if X", "#endif", "keys.stored(\"x\", \\.x)"]
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(
-    "Q2: the override is as accessible as its class, calls its superclass's, and is not there for nothing"
+    "Q2: the override is as accessible as its class, calls super, and is made only if needed"
   )
   func override() {
     let expected = """
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("Q2: a member's own actor is that of its declaration, apart from the class's")
+  @Test("Q2: a member's own actor is that of its declaration, not the class's")
   func actorsOfMembers() {
     let source = "@Store @KVO class A: B { var x = 1; @MainActor var y = 1 }"
     expectEqual(
@@ -229,7 +229,8 @@ import Testing
       """)
   }
 
-  @Test("Q2: of a generic class, whose function can't be referred to, it holds the declarations")
+  @Test(
+    "Q2: for a generic class, whose function can't be named, the override holds the declarations")
   func genericOverride() {
     let expected = """
       nonisolated override class func _registerProperties() {
@@ -259,7 +260,7 @@ import Testing
     expectEqual(Asking.members(own, in: ["public extension S {}"]), expected)
   }
 
-  @Test("Q3: a weak or unowned property has storage beside it, and accessors that tell of it")
+  @Test("Q3: a weak or unowned property has storage beside it, and accessors that notify")
   func references() {
     let source = "@KVOAccessed private weak var owner: Person? = nil"
     expectEqual(
@@ -346,7 +347,7 @@ import Testing
         "@MainActor func countOfPrimes() -> Int { 1 }\n@OtherActor func objectInPrimes(at i: Int) -> Int { 2 }",
         []
       ),
-      // What is not there always is not called but where it is.
+      // A conditional method is called only under its condition.
       (
         "#if X\nfunc countOfPrimes() -> Int { 1 }\nfunc objectInPrimes(at i: Int) -> Int { 2 }\n#endif",
         []
@@ -374,7 +375,7 @@ import Testing
           "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
         ]
       ),
-      // Methods of other sense.
+      // Methods with the same names and another meaning.
       (
         "var page: Int { n }\nfunc addPage() {}\nfunc removePage() {}",
         ["keys.computed(\"page\", \\.page)"]
@@ -401,7 +402,7 @@ import Testing
         ["keys.dependency(\"total\", on: keyPathsForValuesAffectingTotal)"]
       ),
       ("func countOfPrimes() -> Int { 1 }", []), ("func insertObject(_ x: Int, at i: Int) {}", []),
-      // Observed storage is changed element by element as it is.
+      // The elements of observed storage are changed in place.
       (
         "var songs: [S] = []\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
         ["keys.stored(\"songs\", \\.songs)"]
@@ -423,7 +424,7 @@ import Testing
     expectEqual(Asking.declarations(body), lines)
   }
 
-  @Test("Q5: what is no class, or has no superclass, is an error at its name")
+  @Test("Q5: the macro on a non-class, or a class without superclass, is an error at its name")
   func wrongTypes() {
     let noClass = "@KVO is for classes, which inherit from KVOObject: only they can be observed."
     let trivia = "\n\n// what\n/* is */\n"
@@ -446,7 +447,7 @@ import Testing
     expectEqual(changes[0]["range"]?["startOffset"]?.int, Asking.offset + 15)
   }
 
-  @Test("Q5: what of a class can't be read is told at its line")
+  @Test("Q5: a part of a class that can't be read is reported at its line")
   func unreadable() {
     let nested = String(repeating: "\"\\(", count: 300) + String(repeating: ")\"", count: 300)
     expectEqual(
@@ -454,7 +455,7 @@ import Testing
         "@KVO: this class may be read wrongly, because of a string that nests too deep."), true)
   }
 
-  @Test("Q5: a validator that returns a result is told at its line to throw")
+  @Test("Q5: a validator that returns a result is reported at its line, to throw instead")
   func validatorWithResult() {
     let messages = Asking.messages(
       "@KVO class A: B {\nfunc validateName(_ v: inout String) -> Bool { true }\n}")
@@ -465,7 +466,7 @@ import Testing
   }
 
   @Test(
-    "Q5: what can't be observed is told at its line",
+    "Q5: an unobservable member is reported at its line",
     arguments: [
       ("var a = 1, b = 2", "error at 18: @KVO: a declaration of several variables"),
       ("var (a, b) = (1, 2)", "error at 18: @KVO: a declaration of several variables"),

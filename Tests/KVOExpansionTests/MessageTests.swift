@@ -3,10 +3,10 @@ import Testing
 
 @testable import KVOExpansion
 
-/// Q5: what the macro says where Swift's own message has no place, or does not say what to do.
+/// Q5: the macro's messages where Swift's own message has no location, or no remedy.
 @Suite struct MessageTests {
   @Test(
-    "Q5: a class that is sure to be no KVOObject gets one error with a mend, and no attributes",
+    "Q5: a class that can't be a KVOObject gets one error with a fix-it, and no attributes",
     arguments: [
       ("NSObject", "A: KVOObject {"), ("Foundation.NSObject, Codable", "A: KVOObject, Codable {"),
       ("Codable", "A: KVOObject, Codable {"),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "Q5: a read before super.init() is warned of, where the class shows that it is one",
+    "Q5: a read before super.init() gets a warning, where the class shows that it is one",
     arguments: [
       ("init(_ i: [Int]) { x = i; y = x.count }", ["x"]),
       ("init() { x = []; self.x.append(1); y = 1 }", ["x"]),
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("Q2: a property with another wrapper has its value by its key, and is offered @KVOIgnored")
+  @Test("Q2: a property with another wrapper has its value as key, and is offered @KVOIgnored")
   func wrapped() {
     expectEqual(Asking.declarations("@Clamped var x = 1"), ["keys.stored(\"x\", \\.x)"])
     expectEqual(Asking.declarations("@KVOIgnored @Clamped var x = 1"), ["keys.stored(\"x\", \\.x)"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KVOExpansion
 
-/// Methods that are named by a convention, and whose types or effects are not what it asks for.
+/// Methods named by a convention whose types or effects do not fit it.
 @Suite struct MisfitTests {
   private static let read =
     "func objectInSongs(at i: Int) -> Song { s }\nfunc countOfSongs() -> Int { 1 }"
@@ -11,7 +11,7 @@ import Testing
   private static let set = "var tags: Set<Int> { s }\nfunc removeTags(_ s: Set<Int>) {}"
 
   @Test(
-    "Q4 Q5: a method whose types or effects don't fit is left out, and told of at its line",
+    "Q4 Q5: a method whose types or effects don't fit is left out, and reported at its line",
     arguments: [
       (read, "func countOfSongs() -> UInt { 1 }", "it returns UInt, and not Int"),
       (read, "func countOfSongs() -> Int? { 1 }", "it returns Int?, and not Int"),
@@ -37,7 +37,7 @@ import Testing
       (set, "func addTagsObject(_ s: String) {}", "it takes String, and not Int"),
     ])
   func left(_ others: String, _ misfit: String, _ reason: String) {
-    // What fits stands where the misfit does otherwise.
+    // Leaves out the fitting method that the misfit replaces.
     let word = misfit.contains("countOf") ? "countOfSongs" : "objectInSongs"
     let rest = others.split(separator: "\n").filter { others != Self.read || !$0.contains(word) }
     let body = (rest + [misfit[...]]).joined(separator: "\n")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "Q4 Q5: a set whose members are asked by a method that does not fit has them by its property",
+    "Q4 Q5: a set with a misfitting member method gets its members from the property",
     arguments: [
       ("func memberOfTags(_ t: Int) throws -> Int? { t }", "it throws"),
       ("func memberOfTags(_ t: Int) -> Bool { true }", "it returns Bool, and not an optional"),
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "Q4 Q5: what can't be known, and what fits in other words, is used",
+    "Q4 Q5: a method whose types are unknown, or fit under another spelling, is used",
     arguments: [
       "func insertObject(_ s: Base, inSongsAt i: Swift.Int) throws -> Bool {}",
       "func insertObject(_ s: Any, inSongsAt i: Int) {}",
@@ -96,14 +96,14 @@ import Testing
   }
 
   @Test(
-    "Q4 Q5: of what no accessor is called there is no word",
+    "Q4 Q5: a key for which no accessor is called is not reported",
     arguments: [
       "func countOfSongs() -> UInt { 1 }", "func insertObject(_ s: inout Int, inSongsAt i: Int) {}",
       "func objectInSongs(at i: Int32) -> Int { 1 }",
       "func memberOfTags(_ t: Int) -> Bool { true }",
       "@KVOIgnored var songs: [S] = []\nfunc insertObject(_ s: Int, inSongsAt i: Int) {}",
       "class func keyPathsForValuesAffectingValue(forKey k: String) -> [String] { [] }",
-      // Properties that are not always there, or can't be read at once.
+      // Conditional properties, and ones whose getters are async or throw.
       "#if X\nvar songs: [S] { s }\n#endif\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
       "var tags: Set<S> { get async { s } }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
       "var tags: Set<S>? { s }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "Q4 Q5: what says something of a key in another type, or waits or throws, is left out and told of",
+    "Q4 Q5: a method with a wrong type, or that waits or throws, is left out and reported",
     arguments: [
       (
         "class func keyPathsForValuesAffectingX() -> [String] { [] }",

@@ -3,9 +3,9 @@ import Testing
 
 @testable import KVOExpansion
 
-/// The protocol, and the JSON that it is spoken in.
+/// The plugin protocol and its JSON.
 @Suite struct PluginTests {
-  @Test("Q1: the plugin says which version it speaks, and has nothing to load")
+  @Test("Q1: the plugin gives its protocol version, and has nothing to load")
   func capability() {
     let answer = Asking.answer(#"{"getCapability":{"capability":{"protocolVersion":7}}}"#)
     let capability = answer["getCapabilityResult"]?["capability"]
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "Q1: what another compiler asks is answered by one sentence that the build shows",
+    "Q1: another compiler's request is answered by one sentence that the build shows",
     arguments: [
       "", "{", "[]", "{}", #"{"a":1,"b":2}"#, #"{"expandMacro3":{}}"#,
       #"{"expandAttachedMacro":{}}"#,
@@ -35,7 +35,7 @@ import Testing
     expect(text.hasSuffix("."))
   }
 
-  @Test("Q1: a macro or role that is none of its own is made nothing of")
+  @Test("Q1: an unknown macro or role expands to nothing")
   func others() {
     for (type, role) in [("KVOIgnoredMacro", "peer"), ("KVOMacro", "conformance"), ("X", "member")]
     {
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "Q1: JSON is read as it is written",
+    "Q1: JSON is read as written",
     arguments: [
       .null, .bool(true), .bool(false), .number(0), .number(-12), .number(1.5), .string(""),
       .string("a\"b\\c\n\t\r\u{1}é🙂\u{2028}/"), .array([]),
@@ -56,7 +56,7 @@ import Testing
     expectEqual(JSON(Array(value.text.utf8)), value)
   }
 
-  @Test("Q1: spaces, escapes and surrogates are read, and what is no JSON is not")
+  @Test("Q1: spaces, escapes and surrogates are read, and invalid JSON is refused")
   func reading() {
     let text = #" { "a" : [ 1 , -2.5e1 , "\u00e9\ud83d\ude42\/\b\f" ] , "b" : null } "#
     let value: JSON = .object([
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("Q1: whatever is cut off or changed of a message is answered")
+  @Test("Q1: a message cut off or changed anywhere is answered")
   func damaged() {
     let message = Array(
       #"{"expandAttachedMacro":{"macro":{"typeName":"KVOMacro"},"macroRole":"member","declSyntax":{"source":"@KVO class A: B { var x = 1 }","location":{"fileName":"f","offset":1}}}}"#
@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-/// The same numbers in each run.
+/// A fixed random sequence.
 private struct Seeded: RandomNumberGenerator {
   var state: UInt64
   mutating func next() -> UInt64 {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import KVOExpansion
 
-/// What is said of computed properties' setters: that they tell nobody, or twice.
+/// The warnings about setters of computed properties: that they notify no observer, or twice.
 @Suite struct SetterCheckTests {
   @Test(
-    "Q5: a computed property whose setter tells nobody is warned of, and no other is",
+    "Q5: only a computed property whose setter notifies no observer gets a warning",
     arguments: [
       ("let model = M()\nvar x: Int { get { model.i } set { model.i = newValue } }", true),
       ("let model = M()\nvar x: Int { get { model.i } set(new) { self.model.i = new } }", true),
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "Q5 E3: a setter that tells by hand of what tells by itself is warned of, with a mend, and no other is",
+    "Q5 E3: only a setter that announces an automatic change gets a warning, with a fix-it",
     arguments: [
       ("willChangeValue(forKey: \"c\"); _c = newValue; didChangeValue(forKey: \"c\")", "_c", true),
       ("if _c != newValue { withChange(of: \\.c) { self._c = newValue } }", "_c", true),
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(
-    "Q5 E3: where the class says what affects the key, or another property would tell no more, nothing is mended",
+    "Q5 E3: no fix-it where the class declares the dependency, or another property would not help",
     arguments: [
       ("class func keyPathsForValuesAffectingC() -> Set<String> { [] }", false),
       ("override class func registerKeys() {}", false),
@@ -159,7 +159,7 @@ import Testing
     expectEqual(fixes.isEmpty, member.contains("{ _c }"))
   }
 
-  @Test("Q5: the warning has two mends: a bracket around what the setter does, and a mark")
+  @Test("Q5: the warning has two fix-its: a bracket around the setter's body, and a mark")
   func mended() {
     let source =
       "@KVO class A: B { let m = M(); var x: Int { get { m.i } set { m.i = newValue } } }"
@@ -174,7 +174,7 @@ import Testing
     expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
   }
 
-  @Test("Q5: the bracket leaves the lines of directives to them")
+  @Test("Q5: the bracket leaves lines of directives alone")
   func mendedAroundDirectives() {
     let body = "#if DEBUG\nm.j = 1\n#endif"
     let source =

@@ -6,8 +6,8 @@ import ModelFixtures
 import TestScopes
 import Testing
 
-/// B12: every type into every other, in every place that takes a value. What a row of the table says holds for each
-/// value of its type, so the outcome is that of the kinds of types.
+/// B12: conversion of every type to every other, in every place that takes a value. The outcome depends only on the
+/// two kinds of types, whatever the value.
 @Suite(.leakFree) struct ConversionTableTests {
   enum Kind { case number, text, rawNumber, rawText, date, url, uuid, data }
 
@@ -15,7 +15,7 @@ import Testing
   enum Word: String { case a, b }
   struct Marks: OptionSet, Hashable { let rawValue: UInt8 }
 
-  /// Whether values of one kind become values of the other.
+  /// Whether values of one kind convert to the other.
   static func becomes(_ from: Kind, _ to: Kind) -> Bool {
     switch (from, to) {
     case (.number, .number), (.text, .number), (.rawNumber, .number): true
@@ -121,7 +121,7 @@ import Testing
       (NSNumber(value: true), Int.self, "1"),
       (CGFloat(2.5), NSNumber.self, "2.5"), (Int8(3), NSDecimalNumber.self, "3"),
       ("t", NSMutableString.self, "t"),
-      // Not among the sources: swift-corelibs-foundation can't hash one.
+      // Not a source here: swift-corelibs-foundation can't hash one.
       (NSURL(string: "a:b")!, URL.self, "a:b"),
     ]
   }
@@ -139,7 +139,7 @@ import Testing
     expectEqual(try outcomes(type), [text])
   }
 
-  @Test("B12: an error names both types as Swift spells them, and the part at fault")
+  @Test("B12: an error names both types as Swift spells them, and the faulty element")
   func errors() {
     let object = Everything()
     func text(_ key: String, _ value: Any) -> String {
@@ -179,7 +179,8 @@ import Testing
     expectEqual(object.tags, ["a", "b"])
   }
 
-  @Test("B12 R3: raw values go to Foundation's serialisations as they come from them")
+  @Test(
+    "B12 R3: raw values are passed to Foundation's serialisations in the form they come from them")
   func rawValues() throws {
     let object = Everything()
     object.ranks = [.high]
@@ -204,10 +205,10 @@ import Testing
   }
 }
 
-/// A type, in every place that takes a value of it.
+/// A type, with every place that takes a value of it.
 private protocol Slot {
   var name: String { get }
-  /// The value that each place holds after the conversion; nil if the place refuses it.
+  /// The value in each place after the conversion; nil if the place refuses it.
   func outcomes(of value: Any) -> [(place: String, outcome: String?)]
 }
 
@@ -308,7 +309,7 @@ private struct TypedSlot<T: Hashable>: Slot {
     ] + memberOutcome(of: value, in: object)
   }
 
-  // swift-corelibs-foundation can hash only some of its objects: the others can't be members of any set.
+  // swift-corelibs-foundation can hash only some of its objects. The others can't be members of a set.
   private func memberOutcome(
     of value: Any, in object: TypedObject<T>
   ) -> [(place: String, outcome: String?)] {

@@ -31,7 +31,7 @@ import Testing
   enum Rank: Int { case low, high }
   enum Word: String { case a, b }
 
-  @Test("B13: they answer keys, key paths and operators")
+  @Test("B13: Foundation collections answer keys, key paths and operators")
   func reading() throws {
     let old = Old()
     expect(try old.value(forKeyPath: "list.@count") as? Int == 2)
@@ -91,7 +91,7 @@ import Testing
     expect(notes.last?.contains("removal") == true)
   }
 
-  @Test("B13 D3: they are compared by their elements, also ones that are not hashable")
+  @Test("B13 D3: Foundation collections are compared by elements, also unhashable ones")
   func distinct() throws {
     let old = Old()
     let log = Notes()
@@ -120,7 +120,7 @@ import Testing
     expectEqual(log.take().count, 2)
   }
 
-  @Test("B13: they take Swift's collections and each other")
+  @Test("B13: they accept Swift's collections and each other")
   func setting() throws {
     let old = Old()
     try old.setValue([4, 5], forKey: "list")
@@ -172,7 +172,7 @@ import Testing
     expectEqual(log.take().count, 3)
   }
 
-  @Test("B14: an NSDictionary is followed as any dictionary, to objects too")
+  @Test("B14: an NSDictionary is followed as any dictionary, also to objects")
   func followed() throws {
     let old = Old()
     let inner = Old(1)
@@ -186,7 +186,7 @@ import Testing
   }
 }
 
-/// Notifications as texts.
+/// Notifications as text.
 private final class Notes {
   private var texts: [String] = []
   private var tokens: [NSKeyValueObservation] = []

@@ -6,7 +6,7 @@ import ModelFixtures
 import TestScopes
 import Testing
 
-/// R3: what Foundation's serialisations make, set by key.
+/// R3: values from Foundation's serialisations, set by key.
 @Suite(.leakFree) struct FoundationValueTests {
   enum Rank: Int { case low, high }
 
@@ -40,7 +40,7 @@ import Testing
     try require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test("R3: what JSON has becomes a property's value, nil and numbers too, by its setter")
+  @Test("R3: a JSON value becomes a property's value through its setter, nil and numbers too")
   func fromJSON() throws {
     let entry = Entry()
     try entry.setValuesForKeys(
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "R3: NSNull is nil to a property of any type, at the top alone; others get what they were given"
+    "R3: NSNull is nil for any type at the top level only; nested values stay unchanged"
   )
   func untyped() throws {
     let entry = Entry()
@@ -68,7 +68,7 @@ import Testing
     expect(entry.anything is NSNumber)
   }
 
-  @Test("R3: NSNull for what is not optional goes to setNilValueForKey")
+  @Test("R3: NSNull for a non-optional goes to setNilValueForKey")
   func nilForScalar() throws {
     let entry = Entry()
     try entry.setFoundationValue(NSNull(), forKey: "count")
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("R3: nothing is set where one value can't be")
+  @Test("R3: nothing is set if one value can't be")
   func allOrNothing() throws {
     let entry = Entry()
     #expect(throws: KeyValueError.self) {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("R3: objects of Foundation are what is in them, along a key path too")
+  @Test("R3: Foundation objects convert to the values in them, along a key path too")
   func objects() throws {
     let entry = Entry()
     try entry.setFoundationValue(1, forKeyPath: "boss.count")
@@ -119,7 +119,7 @@ import Testing
     expect(entry.marks == [1, nil] && entry.limits == ["b": 2.5])
   }
 
-  @Test("R3: values go back with NSNull for nil, as JSON has them")
+  @Test("R3: values are returned with NSNull for nil, as in JSON")
   func toJSON() throws {
     let entry = Entry()
     entry.name = nil

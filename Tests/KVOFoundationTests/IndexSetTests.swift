@@ -6,10 +6,10 @@ import ModelFixtures
 import TestScopes
 import Testing
 
-/// R2: Foundation's indexes.
+/// R2: Foundation's index sets.
 @Suite(.leakFree) struct IndexSetTests {
   @Test(
-    "R2: RangeSet and IndexSet are made of each other",
+    "R2: RangeSet and IndexSet convert to each other",
     arguments: [
       [], [0..<1], [0..<3, 5..<6], [2..<3, 1_000_000..<2_000_000], [0..<Int(Int32.max)],
     ])
@@ -35,7 +35,7 @@ import Testing
     override class func registerKeys() { declareKeys { $0.stored("songs", \.songs) } }
   }
 
-  @Test("R2: changes by hand take an IndexSet, through the class's own override")
+  @Test("R2: manual changes take an IndexSet, through the class's own override")
   func byHand() throws {
     let list = Playlist()
     var told: [IndexSet?] = []
@@ -57,7 +57,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("R2: what compiled without the library means what it meant")
+  @Test("R2: code compiled without the library keeps its meaning")
   func ambiguity() {
     let list = Playlist()
     list.withChange(.insertion, at: .init(integer: 0), forKey: "songs") {
@@ -74,7 +74,7 @@ import Testing
     ) { indexes.append(change?.indexSet) }
   }
 
-  @Test("R2: a proxy's mutations take an IndexSet, each one change, told in dictionaries too")
+  @Test("R2: a proxy's mutations take an IndexSet, each is one change, also in dictionaries")
   func proxies() throws {
     let (shelf, watching) = (Shelf(), Watching())
     shelf.numbers = [1, 2, 3]

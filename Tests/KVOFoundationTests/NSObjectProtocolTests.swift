@@ -6,19 +6,19 @@ import ModelFixtures
 import TestScopes
 import Testing
 
-/// R1: objects where Foundation asks for an `NSObjectProtocol`.
+/// R1: objects where Foundation wants an `NSObjectProtocol`.
 @Suite(.leakFree) struct NSObjectProtocolTests {
   final class Delegate: Tracked, CacheDelegate {
     @Observed var evicted = 0
     func cache(_ cache: NSCache<AnyObject, AnyObject>, willEvictObject obj: Any) { evicted += 1 }
   }
 
-  /// What Foundation's delegates are refined from.
+  /// Foundation's delegate protocols refine this one.
   protocol CacheDelegate: NSObjectProtocol {
     var evicted: Int { get }
   }
 
-  /// Equal by what it has, as a subclass may say.
+  /// Equal by content, as a subclass may define it.
   final class Coin: Tracked, CustomStringConvertible {
     let worth: Int
     init(_ worth: Int) {
@@ -31,7 +31,7 @@ import Testing
     var debugDescription: String { "coin" }
   }
 
-  @Test("R1: an object is equal to itself alone, and to nothing that is none")
+  @Test("R1: an object equals only itself, and never nil or another kind of object")
   func identity() {
     let (object, other) = (Delegate(), Delegate())
     let seen: any NSObjectProtocol = object
@@ -43,7 +43,7 @@ import Testing
     expect(seen.description.hasPrefix("<Delegate: 0x"))
   }
 
-  @Test("R1: overridden isEqual and hash(into:) are those of the protocol, optional or not")
+  @Test("R1: overridden isEqual and hash(into:) serve the protocol, optional or not")
   func overridden() {
     let (one, same, other) = (Coin(1), Coin(1), Coin(2))
     let seen: any NSObjectProtocol = one
@@ -59,7 +59,7 @@ import Testing
     expectEqual(String(reflecting: Coin(2)), "a coin of 2")
   }
 
-  @Test("R1: an object is a delegate, and still observed")
+  @Test("R1: an object can be a delegate, and still be observed")
   func delegate() {
     let object = Delegate()
     weak let held: (any CacheDelegate)? = object

@@ -13,7 +13,7 @@ import Testing
     ByReads.self,
   ]
 
-  /// The keys of which observers were notified, with the new values.
+  /// The keys that notified, with the new values.
   private func observe(_ work: KVOOperation, _ lines: Locked<[String]>) throws
     -> [KeyValueObservation]
   {
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "R5: each form waits for its dependency, executes and finishes, and notifies of it",
+    "R5: each form waits for its dependency, executes and finishes, with notifications",
     arguments: 0..<forms.count)
   func runs(_ index: Int) throws {
     let (work, first, queue) = (Self.forms[index].init(), KVOBlockOperation {}, KVOOperationQueue())
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R5: what Operation lets subclasses override can be overridden, and is called")
+  @Test("R5: the members that Operation lets subclasses override can be overridden, and are called")
   func overrides() throws {
     let (work, calls) = (Overriding(), Locked<[String]>([]))
     work.note = { line in calls.withLock { $0.append(line) } }
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "B2 R5: what a library's class stores is no key of its subclasses, and not in their mirrors")
+    "B2 R5: stored properties of a library's class are not keys of its subclasses, nor in mirrors")
   func internals() throws {
     let work = Naming()
     expectEqual(try work.value(forKey: "state") as? String, "mine")
@@ -174,7 +174,7 @@ import Testing
 
 // MARK: Forms
 
-/// The interface that the tests use of each form.
+/// The interface of each form that the tests use.
 private class Form: KVOOperation, @unchecked Sendable {
   let runs = Count()
   override required init() {}
@@ -191,7 +191,8 @@ private class Form: KVOOperation, @unchecked Sendable {
 
 private enum Phase: Int, Sendable { case ready, executing, finished }
 
-/// A private state behind a concurrent queue; what depends on it is said for all keys at once, without super's.
+/// A private state guarded by a concurrent queue. The dependencies are declared for all keys at once, without
+/// super's.
 private final class ByQueue: Form, @unchecked Sendable {
   private let access = DispatchQueue(label: "state", attributes: .concurrent)
   private var stored = Phase.ready
@@ -226,7 +227,7 @@ private final class ByQueue: Form, @unchecked Sendable {
   }
 }
 
-/// A private state behind a lock, whose setter announces the key that the state stands for before and after.
+/// A private state guarded by a lock. Its setter announces the key of the old state and of the new one.
 private final class ByLock: Form, @unchecked Sendable {
   private let lock = NSLock()
   private var stored = Phase.ready
@@ -289,7 +290,7 @@ private final class ByLock: Form, @unchecked Sendable {
   }
 }
 
-/// A flag for each key, which announces it by its observers.
+/// A flag for each key, whose property observers announce it.
 private final class ByFlags: Form, @unchecked Sendable {
   private var _executing = false {
     willSet { willChangeValue(forKey: "isExecuting") }
@@ -351,7 +352,7 @@ private final class BySetters: Form, @unchecked Sendable {
   }
 }
 
-/// An observed property, on which keys are declared to depend, `isReady` as a whole.
+/// An observed property, on which all keys depend, also `isReady`.
 private final class ByDeclaration: Form, @unchecked Sendable {
   private let storage = Locked(Phase.ready)
   var phase: Phase {
@@ -378,7 +379,7 @@ private final class ByDeclaration: Form, @unchecked Sendable {
   }
 }
 
-/// The macro alone: what the keys read affects them.
+/// Only the macro: the keys depend on what they read.
 @KVO private final class ByReads: Form, @unchecked Sendable {
   private var phase = Phase.ready
 
@@ -417,7 +418,7 @@ private final class Overriding: KVOOperation, @unchecked Sendable {
   }
 }
 
-/// Has a property by the name of one that its superclass keeps to itself.
+/// Has a property with the name of a private one of its superclass.
 private final class Naming: KVOOperation, @unchecked Sendable {
   var state = "mine"
 }

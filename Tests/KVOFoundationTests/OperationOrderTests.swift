@@ -7,19 +7,19 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R5, R6: operations and queues that two threads change, in every order.
+/// R5, R6: two threads change operations and queues, in every order.
 @Suite(.leakFree, .serialized) struct OperationOrderTests {
   init() { LibraryLocks.areGates() }
 
   private typealias Change = (name: String, make: @Sendable (Works) -> Void)
 
-  /// An operation, and what it may wait for.
+  /// An operation, and one that it may depend on.
   private final class Works: Sendable {
     let work = KVOBlockOperation {}
     let first = KVOBlockOperation {}
     let second = KVOBlockOperation {}
 
-    /// What can be done to one that waits for the first.
+    /// Actions on an operation that waits for the first one.
     static let waiting: [Change] = [
       ("the first starts", { $0.first.start() }),
       ("the first is cancelled", { $0.first.cancel() }),
@@ -29,7 +29,7 @@ import Testing
       ("the second starts", { $0.second.start() }),
     ]
 
-    /// What can be done to one that waits for none.
+    /// Actions on an operation that waits for none.
     static let ready: [Change] = [
       ("it starts", { $0.work.start() }),
       ("it is cancelled", { $0.work.cancel() }),
@@ -37,7 +37,7 @@ import Testing
     ]
   }
 
-  /// What observers of an operation have read last.
+  /// The values that observers of an operation have read last.
   private final class Observers {
     private var tokens: [KeyValueObservation] = []
     private var known: [(newest: Newest<String>, read: @Sendable () -> String)] = []
@@ -79,18 +79,18 @@ import Testing
   }
 
   @Test(
-    "R5: whatever two threads do to an operation that waits, its observers know its state in the end"
+    "R5: observers know a waiting operation's final state, whatever two threads do to it"
   )
   func waiting() async throws {
     try await tryAnyTwo(of: Works.waiting, switches: 2) { $0.work.addDependency($0.first) }
   }
 
-  @Test("R5: whatever two threads do to one that is ready, its observers know its state in the end")
+  @Test("R5: observers know a ready operation's final state, whatever two threads do to it")
   func ready() async throws {
     try await tryAnyTwo(of: Works.ready, switches: 3) { _ in }
   }
 
-  @Test("R5: of the priorities that two threads set a queue has the last, in every order")
+  @Test("R5: if two threads set priorities, a queue has the last one, in every order")
   func priorities() async {
     let tried = await inAllOrders { orders in
       let work = KVOBlockOperation {}
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "R5: a completion block that is set while the operation finishes is called or stays, in every order"
+    "R5: a completion block set while the operation finishes is called or kept, in every order"
   )
   func completion() async {
     let tried = await inAllOrders { orders in
@@ -122,7 +122,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("R6: two threads add to a queue, and its observers know how many there are in the end")
+  @Test("R6: if two threads add to a queue, its observers know the final count")
   func added() async {
     let tried = await inAllOrders(ofSwitches: 2) { orders in
       let (queue, newest) = (KVOOperationQueue(), Newest<Int>())

@@ -6,10 +6,10 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R6: queues that tell what is in them.
+/// R6: queues that notify of their operations.
 @Suite(.leakFree, .serialized) struct OperationQueueTests {
   @Test(
-    "R6: operations and their count are told when some are added, as one, and when one has finished"
+    "R6: operations and their count notify once for several added, and for each that finishes"
   )
   func counts() {
     let queue = KVOOperationQueue()
@@ -31,7 +31,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("R6: its settings are told and set by key, isSuspended by its other name as well")
+  @Test("R6: its settings notify and are set by key, isSuspended by its other name as well")
   func settings() throws {
     let queue = KVOOperationQueue()
     let told = Locked<[String]>([])
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(
-    "R6: an operation has left before the queue that executes it knows of its end",
+    "R6: an operation has left before its executing queue learns that it ended",
     arguments: [false, true])
   func leaves(isScheduled: Bool) {
     let (queue, work, counts) = (KVOOperationQueue(), KVOBlockOperation {}, Locked<[Int]>([]))
@@ -93,7 +93,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// An operation that finishes in its `start()`, and notifies of that or not.
+  /// An operation that finishes in its `start()`, with or without notifying.
   final class Quick: KVOOperation, @unchecked Sendable {
     private let hasEnded = Locked(false)
     private let notifies: Bool
@@ -107,10 +107,10 @@ import Testing
     private func end() { hasEnded.withLock { $0 = true } }
   }
 
-  @Test("R6: an operation has not finished for the underlying queue before it has left")
+  @Test("R6: an operation has left before it is finished for the underlying queue")
   func endsWhenLeft() throws {
     let (queue, work, states) = (KVOOperationQueue(), Quick(notifies: true), Locked<[String]>([]))
-    // Before the queue does, which observes the operation as well.
+    // Before the queue, which observes the operation as well.
     let token = try work.observe(keyPath: "isFinished") { work, _ in
       let isThere = queue.operationCount == 1
       states.withLock { $0.append("\(isThere) \(work.operation.isFinished)") }
@@ -122,7 +122,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("R6: an operation whose start() returns when it has finished leaves, notified of or not")
+  @Test("R6: an operation whose start() returns finished leaves, whether or not it notifies")
   func endsUnnotified() {
     let (queue, counts) = (KVOOperationQueue(), Locked<[Int]>([]))
     let token = queue.observe(\.operationCount, options: [.new]) { _, change in
@@ -136,7 +136,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// An operation that finishes when it is told to.
+  /// An operation that finishes on request.
   final class Later: KVOOperation, @unchecked Sendable {
     private let state = Locked((hasStarted: false, hasEnded: false))
     var hasStarted: Bool { state.withLock { $0.hasStarted } }

@@ -6,9 +6,9 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R5: operations that tell of their state, run by Foundation's queues.
+/// R5: operations that notify of their state, run by Foundation's queues.
 @Suite(.leakFree, .serialized) struct OperationTests {
-  /// What was told, in the order in which it was, by whatever threads.
+  /// The notifications, in order, from any threads.
   final class Told: Sendable {
     private let lines = Locked<[String]>([])
     var all: [String] { lines.withLock { $0 } }
@@ -29,7 +29,7 @@ import Testing
     override func main() { runs.add() }
   }
 
-  /// As the guides on Apple's platforms have an asynchronous operation, with KVOOperation for Operation.
+  /// An asynchronous operation as in the guides for Apple's platforms, with KVOOperation in place of Operation.
   final class ByHand: Work, @unchecked Sendable {
     private let flags = Locked((executing: false, finished: false))
     override var isAsynchronous: Bool { true }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// By one property that the keys depend on.
+  /// By one property on which the keys depend.
   final class ByState: Work, @unchecked Sendable {
     enum State { case waiting, running, done }
     private let storage = Locked(State.waiting)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("R5: a queue runs it once, and each state is told, old and new")
+  @Test("R5: a queue runs it once, and each state notifies with old and new")
   func run() throws {
     let (told, work, queue) = (Told(), Work(), OperationQueue())
     let tokens = try told.observe(work, as: "w")
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "R5: asynchronous ones end by what they tell: by hand, by a dependency, by a bracket",
+    "R5: asynchronous ones end by what they announce: manually, by a dependency, by a bracket",
     arguments: [ByHand.self, ByState.self, ByBracket.self, Work.self] as [Work.Type])
   func asynchronous(type: Work.Type) async {
     let (work, next, queue) = (make(type), Work(), OperationQueue())
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("R5: isReady is told when the last dependency finishes, is taken away or cancelled")
+  @Test("R5: isReady notifies when the last dependency finishes, is removed or is cancelled")
   func readiness() throws {
     let (told, work) = (Told(), Work())
     let (first, second) = (Work(), Work())
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(
-    "R5: a cancelled one finishes without main, whatever it waits for, and by a queue's wish too")
+    "R5: a cancelled one finishes without main, even while waiting, also if its queue cancels")
   func cancelling() throws {
     let (told, queue) = (Told(), OperationQueue())
     let (work, other) = (Work(), Work())
@@ -194,7 +194,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R5: Foundation's own operations wait for it by `operation`, which keeps it")
+  @Test("R5: Foundation's own operations wait for it through `operation`, which retains it")
   func foreign() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -215,7 +215,7 @@ import Testing
     expectEqual(log.all, ["keyed", "again", "plain"])
   }
 
-  @Test("R5: it is run and lives until it has finished, and not longer")
+  @Test("R5: it lives while it runs, until it has finished, and not longer")
   func lifetime() {
     let queue = OperationQueue()
     weak var seen: Work?
@@ -226,7 +226,7 @@ import Testing
       work.waitUntilFinished()
     }
     queue.waitUntilAllOperationsAreFinished()
-    expect(seen?.isFinished != false)  // read once: it may end between two
+    expect(seen?.isFinished != false)  // read once: it may finish between two reads
     weak var never: Work?
     do {
       let (work, waiting) = (Work(), Work())
@@ -237,7 +237,7 @@ import Testing
     expect(never == nil)
   }
 
-  @Test("R5: priorities are the queue's, keys are read and set by name")
+  @Test("R5: priorities are passed to the queue; keys are read and set by name")
   func keys() throws {
     let work = Work()
     work.queuePriority = .high
@@ -258,7 +258,7 @@ import Testing
         let work = KVOBlockOperation { runs.add() }
         if let last { work.addDependency(last) }
         let token = work.observe(\.isFinished) { work, _ in if work.isFinished { ends.add() } }
-        // Not by the completion block, which may be called before the last observer.
+        // The test does not wait for the completion block, which may run before the last observer.
         tokens.withLock { $0.append(token) }
         queue.addOperation(work)
         if number % 7 == 0 { work.cancel() }

@@ -6,12 +6,12 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R7: one tree of progress that two threads change, in every order.
+/// R7: two threads change one tree of progress, in every order.
 @Suite(.leakFree) struct ProgressOrderTests {
   init() { LibraryLocks.areGates() }
 
   @Test(
-    "R7: of two threads that complete two children one notifies of the parent's end, whichever comes first"
+    "R7: of two threads completing children, one notifies of the parent's end, in every order"
   )
   func childrenFinish() async throws {
     let tried = try await inAllOrders { orders in
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "R7: a child that is added while its parent is cancelled, paused or goes on notifies of that, in every order",
+    "R7: a child added while its parent is cancelled, paused or resumed notifies, in every order",
     arguments: Change.allCases)
   func addedWhileChanged(change: Change) async throws {
     let tried = try await inAllOrders { orders in
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Any two changes
 
-  /// A tree of three, and one that is not in it yet.
+  /// A tree of three, and a fourth progress outside it.
   private final class Tree: Sendable {
     let top = KVOProgress(totalUnitCount: 3)
     let part: KVOProgress
@@ -119,7 +119,7 @@ import Testing
     ]
   }
 
-  /// What observers of all progresses of a tree have read last.
+  /// The values that observers of all progresses of a tree have read last.
   private final class Observers {
     private var tokens: [KeyValueObservation] = []
     private var known: [(name: String, newest: Newest<String>, read: @Sendable () -> String)] = []
@@ -133,7 +133,7 @@ import Testing
         for key in keys {
           let newest = Newest<String>()
           let read: @Sendable () -> String = {
-            // As one step: what is tried is who is notified, and when.
+            // Runs as one step: only the order of notifications is explored.
             Orders.withoutGates { "\((try? progress.value(forKey: key)) ?? "-")" }
           }
           newest.note(read)
@@ -146,7 +146,7 @@ import Testing
     var areRight: Bool { known.allSatisfy { $0.newest.value == $0.read() } }
   }
 
-  @Test("R7: whatever two threads change of a tree at once, its observers know it in the end")
+  @Test("R7: observers know a tree's final state, whatever two threads change at once")
   func anyTwo() async throws {
     for (index, one) in Tree.changes.enumerated() {
       for other in Tree.changes[index...] where one.name != "loose joins part" {

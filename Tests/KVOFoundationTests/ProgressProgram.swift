@@ -3,12 +3,13 @@ import KVOFoundation
 import KVORuntime
 import TestSupport
 
-/// A random tree of progress, which is changed as one of Foundation's is. Its portions may be more than there is of the parent.
+/// A random tree of progress, changed in parallel with one of Foundation's. Its portions may exceed the parent's
+/// total.
 final class ProgressProgram {
   private var random: Random
   private var tree: [KVOProgress] = []
   private var plain: [Progress] = []
-  /// For each progress and key what an observer has read last.
+  /// For each progress and key, the value that an observer has read last.
   private var known: [Locked<[String: String]>] = []
   private var tokens: [KeyValueObservation] = []
 
@@ -23,9 +24,9 @@ final class ProgressProgram {
     Int64(range.lowerBound + random.next(range.count))
   }
 
-  /// What an observer has missed, or what is not as Foundation has it; nil if nothing is.
+  /// A missed notification, or a difference from Foundation; nil if there is none.
   func difference() throws -> String? {
-    // No larger: Foundation's own stops the program where fractions have no common denominator that is an integer.
+    // No larger, because Foundation's own stops the program where fractions have no common integer denominator.
     let totals: [Int64] = [1, 2, 3, 4, 6]
     for _ in 0..<(2 + random.next(4)) { try grow(totals[random.next(totals.count)]) }
     var steps = ""
@@ -49,7 +50,7 @@ final class ProgressProgram {
           seen.withLock { $0[key] = value }
         })
     }
-    // A late one has done something.
+    // A child added late has progress already.
     if random.next(3) == 0 { set(index, number(0..<3)) }
     guard index > 0 else { return }
     let (parent, portion) = (random.next(index), number(0..<4))

@@ -6,7 +6,7 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// Reads a progress on another thread as it dies.
+/// Reads a progress on another thread while it dies.
 private final class LastReader: Sendable {
   private let progress: KVOProgress
   private let reads: Count
@@ -22,14 +22,14 @@ private final class LastReader: Sendable {
   }
 }
 
-/// R7: progress that tells of itself.
+/// R7: a progress notifies of itself.
 @Suite(.leakFree) struct ProgressTests {
   private static let keys = [
     "totalUnitCount", "completedUnitCount", "fractionCompleted", "isIndeterminate", "isFinished",
     "isCancelled", "isPaused",
   ]
 
-  @Test("R7: units, and what comes of them, are told with old and new values")
+  @Test("R7: units, and values computed from them, notify with old and new values")
   func units() throws {
     let (progress, told) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
     expect(progress.isIndeterminate)
@@ -53,7 +53,7 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: a child's change is one of the fractions above, its end one of the parent's units")
+  @Test("R7: a child's change changes the ancestors' fractions, its end the parent's units")
   func tree() throws {
     let top = KVOProgress(totalUnitCount: 2)
     let middle = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
@@ -82,7 +82,7 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: cancelling, pausing and going on are told of all that is part of it")
+  @Test("R7: cancelling, pausing and resuming notify for all descendants")
   func cancelling() throws {
     let top = KVOProgress(totalUnitCount: 2)
     let child = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
@@ -105,7 +105,7 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: settings are told; a plain child counts; handlers are called")
+  @Test("R7: settings notify; a plain child counts; handlers are called")
   func rest() async throws {
     let progress = KVOProgress(totalUnitCount: 2)
     let told = Locked<[String]>([])
@@ -140,11 +140,11 @@ private final class LastReader: Sendable {
     }
   }
 
-  @Test("R7: a child counts as finished when it has done as much as it has, with its children")
+  @Test("R7: a child has finished when its own and its children's units reach its total")
   func overcommitted() throws {
     let top = KVOProgress(totalUnitCount: 3)
     let part = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
-    // More of the part than there is.
+    // A portion larger than the total.
     let leaf = KVOProgress(totalUnitCount: 3, parent: part, pendingUnitCount: 2)
     let told = Locked<[String]>([])
     let tokens = try observe(top, "top", ["completedUnitCount"], told)
@@ -156,7 +156,7 @@ private final class LastReader: Sendable {
   }
 
   @Test(
-    "R7: a progress whose child goes back is cancelled with its parent, as long as it has something to do"
+    "R7: a progress whose child goes back is cancelled with its parent while unfinished"
   )
   func goesBack() throws {
     let top = KVOProgress(totalUnitCount: 2)
@@ -164,7 +164,7 @@ private final class LastReader: Sendable {
     let leaf = KVOProgress(totalUnitCount: 1, parent: part, pendingUnitCount: 1)
     leaf.completedUnitCount = 1
     leaf.completedUnitCount = 0
-    // By its own units it has finished; with the child's it is half done.
+    // It has finished by its own units; with the child's it is half done.
     part.completedUnitCount = 2
     let told = Locked<[String]>([])
     let tokens = try observe(part, "part", ["isCancelled"], told)
@@ -174,7 +174,7 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: whatever is done to a tree, counted twice or too much, its observers know it all")
+  @Test("R7: observers know a tree's state, also with units counted twice or in excess")
   func random() throws {
     for seed in 0..<Environment.times(300) {
       expectEqual(try ProgressProgram(seed: seed).difference(), nil, "seed \(seed)")
@@ -199,7 +199,7 @@ private final class LastReader: Sendable {
   // MARK: Large trees
 
   @Test(
-    "R7: however many children there are, cancelling, pausing and going on are told of each on a small stack"
+    "R7: cancelling, pausing and resuming many children notify for each on a small stack"
   )
   func wide() async {
     await #expect(processExitsWith: .success) {
@@ -219,7 +219,7 @@ private final class LastReader: Sendable {
     }
   }
 
-  @Test("R7: however deep a tree is, it is built, changed and let go of on a small stack")
+  @Test("R7: a tree of any depth is built, changed and released on a small stack")
   func deep() async {
     await #expect(processExitsWith: .success) {
       var top: KVOProgress? = KVOProgress(totalUnitCount: 2)
@@ -241,7 +241,7 @@ private final class LastReader: Sendable {
     }
   }
 
-  @Test("R7: a child that has done nothing is told of to its parent alone, any other to all above")
+  @Test("R7: a child without progress notifies its parent only, others all ancestors")
   func added() {
     let top = KVOProgress(totalUnitCount: 2)
     let parent = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
@@ -261,7 +261,7 @@ private final class LastReader: Sendable {
   }
 }
 
-/// Observes keys of a progress, and notes each change with a name for the progress.
+/// Observes keys of a progress, and records each change under a name for the progress.
 func observe(
   _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
 ) throws -> [KeyValueObservation] {

@@ -6,10 +6,10 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R7: progresses that are current, subclassed, a queue's, and read by computed properties.
+/// R7: current progresses, subclasses, a queue's progress, and computed properties that read one.
 @Suite(.leakFree, .serialized) struct ProgressTreeTests {
   @Test(
-    "R7: the first progress made while one is current is its child; without a child the units are done"
+    "R7: the first progress made while one is current is its child; without one the units are done"
   )
   func current() {
     let (whole, fractions) = (KVOProgress(totalUnitCount: 10), Locked<[Double]>([]))
@@ -59,7 +59,7 @@ import Testing
     expect(inner.isFinished && outer.completedUnitCount == 1)
   }
 
-  @Test("R7: what is not current can't resign, nor become current twice")
+  @Test("R7: a progress that is not current can't resign, nor become current twice")
   func misuse() async throws {
     let resigned = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       KVOProgress(totalUnitCount: 1).resignCurrent()
@@ -107,7 +107,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: descriptions are kept and notified, and empty at first")
+  @Test("R7: descriptions are kept and notify, and are empty at first")
   func descriptions() throws {
     let (progress, lines) = (KVOProgress(totalUnitCount: 1), Locked<[String]>([]))
     let tokens = try ["localizedDescription", "localizedAdditionalDescription"].map { key in
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("R7: a subclass overrides what is open, and has keys of its own")
+  @Test("R7: a subclass overrides the open members, and has keys of its own")
   func subclass() throws {
     let progress = Halting(parent: nil)
     progress.totalUnitCount = 2
@@ -176,7 +176,7 @@ import Testing
     withExtendedLifetime((tokens, token)) {}
   }
 
-  @Test("R6: a queue's progress counts what main() has done, once its total is set")
+  @Test("R6: a queue's progress counts finished main() calls, once its total is set")
   func queue() {
     let (queue, fractions) = (KVOOperationQueue(), Locked<[Double]>([]))
     queue.maxConcurrentOperationCount = 1

@@ -42,7 +42,7 @@ import Testing
     try members.sorted(using: sorts).map(\.name)
   }
 
-  @Test("R4: by one key after the other, each ascending or not, equals in their order")
+  @Test("R4: sorts by one key after the other, each ascending or not, stably")
   func keys() throws {
     expectEqual(try names([KeyValueSort("age")]), ["Zoë", "Bob", "anna", "Émil"])
     expectEqual(
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("R4: strings by case or without, by the locale, by a comparator of one's own")
+  @Test("R4: strings by case or without, by the locale, by a custom comparator")
   func orders() throws {
     expectEqual(
       try names([KeyValueSort("name", comparing: .caseInsensitive)]).prefix(2), ["anna", "Bob"])
@@ -114,7 +114,7 @@ import Testing
     expectEqual(Member.reads, 100)
   }
 
-  @Test("R4: a wrong key and values without an order are errors, with an array as it was")
+  @Test("R4: a wrong key and values without an order are errors, and leave the array unchanged")
   func errors() throws {
     #expect(throws: KeyValueError.undefinedKey(key: "agge", className: "Member")) {
       try members.sorted(using: KeyValueSort("agge"))

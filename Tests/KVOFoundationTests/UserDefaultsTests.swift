@@ -7,7 +7,7 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// R8: defaults that are observed by their keys.
+/// R8: observing defaults by their keys.
 @Suite(.leakFree, .serialized) struct UserDefaultsTests {
   private static let count = Count()
   private let suite: String
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("R8: each default is told by its key, set in any way, and removed")
+  @Test("R8: each default notifies under its key, set in any way, and removed")
   func keys() throws {
     let (defaults, told) = (try made(), Locked<[String]>([]))
     let token = try observe(defaults, "volume", told)
@@ -64,7 +64,7 @@ import Testing
     withExtendedLifetime((token, other)) {}
   }
 
-  @Test("R8: values are of the types that they were set as")
+  @Test("R8: values have the types with which they were set")
   func values() throws {
     let defaults = try made()
     defaults.set(Float(1.5), forKey: "f")
@@ -85,7 +85,7 @@ import Testing
     defaults.removePersistentDomain(forName: suite)
   }
 
-  @Test("R8: registering tells the keys that had no value of their own, removing gives them back")
+  @Test("R8: registering notifies for keys without a value; removing restores registered values")
   func registering() throws {
     let (defaults, told) = (try made(), Locked<[String]>([]))
     let (registered, set) = ("registered-\(suite)", "set-\(suite)")
@@ -103,7 +103,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R8: all that stand for one suite are told, others are not")
+  @Test("R8: all objects of one suite notify, others do not")
   func suites() throws {
     let (defaults, told) = (try made(), Locked<[String]>([]))
     let same = try require(KVOUserDefaults(suiteName: suite))
@@ -139,7 +139,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("R8: what goes past it is not told, and read all the same")
+  @Test("R8: a change past the object does not notify, and is read all the same")
   func past() throws {
     let (defaults, told) = (try made(), Locked<[String]>([]))
     let token = try observe(defaults, "a", told)
@@ -150,7 +150,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("R8: threads set, register and read at a time")
+  @Test("R8: threads set, register and read at once")
   func threads() throws {
     let defaults = try made()
     let changes = Count()
@@ -170,7 +170,8 @@ import Testing
 
   // MARK: All orders of two threads
 
-  /// Runs what changes a default beside something else, and returns whether its observer knows the last value.
+  /// Runs a change of a default concurrently with something else, and returns whether its observer knows the last
+  /// value.
   private func isKnown(
     _ orders: Orders, from first: Int?, _ change: @escaping @Sendable (Settings) -> Void,
     and other: @escaping @Sendable (Settings) -> Void
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test(
-    "R8: a key that is set while all are replaced, or removed while one is registered, is known in every order"
+    "R8: a key set or removed during a bulk change is known, in every order"
   )
   func replacedWhileSet() async throws {
     LibraryLocks.areGates()
@@ -213,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "R8: another object for the suite is told of a change that began before it was made, in every order"
+    "R8: a new object of the suite notifies of a change begun before it was made, in every order"
   )
   func madeWhileSet() async throws {
     LibraryLocks.areGates()
@@ -236,7 +237,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("R8: objects die while another thread makes some, and their handlers make others")
+  @Test("R8: objects die while another thread makes others, and handlers make more")
   func dieWhileMade() {
     onThreads(2) { _ in
       for _ in 0..<100 {
@@ -247,7 +248,7 @@ import Testing
     }
   }
 
-  @Test("R8: however many keys there are, each is told on a small stack")
+  @Test("R8: any number of keys notify each on a small stack")
   func manyKeys() async {
     await #expect(processExitsWith: .success) {
       let defaults = KVOUserDefaults()

@@ -1,11 +1,11 @@
-/// What a change has: kinds, and nil.
+/// The parts of a change: kinds, and nil.
 import Expectations
 import KVOMove
 import Testing
 
 extension MoveTests {
   @Test(
-    "the kind of a change is what it was made to",
+    "the kind of a change is the one it was converted to",
     arguments: [
       ("NSKeyValueChange(rawValue: c![.kindKey] as! UInt)!", "(c![.kindKey] as! NSKeyValueChange)"),
       ("NSKeyValueChange(rawValue: c?[.kindKey] as! UInt)", "(c?[.kindKey] as? NSKeyValueChange)"),
@@ -31,7 +31,7 @@ extension MoveTests {
   }
 
   @Test(
-    "what a change has of an optional property is listed where nil is taken for its absence",
+    "a use of an optional property's change that takes nil for absence is listed",
     arguments: [
       ("\\.name", "if c.newValue == nil {}", true),
       ("\\.name", "if let n = c.oldValue { print(n) }", true),

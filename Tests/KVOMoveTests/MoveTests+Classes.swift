@@ -1,4 +1,4 @@
-/// Which class a name means, where several have it and where it is written with what it stands in.
+/// Which class a name means where several have it, and where it is written with its enclosing types.
 import Expectations
 import KVOMove
 import Testing
@@ -53,14 +53,14 @@ extension MoveTests {
     expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
-  @Test("another module's class of the root's name is another class") func otherRoot() {
+  @Test("a class of the root's name in another module is another class") func otherRoot() {
     let source = "class A: My.NSObject { @objc dynamic var x = 0 }"
     let moved = Self.moved(source)
     expectEqual(moved.text, source)
     expect(moved.findings.contains { $0.reason.hasSuffix("no KVOObject (My.NSObject)") })
   }
 
-  @Test("classes of one name in two files are each what they are") func sameName() {
+  @Test("classes of one name in two files are kept apart") func sameName() {
     let sources = [
       ("A.swift", "class T: UIView {}"),
       ("B.swift", "class T: NSObject { @objc dynamic var x = 0 }"),
@@ -77,7 +77,7 @@ extension MoveTests {
   }
 
   @Test(
-    "where one of several classes is meant, it is told",
+    "an ambiguous reference to one of several classes is reported",
     arguments: [
       "class U: T { @objc dynamic var y = 0 }", "extension T { @objc dynamic var y: Int { 0 } }",
     ])
@@ -92,7 +92,7 @@ extension MoveTests {
       })
   }
 
-  @Test("a private class of another file is not meant") func privateClass() {
+  @Test("a private class of another file is ignored") func privateClass() {
     let moved = move([
       ("A.swift", "private class T: UIView {}"), ("B.swift", "class T: NSObject {}"),
       ("C.swift", "class U: T { @objc dynamic var y = 0 }"),

@@ -1,4 +1,4 @@
-/// Which variables are contexts: those whose address is all that the sources use of them.
+/// Which variables are contexts: those of which only the address is used.
 import Expectations
 import KVOMove
 import Testing
@@ -9,7 +9,7 @@ extension MoveTests {
   }
 
   static let contexts = [
-    // Another one of that name is used otherwise.
+    // Another variable of that name has another use.
     Case(
       "private var c = 0\n\(use("&c"))\nfunc f() { var c = 0; c += 1 }",
       "private let c = KVOContext()\n\(use("c"))\nfunc f() { var c = 0; c += 1 }"),
@@ -28,7 +28,7 @@ extension MoveTests {
       "class A { static var c = 0 }\nclass B { \(use("&A.c")); func f(c: Int) { print(c) } }",
       "class A { static let c = KVOContext() }\nclass B { \(use("A.c")); func f(c: Int) { print(c) } }"
     ),
-    // One that all objects share is isolated as they are.
+    // A static one is isolated as its class is.
     Case(
       "@MainActor class A { private static var c = 0; \(use("&Self.c")) }",
       "@MainActor class A { private nonisolated static let c = KVOContext(); \(use("Self.c")) }"),
@@ -41,23 +41,23 @@ extension MoveTests {
     Case(
       "@MainActor class A { class N { static var c = 0; \(use("&N.c")) } }",
       "@MainActor class A { class N { static let c = KVOContext(); \(use("N.c")) } }"),
-    // A parameter, and a closure's, hide it.
+    // A parameter, or a closure's, shadows it.
     Case(
       "private var context = 0\n\(use("&context"))\n"
         + "func h(context: P?) { if context == nil { f(context: context) } }; let d = { context in f(context) }",
       "private let context = KVOContext()\n\(use("context"))\n"
         + "func h(context: P?) { if context == nil { f(context: context) } }; let d = { context in f(context) }"
     ),
-    // What is read or written is none.
+    // A variable that is read or written is no context.
     Case("private var c = 0\n\(use("&c")); func f() { c += 1 }", nil),
     Case("private var c = 0\n\(use("&c")); let d = { print(c) }", nil),
     Case("class A { var c = 0; \(use("&c")) }\nfunc f(a: A) { a.c = 1 }", nil),
     Case("class A { static var c = 0; \(use("&c")) }\nlet n = A.c", nil),
-    // And what no address is taken of.
+    // Nor is one whose address is never taken.
     Case("var c = 0", nil),
   ]
 
-  @Test("a context is what nothing else uses", arguments: contexts)
+  @Test("a variable used for nothing else is a context", arguments: contexts)
   func context(_ edit: Case) {
     expectEqual(Self.moved(edit.there).text, edit.here)
     expect(Self.moved(edit.here).edits.isEmpty)
@@ -79,7 +79,7 @@ extension MoveTests {
     expectEqual(moved.dropFirst().map(\.text), others)
   }
 
-  @Test("a context of another file is one, unless it is used otherwise there") func shared() {
+  @Test("a context of another file is one, unless it has another use there") func shared() {
     let uses = Self.use("&shared") + "; " + Self.use("&A.own")
     let declares = "var shared = 0\nclass A { static var own = 0 }"
     let moved = move([("A.swift", declares), ("B.swift", uses)])

@@ -1,4 +1,4 @@
-/// Where the runtime's imports are put.
+/// The place of the runtime's imports.
 import Expectations
 import KVOMove
 import Testing
@@ -33,7 +33,8 @@ extension MoveTests {
   ].map { Case($0.there + "class A: NSObject {}\n", $0.here + "class A: KVOObject {}\n") }
 
   @Test(
-    "imports stand where all conditions have them, and name what they named", arguments: importEdits
+    "imports are placed where all conditions have them, and name the same modules",
+    arguments: importEdits
   )
   func imports(_ edit: Case) {
     let moved = Self.moved(edit.there)

@@ -1,10 +1,10 @@
-/// What is told of classes of the main actor.
+/// The findings about classes of the main actor.
 import Expectations
 import KVOMove
 import Testing
 
 extension MoveTests {
-  @Test("a class of the main actor has what is not isolated listed")
+  @Test("for a class on the main actor, nonisolated members are listed")
   func isolation() {
     let body =
       "override func observeValue(forKeyPath k: String?) { t = 1 }; deinit { a.removeObserver(self, forKeyPath: k) }"

@@ -1,4 +1,4 @@
-/// That edits meet at one place, and lines end in any way, without harm to the text or to the diff.
+/// Edits that meet at one place, and any line ends, leave text and diff intact.
 import Expectations
 import KVOMove
 import Testing
@@ -29,7 +29,7 @@ extension MoveTests {
     expectEqual(Self.patched(lines.there, by: moved.diff), lines.here)
   }
 
-  @Test("the diff of each source says what is written, and what is written stays as it is")
+  @Test("the diff of each source shows the edits, and unedited text stays unchanged")
   func diffs() {
     for source in Self.allSources {
       for style in [ObservableStyle.macro, .wrapper] {
@@ -41,7 +41,7 @@ extension MoveTests {
     }
   }
 
-  /// What the tables and the corpus have.
+  /// The line ends of the tables and of the corpus.
   static var allSources: [String] {
     let tables =
       edits + macroEdits + announcements + findings + lines + importEdits + modifierEdits + nested
@@ -51,7 +51,7 @@ extension MoveTests {
     return tables.map(\.there) + names + files.map(\.text)
   }
 
-  /// A source with a unified diff applied to it, by other means than the tool's.
+  /// Applies a unified diff to a source, independently of the tool.
   static func patched(_ source: String, by diff: String) -> String {
     let newline = UInt8(ascii: "\n")
     let ended = { (text: String) in

@@ -1,4 +1,4 @@
-/// The word `dynamic`, which is a name as well, and attributes that stand there already.
+/// The word `dynamic`, which may be a name, and attributes that are present already.
 import Expectations
 import KVOMove
 import Testing
@@ -17,7 +17,7 @@ extension MoveTests {
   @Test("a name that is also a modifier stays", arguments: names)
   func name(_ source: String) {
     expectEqual(Self.moved(source).text, source)
-    // Also in a class whose modifiers of that name are removed.
+    // Also in a class from which the modifiers of that name are removed.
     let inside = Case(
       "class A: NSObject { @objc dynamic var x = 0\nfunc g() {\n\(source)\n} }",
       "class A: KVOObject { @Observed var x = 0\nfunc g() {\n\(source)\n} }")
@@ -40,14 +40,14 @@ extension MoveTests {
   }
 
   @Test(
-    "what is marked already is not marked again",
+    "an attribute is not added twice",
     arguments: ["@KVO", "@KVORuntime.KVO", "@KVO @MainActor"])
   func marked(_ attribute: String) {
     let moved = Self.moved("\(attribute) class A: KVOObject { @objc dynamic var x = 1 }", .macro)
     expectEqual(moved.text, "\(attribute) class A: KVOObject { var x = 1 }")
   }
 
-  @Test("what the macro observes is known for what it is when the source is moved again")
+  @Test("a property that the macro observes is recognised when the source is moved again")
   func integers() {
     let source =
       "class A: NSObject { @objc dynamic var n = 3 }; let s = a.value(forKeyPath: \"b.@sum.n\") as! Double"
@@ -58,7 +58,7 @@ extension MoveTests {
   }
 
   @Test(
-    "a computed property that Objective-C could see keeps its key where it is read or set by key",
+    "a computed property visible to Objective-C keeps its key where it is used by key",
     arguments: [("", "@objc "), ("@objcMembers ", "")])
   func key(_ attributes: (String, String)) {
     let source =
@@ -72,7 +72,7 @@ extension MoveTests {
     expect(coded.hasPrefix(ignored) && coded.contains("keys.computed(\"i\", \\.i)"))
   }
 
-  @Test("a computed property that tells by hand stays one that the macro knows")
+  @Test("a computed property that announces its changes stays recognised by the macro")
   func byHand() {
     let setters = [
       "willChangeValue(forKey: \"i\"); m.i = newValue; didChangeValue(forKey: \"i\")",

@@ -1,11 +1,11 @@
-/// What is told of a `didSet`.
+/// The findings about a `didSet`.
 import Expectations
 import KVOMove
 import Testing
 
 extension MoveTests {
   @Test(
-    "of a class that becomes no @KVO class, a didSet is listed once, and not at all where it does nothing or none can observe",
+    "a didSet outside @KVO classes is listed once, unless it does nothing or can't be observed",
     arguments: [
       ("@objc dynamic var x = 0 { didSet { x = 1 } }", ["without a test"]),
       ("@objc dynamic var x = 0 { didSet { self.x = min(x, 4) } }", ["without a test"]),
@@ -34,7 +34,7 @@ extension MoveTests {
   }
 
   @Test(
-    "of a class that becomes a @KVO class, observers that run in its own init or deinit are listed",
+    "in a class that becomes @KVO, observers that run in its own init or deinit are listed",
     arguments: [
       ("var x = 0 { didSet { x = 1 } }", []),
       ("weak var x: A? { didSet { n += 1 } }", []),
@@ -55,7 +55,7 @@ extension MoveTests {
     for (finding, reason) in zip(found, reasons) { expect(finding.reason.contains(reason)) }
   }
 
-  @Test("a weak property's didSet is not told of beside what says that nobody observes it")
+  @Test("a weak property's didSet is not reported when the property is reported as unobserved")
   func didSetsOfWeak() {
     let source = "class A: NSObject { @objc dynamic weak var x: A? { didSet { n += 1 } } }"
     expectEqual(

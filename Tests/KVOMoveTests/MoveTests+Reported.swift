@@ -1,16 +1,16 @@
-/// Small inputs that testers have reported, each of which stands for a class of faults.
+/// Small inputs that testers have reported. Each represents a class of bugs.
 import Expectations
 import KVOMove
 import Testing
 
 extension MoveTests {
-  /// A class that a source of its own needs nothing else for.
+  /// Moves one source on its own.
   private static func macro(_ source: String) -> MovedSource {
     move([(path: "A.swift", text: source)])[0]
   }
 
   static let reported = [
-    // A private variable behind a setter that locks.
+    // A private variable with a locking setter.
     Case(
       "class A: NSObject { private var raw = 0; @objc dynamic var x: Int { get { q.sync { raw } } "
         + "set { q.sync(flags: .barrier) { raw = newValue } } } }",
@@ -21,20 +21,20 @@ extension MoveTests {
         + "func store(_ v: Int) { r = v } }",
       "@KVO class A: KVOObject { @KVOIgnored var r = 0; var x: Int { get { r } "
         + "set { withChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"),
-    // A property that the setter sets is observable already.
+    // The setter sets a property that is observable already.
     Case(
       "class A: NSObject { @objc dynamic var r = 0; @objc dynamic var x: Int { get { r } "
         + "set { store(newValue) } }; func store(_ v: Int) { r = v } }",
       "@KVO class A: KVOObject { var r = 0; var x: Int { get { r } "
         + "set { store(newValue) } }; func store(_ v: Int) { r = v } }"),
-    // Observers that announce.
+    // Property observers that announce.
     Case(
       "class A: NSObject { @objc dynamic var x = 0\n"
         + "var f = 0 { willSet { willChangeValue(forKey: \"f\") } didSet { didChangeValue(forKey: \"f\") } } }",
       "@KVO class A: KVOObject { var x = 0\n"
         + "@KVOIgnored var f = 0 { willSet { willChangeValue(forKey: \"f\") } didSet { didChangeValue(forKey: \"f\") } } }"
     ),
-    // NSObject as any object, as a token, and as an object that is used by key.
+    // NSObject as any object, as a token, and as an object used by key.
     Case("let j = d as? [String: NSObject]\nlet t: NSObject = NSObject()", nil),
     Case(
       "func f(o: NSObject, p: NSObject) { o.setValue(1, forKey: k) }",
@@ -59,7 +59,7 @@ extension MoveTests {
       "class A: NSObject { @objc dynamic var t = 1 }\nextension A { override var description: String { \"\\(t)\" } }",
       "@KVO class A: KVOObject { var t = 1 }\nextension A: CustomStringConvertible { var description: String { \"\\(t)\" } }"
     ),
-    // A property that is not observable can be read before the superclass's initialiser.
+    // A property that is not observable may be read before super.init().
     Case(
       "class A: NSObject { @objc dynamic var n: Int; private var d = [1]; override init() { n = d[0]; super.init() } }",
       "@KVO class A: KVOObject { var n: Int; @KVOIgnored private var d = [1]; override init() { n = d[0]; super.init() } }"
@@ -69,12 +69,12 @@ extension MoveTests {
       "import Foundation\nclass S { var t: Any?; func f(_ j: Job) { t = j.observe(\\.state) { _, _ in } } }",
       "import Foundation\nimport KVORuntime\nclass S { var t: Any?; func f(_ j: Job) { t = j.observe(\\.state) { _, _ in } } }"
     ),
-    // The project's own class of a name of Foundation's.
+    // The project's own class with the name of one of Foundation's.
     Case(
       "class Operation: Foundation.Operation { func f() { willChangeValue(forKey: k) } }\nclass D: Operation {}",
       "class Operation: KVOOperation, @unchecked Sendable { func f() { willChangeValue(forKey: k) } }\n"
         + "class D: Operation, @unchecked Sendable {}"),
-    // A name of Objective-C's.
+    // An Objective-C name.
     Case(
       "class A: NSObject { @objc dynamic var xs = [1]; "
         + "@objc(insertObject:inXsAtIndex:) func add(_ x: Int, at i: Int) { xs.insert(x, at: i) } }",
@@ -85,7 +85,7 @@ extension MoveTests {
       "@KVO class A: KVOObject {\n  var isShown = false\n\n  override class func registerKeys() {\n"
         + "    declareKeys { keys in\n      keys.computed(\"shown\", \\.isShown, affectedBy: [\"isShown\"])\n    }\n  }\n}\nlet k = \"shown\""
     ),
-    // A context of each object, and of any literal.
+    // A context per object, and with any literal.
     Case(
       "class A: NSObject { private var c = 1; func f() { addObserver(self, forKeyPath: k, options: [], context: &c) } }",
       "class A: KVOObject { private let c = KVOContext(); "
@@ -103,7 +103,7 @@ extension MoveTests {
       "public class A: KVOObject {\n  class func keyPathsForValuesAffectingX() -> Set<String> { [] }\n\n"
         + "  public override class func registerKeys() {\n    declareKeys { keys in\n"
         + "      keys.dependency(\"x\", on: self.keyPathsForValuesAffectingX())\n    }\n  }\n}"),
-    // The attribute of a class in one that stays what it is.
+    // A moved class nested in one that is not moved.
     Case(
       "class S: Thread { @objc class E: NSObject { @objc dynamic var x = 0 } }",
       "class S: Thread { @KVO class E: KVOObject { var x = 0 } }"),
@@ -118,7 +118,7 @@ extension MoveTests {
       "class A: NSObject { @objc dynamic var x = 0; func f() { print(dictionaryWithValues(forKeys: [k])) } }",
       "@KVO class A: KVOObject { var x = 0; func f() { print(try! dictionaryWithFoundationValues(forKeys: [k])) } }"
     ),
-    // Without its attribute, a method is found as well.
+    // A convention method without `@objc` is found as well.
     Case(
       "class A: NSObject { @objc dynamic var x = 0; class func keyPathsForValuesAffectingX() -> Set<String> { [] } }",
       "@KVO class A: KVOObject { var x = 0; class func keyPathsForValuesAffectingX() -> Set<String> { [] } }"
@@ -215,7 +215,8 @@ extension MoveTests {
     ),
   ]
 
-  @Test("what can't be moved is reported at its line, once", arguments: reportedFindings)
+  @Test(
+    "a construct that can't be moved is reported at its line, once", arguments: reportedFindings)
   func reportedFinding(_ source: String, _ line: Int, _ harm: Harm, _ reason: String) {
     let moved = Self.macro("\n" + source)
     let found = moved.findings.filter { $0.reason.contains(reason) }
@@ -223,7 +224,7 @@ extension MoveTests {
     expectEqual(found.map(\.line), [line])
   }
 
-  @Test("what conditions keep from Linux, and Swift 2, stays byte for byte")
+  @Test("code that conditions exclude from Linux, and Swift 2, is unchanged byte for byte")
   func excluded() {
     let there = "class A: NSObject { @objc dynamic var x = 0 }"
     let here = "@KVO class A: KVOObject { var x = 0 }"
@@ -237,7 +238,7 @@ extension MoveTests {
     expectEqual(Self.macro(older).text, older)
   }
 
-  @Test("a class that takes no part is left as it is, with what the sources say of it")
+  @Test("a class without key-value observing is unchanged, except for sources that mention it")
   func bystanders() {
     let files = [
       "class A: NSObject { @objc func f() {}; override var description: String { \"\" } }\nlet m = Mirror(reflecting: a)",
@@ -253,7 +254,7 @@ extension MoveTests {
     }
   }
 
-  @Test("a class takes part by what another source does, with those above and below it")
+  @Test("a class takes part if another source uses it, with its superclasses and subclasses")
   func participants() {
     let classes = [
       "class A: NSObject { var x = 0 }", "class B: A { @objc func f() {} }", "class C: B {}",
@@ -272,7 +273,7 @@ extension MoveTests {
     }
   }
 
-  @Test("findings are ordered by their harm") func order() {
+  @Test("findings are ordered by severity") func order() {
     let moved = Self.macro(
       "let s = #selector(f)\nlet p = NSPredicate(format: f)\nlet k = change[.kindKey] as? UInt")
     expectEqual(moved.findings.map(\.harm), [.differs, .missing, .refused])

@@ -89,7 +89,7 @@ extension MoveTests {
     expectEqual(Self.moved("let k = #keyPath(_x.y)").text, "let k = \"_x.y\"")
   }
 
-  @Test("what a protocol has optionally is listed") func optional() {
+  @Test("an optional requirement of a protocol is listed") func optional() {
     let moved = Self.moved("@objc protocol P { @objc optional var x: Int { get } }" + Self.evidence)
     expectEqual(moved.text, "protocol P { optional var x: Int { get } }" + Self.evidence)
     expectEqual(

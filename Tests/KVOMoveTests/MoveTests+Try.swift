@@ -21,7 +21,7 @@ extension MoveTests {
     Case("if b { a.value(forKey: k) }", "if b { try a.value(forKey: k) }"),
   ].map { Case("func f() throws { \($0.there) }", "func f() throws { \($0.here) }") }
 
-  @Test("what can't throw takes try!", arguments: tries)
+  @Test("a call that can't throw takes try!", arguments: tries)
   func tries(_ edit: Case) {
     expectEqual(Self.moved(edit.there).text, edit.here)
     expect(Self.moved(edit.here).edits.isEmpty)

@@ -1,4 +1,4 @@
-/// What kvo-move makes of small sources, what it tells of them, and that it leaves all else as it is.
+/// The edits and findings of kvo-move for small sources, and that it changes nothing else.
 import Expectations
 import Foundation
 import KVOMove
@@ -11,11 +11,11 @@ import Testing
     var here: String
     var testDescription: String { there }
 
-    /// - Parameter here: Nil if nothing is changed.
+    /// - Parameter here: nil if nothing is changed.
     init(_ there: String, _ here: String?) { (self.there, self.here) = (there, here ?? there) }
   }
 
-  /// Has the classes of the tables take part in observing.
+  /// Makes the tables' classes take part in observing.
   static let uses = """
     func use(p1: A, p2: B, p3: C, p4: T, p5: U, p6: Item) {
       p1.observe(keyPath: k) {}; p2.observe(keyPath: k) {}; p3.observe(keyPath: k) {}
@@ -23,7 +23,7 @@ import Testing
     }
     """
 
-  /// A function that makes a source one of key-value observing, and that no edit changes.
+  /// A function that marks a source as using key-value observing, and that no edit changes.
   static let evidence = "\nfunc tell() { willChangeValue(forKey: k) }"
 
   static func moved(_ source: String, _ style: ObservableStyle = .wrapper) -> MovedSource {
@@ -114,7 +114,7 @@ import Testing
     Case(
       "func f(_ v: Any?) { let v = v\nswitch v { case is NSNull: break } }",
       "func f(_ v: Any?) { let v = v\nswitch v { case .some(Optional<Any>.none): break } }"),
-    // What can't be seen is left, and told.
+    // A construct that the tool can't see through is left and reported.
     Case("switch row[0] { case is NSNull: break }", "switch row[0] { case is NSNull: break }"),
     Case(
       "func g(_ v: Any?) {}\nfor v in vs { switch v { case is NSNull: break } }",
@@ -150,13 +150,13 @@ import Testing
     ),
   ]
 
-  @Test("each edit is made, and where it is not meant nothing is", arguments: edits)
+  @Test("each edit is made, and none where it does not apply", arguments: edits)
   func edit(_ edit: Case) {
     expectEqual(Self.moved(edit.there + Self.evidence).text, edit.here + Self.evidence)
     expect(Self.moved(edit.here + Self.evidence).edits.isEmpty)
   }
 
-  @Test("what names say is said by registerKeys") func keys() {
+  @Test("what the names imply is declared by registerKeys") func keys() {
     let source = """
       class A: NSObject {
         @objc dynamic var x = 0 { didSet {} }
@@ -227,7 +227,9 @@ import Testing
         + "func insertObject(_ x: Int, inXsAt i: Int) { mutableArray(\\.xs).insert(x, at: i) } }"),
   ]
 
-  @Test("by the macro the class is marked, and what it can't observe", arguments: macroEdits)
+  @Test(
+    "the class is marked with the macro, with the members that it can't observe",
+    arguments: macroEdits)
   func macroEdit(_ edit: Case) {
     let moved = Self.moved(edit.there, .macro)
     expectEqual(moved.text, edit.here)
@@ -236,8 +238,8 @@ import Testing
   }
 
   static let announcements = [
-    // A change announced by hand is not announced again by the variable that the setter sets. Another property over that variable
-    // notifies by itself.
+    // The variable that the setter sets must not announce a manually announced change again. Another property over
+    // that variable notifies by itself.
     Case(
       "class A: NSObject { private var m = 0, s = 2; @objc dynamic var x: Int { get { m * s } "
         + "set { willChangeValue(forKey: \"x\"); m = newValue / s; didChangeValue(forKey: \"x\") } }\n"
@@ -252,7 +254,7 @@ import Testing
         + "set { willChangeValue(forKey: \"x\"); m = newValue; didChangeValue(forKey: \"x\") } } }"),
   ]
 
-  @Test("what is announced by hand and by the setter is listed", arguments: announcements)
+  @Test("a change announced both manually and by the setter is listed", arguments: announcements)
   func announcement(_ edit: Case) {
     let moved = Self.moved(edit.there, .macro)
     expectEqual(moved.text, edit.here)
@@ -260,7 +262,7 @@ import Testing
     expect(Self.moved(edit.here, .macro).edits.isEmpty)
   }
 
-  @Test("a lazy property that was observable is told of by the macro's style too") func lazy() {
+  @Test("a lazy property that was observable is reported in the macro's style too") func lazy() {
     let moved = Self.moved("class A: NSObject { @objc dynamic lazy var x = 0 }", .macro)
     expectEqual(moved.text, "@KVO class A: KVOObject { @KVOIgnored lazy var x = 0 }")
     expect(moved.findings.contains { $0.reason.contains("lazy") })
@@ -302,14 +304,14 @@ import Testing
     Case("func f() { (", "can't be read"),
   ]
 
-  @Test("what needs a human is told with its line", arguments: findings)
+  @Test("a construct that needs a human is reported with its line", arguments: findings)
   func finding(_ finding: Case) {
     let found = Self.moved("let path = #keyPath(x)\n\n" + finding.there).findings
     expect(found.contains { $0.line == 3 && $0.reason.contains(finding.here) }, "\(found)")
   }
 
   @Test(
-    "what breaks off anywhere is read to its end",
+    "a source that breaks off anywhere is read to its end",
     arguments: [
       "! is NSNull", "observationInfo", "x.observationInfo", "perform(", "perform()",
       "case is NSNull",
@@ -324,7 +326,7 @@ import Testing
     }
   }
 
-  @Test("the line is that of the source as the edits leave it")
+  @Test("the line is that of the source after the edits")
   func lineAfterwards() {
     let source = """
       import Foundation
@@ -339,7 +341,7 @@ import Testing
     expectEqual(moved.modules, ["KVORuntime"])
   }
 
-  @Test("a cast to Foundation's index sets asks for no module, and what else names them does")
+  @Test("a cast to Foundation's index sets needs no import; other uses of them do")
   func indexSets() {
     let start = "import Foundation\nclass A: NSObject {}\n"
     let cast = Self.moved(start + "let i = change?[.indexesKey] as? IndexSet")
@@ -347,7 +349,7 @@ import Testing
     expectEqual(Self.moved(start + "let i = IndexSet()").modules, ["KVOFoundation", "KVORuntime"])
   }
 
-  @Test("a superclass and an extension may stand in other files") func files() {
+  @Test("a superclass and an extension may be in other files") func files() {
     let moved = move([
       ("A.swift", "class A: B { @objc dynamic var x = 0 }"), ("B.swift", "class B: NSObject {}"),
       ("C.swift", "extension A { @objc dynamic var y: Int { x } }"),
@@ -357,7 +359,7 @@ import Testing
     expectEqual(moved[2].text, "extension A { var y: Int { x } }")
   }
 
-  @Test("the diff has the lines that differ, with three around") func diff() {
+  @Test("the diff has the lines that differ, with three of context") func diff() {
     let source = (1...9).map { "// \($0)\n" }.joined() + "class A: NSObject {}\n// end"
     expectEqual(
       Self.moved(source).diff,
@@ -376,7 +378,7 @@ import Testing
       """)
   }
 
-  @Test("the page's example says what the program says") func page() throws {
+  @Test("the page's example matches the program's output") func page() throws {
     let page = try String(
       contentsOf: Self.root.appending(path: "Documentation/KVOMove.md"), encoding: .utf8)
     let example = try require(page.range(of: "<!-- moved: Album.swift -->\n```swift\n"))
@@ -407,7 +409,7 @@ import Testing
     }
   }
 
-  @Test("what has been moved in one style is left as it is in the other") func moving() {
+  @Test("a source moved in one style is left alone in the other") func moving() {
     for folder in ["Tests/Migration/Originals", "Tests/Migration/Corpus"] {
       let sources = Self.sources(in: folder)
       expect(sources.count >= 9)
@@ -423,9 +425,9 @@ import Testing
     }
   }
 
-  @Test("sources that use this package already are left as they are") func own() {
+  @Test("sources that use this package already are left unchanged") func own() {
     for folder in ["Sources/KVOFoundation", "Examples", "Snippets"] {
-      // One is Apple's code too: its context is a variable.
+      // One example is Apple's code too: its context is a variable.
       let sources = Self.sources(in: folder).filter { $0.path != "OneCodeBase.swift" }
       expect(!sources.isEmpty)
       for moved in move(sources) {
@@ -437,7 +439,7 @@ import Testing
     }
   }
 
-  @Test("sources with tokens left out, doubled and exchanged are moved, or told to be unreadable")
+  @Test("sources with missing, doubled or swapped tokens are moved, or reported unreadable")
   func mutated() {
     var generator = Seeded(state: 42)
     for source in Self.sources(in: "Tests/Migration/Corpus") {
@@ -463,7 +465,7 @@ import Testing
     }
   }
 
-  /// The text with some of its bytes replaced, from its end to its beginning, by other means than the tool's.
+  /// The text with some of its bytes replaced, from the end to the beginning, independently of the tool.
   static func applied(_ edits: [Edit], to text: String) -> String {
     var bytes = Array(text.utf8)
     for edit in edits.reversed() { bytes.replaceSubrange(edit.range, with: Array(edit.text.utf8)) }

@@ -2,7 +2,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// The program `kvo-move` with the files of a folder: what it reads, lists and writes.
+/// The program `kvo-move` on the files of a folder: what it reads, lists and writes.
 @Suite final class ProgramTests {
   private static let there = "class A: NSObject { @objc dynamic var x = 0 }\n"
   private static let here = "@KVO class A: KVOObject { var x = 0 }\n"
@@ -31,7 +31,7 @@ import Testing
     try files.createSymbolicLink(atPath: file(name).path, withDestinationPath: other)
   }
 
-  /// What the program says.
+  /// The program's output.
   private func run(_ options: String...) throws -> String {
     let (process, output) = (Process(), Pipe())
     process.executableURL = program
@@ -54,7 +54,7 @@ import Testing
     expect(attributes[.posixPermissions] as? Int == mode)
   }
 
-  @Test("a link stays one, and what it leads to is moved, once") func links() throws {
+  @Test("a link stays a link, and its target is moved once") func links() throws {
     try write("real")
     for name in ["A.swift", "B.swift"] { try link(name, to: "real") }
     expect(try run().contains("1 file read, 1 to change"))
@@ -62,7 +62,7 @@ import Testing
     expectEqual(try text("real"), Self.here)
   }
 
-  @Test("what can't be read is listed, and a folder of a source's name is one")
+  @Test("an unreadable file is listed, and a folder with a source's name is a folder")
   func unreadable() throws {
     try files.createDirectory(at: file("X.swift"), withIntermediateDirectories: false)
     try write("X.swift/A.swift")
@@ -75,7 +75,7 @@ import Testing
     expectEqual(try text("X.swift/A.swift"), Self.here)
   }
 
-  @Test("a summary comes first, and findings stand under their harm") func report() throws {
+  @Test("a summary comes first, and findings are grouped by severity") func report() throws {
     try write("A.swift")
     try Data("let k = change[.kindKey] as? UInt\nlet s = #selector(f)\n".utf8).write(
       to: file("B.swift"))

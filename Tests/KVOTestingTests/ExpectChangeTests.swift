@@ -18,7 +18,7 @@ import Testing
   @Test("S3: the functions compile in files that do not import Testing")
   func plainImports() async throws { try await KVOObject.expectsWithoutTesting() }
 
-  @Test("S3: a body that changes the property as is said passes, and its result is handed on")
+  @Test("S3: a body that makes the expected change passes, and its result is returned")
   func passes() async throws {
     let result = lamp.expectChange(of: \.level, from: 0, to: 2) {
       lamp.level = 1
@@ -55,7 +55,7 @@ import Testing
     return found.withLock { $0 }
   }
 
-  @Test("S3: what is otherwise fails, once, and says what")
+  @Test("S3: any deviation fails, once, and is described")
   func fails() {
     let lamp = lamp
     let cases: [(String, () -> Void)] = [
@@ -85,7 +85,7 @@ import Testing
     expectEqual([first, second, third].map { $0.first?.line }, [line + 1, line + 2, line + 3])
   }
 
-  @Test("S3: a body that throws is judged, and its error passes on")
+  @Test("S3: a body that throws is checked, and its error passes on")
   func throwing() {
     #expect(throws: Broken.self) {
       try lamp.expectChange(of: \.level, to: 1) {

@@ -2,7 +2,7 @@ import Expectations
 import Synchronization
 import Testing
 
-/// The functions that all tests compare with.
+/// The expectation functions of all tests.
 @Suite struct ExpectationTests {
   /// The texts of the issues that a body records.
   private func issues(_ body: () throws -> Void) throws -> [String] {
@@ -40,7 +40,7 @@ import Testing
     #expect(!isReached)
   }
 
-  @Test("What holds is no issue")
+  @Test("A condition that holds is no issue")
   func met() throws {
     expectEqual(1, 1)
     expect(true)

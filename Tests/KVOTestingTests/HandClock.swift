@@ -2,7 +2,7 @@ import KVOTesting
 import TestSupport
 import Testing
 
-/// Time that a test moves. While it does not, no timeout comes.
+/// A clock that a test advances. Until then no timeout fires.
 final class HandClock: Sendable {
   private struct Sleeper {
     let number: Int
@@ -19,10 +19,10 @@ final class HandClock: Sendable {
 
   private let state = Awaited(State())
 
-  /// How many sleep.
+  /// The number of sleepers.
   var sleepers: Int { state.value.sleepers.count }
 
-  /// Waits until so many sleep.
+  /// Waits until `count` are asleep.
   func sleeping(_ count: Int) async { await state.wait { $0.sleepers.count == count } }
 
   func advance(by duration: Duration) {
@@ -35,7 +35,7 @@ final class HandClock: Sendable {
     for sleeper in awake { sleeper.continuation.resume() }
   }
 
-  /// Timeouts of what the body waits for are this clock's.
+  /// Timeouts inside the body use this clock.
   func keepTime<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {
@@ -69,15 +69,15 @@ final class HandClock: Sendable {
   }
 }
 
-/// Has timeouts come at once: only what is there already is earlier.
+/// Makes timeouts fire at once, after everything that is ready.
 func withoutPatience<R>(
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
 ) async rethrows -> R {
   try await TimeoutClock.$sleep.withValue({ _ in }, operation: body, isolation: isolation)
 }
 
-/// Has the time of timeouts stand still, but for those of a test with a clock of its own. A wait for what does not come
-/// is the watchdog's.
+/// Stops the time of timeouts, except for tests with a clock of their own. The watchdog ends a wait for an event that
+/// never comes.
 struct StoppedTime: SuiteTrait, TestTrait, TestScoping {
   let isRecursive = true
 

@@ -6,7 +6,7 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// S1: waiting for what a property becomes.
+/// S1: waiting for a property's values.
 @Suite(.leakFree, .stoppedTime) struct NextTests {
   final class Download: Tracked, @unchecked Sendable {
     enum State: Sendable { case waiting, running, done }
@@ -16,7 +16,7 @@ import Testing
 
   private let download = Download()
 
-  /// Changes once somebody observes, on a thread of its own.
+  /// Changes once it is observed, on another thread.
   private func change(_ body: @escaping @Sendable (Download) -> Void) {
     let download = download
     Task.detached {
@@ -27,14 +27,14 @@ import Testing
     }
   }
 
-  @Test("S1: the value that there is counts, where a condition takes it")
+  @Test("S1: the current value counts, if a condition accepts it")
   func already() async throws {
     download.state = .done
     expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
     expect(!download.isObserved(forKey: "state"))
   }
 
-  @Test("S1: each value is seen, also one that does not stay, on the thread of the change")
+  @Test("S1: each value is seen, also a transient one, on the thread of the change")
   func seen() async throws {
     change { download in
       download.state = .running
@@ -45,7 +45,7 @@ import Testing
     expect(!download.isObserved(forKey: "state"))
   }
 
-  @Test("S1: without a condition the next change is waited for, by key path and by string")
+  @Test("S1: without a condition the next change is awaited, by key path and by string")
   func nextChange() async throws {
     change { $0.state = .waiting }
     expectEqual(try await download.next(\.state), .waiting)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("S1: a timeout tells what was waited for, where, and what was seen last")
+  @Test("S1: a timeout reports what was awaited, where, and the last value seen")
   func timeout() async throws {
     let (download, clock) = (download, HandClock())
     download.state = .running
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "S1: what was seen last is the property's last value, in every order of two threads that set it"
+    "S1: the last value seen is the property's, in every order of two threads that set it"
   )
   func lastSeen() async throws {
     let tried = await inAllOrders { orders in
@@ -125,7 +125,7 @@ import Testing
     }
     await clock.sleeping(1)
     task.cancel()
-    clock.advance(by: .seconds(10))  // if the cancellation has not ended it, the timeout does
+    clock.advance(by: .seconds(10))  // if the cancellation does not end it, the timeout does
     await #expect(throws: CancellationError.self) { try await task.value }
     expect(!download.isObserved(forKey: "state"))
     let early = Task {
@@ -143,7 +143,7 @@ import Testing
     expectEqual(try await download.next(\.state, where: { $0 == .done }), .done)
   }
 
-  @Test("S1: many wait at a time, and each gets the first that it takes")
+  @Test("S1: many wait at a time, and each gets the first value that it accepts")
   func many() async throws {
     let tally = Tally()
     try await withThrowingTaskGroup { group in

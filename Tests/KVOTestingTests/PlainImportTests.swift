@@ -1,10 +1,10 @@
-// A file of XCTest, which does not import Testing: it compiles, and its functions are called elsewhere (S3).
+// An XCTest file that does not import Testing. It must compile; other tests call its functions (S3).
 import KVORuntime
 import KVOTesting
 import XCTest
 
 extension KVOObject {
-  /// Calls each function that takes its caller's line.
+  /// Calls each function that has its caller's line as a default argument.
   static func expectsWithoutTesting() async throws {
     final class Account: KVOObject { @Observed var balance = 0 }
     let account = Account()

@@ -6,7 +6,7 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// S2: recorded changes, and how they fail.
+/// S2: recorded changes, and their failures.
 @Suite(.leakFree, .stoppedTime) struct RecorderTests {
   final class Item: Tracked, @unchecked Sendable {
     @Observed var count = 0
@@ -16,7 +16,7 @@ import Testing
 
   private let item = Item()
 
-  /// The issue that a body records, and no other.
+  /// The only issue that a body records.
   private func issue(_ body: () throws -> Void) throws -> (text: String, line: Int)? {
     let found = Locked<[(String, Int)]>([])
     try withKnownIssue {
@@ -30,7 +30,7 @@ import Testing
     return all.count == 1 ? all[0] : nil
   }
 
-  @Test("S2: each change is there, with what the options ask for, until it is taken")
+  @Test("S2: each change is recorded, with what the options ask for, until it is taken")
   func recorded() {
     let changes = item.recordChanges(of: \.count)
     let fewer = item.recordChanges(of: \.count, options: [.initial, .new, .prior])
@@ -51,7 +51,7 @@ import Testing
     expect(changes.take().isEmpty)
   }
 
-  @Test("S2: elements are told with their indexes")
+  @Test("S2: elements are recorded with their indexes")
   func elements() {
     let changes = item.recordChanges(of: \.tags)
     let tags = item.mutableArray(\.tags)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "S2: what differs is said",
+    "S2: each difference is described",
     arguments: [
       ([.setting(from: ["x"])], "change 1: expected kind setting, found insertion"),
       ([.insertion(of: ["x"])], #"change 1: expected new value ["x"], found ["a"]"#),
@@ -105,7 +105,7 @@ import Testing
     expectEqual(told?.split(separator: "\n").first.map { String($0) }, "\"tags\" of Item, \(text)")
   }
 
-  @Test("S2: an old value that the options don't ask for is said to be none")
+  @Test("S2: an old value that the options don't ask for is described as absent")
   func notAskedFor() throws {
     let changes = item.recordChanges(of: \.count, options: .new)
     item.count = 1
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("S2: a recorder keeps no object alive, and ends with itself")
+  @Test("S2: a recorder retains no object, and ends with itself")
   func lifetime() {
     weak var seen: Item?
     let changes: ChangeRecorder<Int>
@@ -147,11 +147,11 @@ import Testing
     expect(!item.isObserved(forKey: "count"))
   }
 
-  @Test("S2: who has waited before the change is woken by it")
+  @Test("S2: a task that waits before the change is woken by it")
   @MainActor func woken() async throws {
     let (item, clock) = (Item(), HandClock())
     let changes = item.recordChanges(of: \.count)
-    // Runs when this one waits, and not before. If the change does not wake it, the timeout does.
+    // Runs only once this test waits. If the change does not wake it, the timeout does.
     Task { @MainActor in
       await clock.sleeping(1)
       item.count = 1
@@ -161,7 +161,7 @@ import Testing
     expectEqual(changes.newValues, [1])
   }
 
-  @Test("S2: so many changes are waited for as come, from any threads, or a timeout")
+  @Test("S2: it waits for that many changes, from any threads, or a timeout")
   func waiting() async throws {
     let changes = item.recordChanges(of: \.count)
     let item = item

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import XCTest
 
-/// S4: XCTest's expectations, waited for by its waiters, which need no test case of its own.
+/// S4: XCTest's expectations, awaited by XCTWaiter, which needs no test case.
 @Suite(.leakFree, .serialized) struct XCTKVOExpectationTests {
   final class Task: Tracked, @unchecked Sendable {
     @Observed var state = "new"
@@ -18,7 +18,7 @@ import XCTest
 
   private let task = Task()
 
-  /// What waits for nothing, or for something else that comes: the limit only ends what hangs.
+  /// The timeout for expectations that are fulfilled. It only ends a hanging test.
   private static let limit = TimeInterval(Watchdog.patience)
 
   private func wait(for expectation: XCTestExpectation, _ timeout: TimeInterval = Self.limit)
@@ -27,13 +27,13 @@ import XCTest
     XCTWaiter.wait(for: [expectation], timeout: timeout)
   }
 
-  // On a thread of its own: waiters block those that tests and queues share.
+  // On a thread of its own: waiters block shared threads of tests and queues.
   private func later(_ body: @escaping @Sendable (Task) -> Void) {
     let task = task
     Thread.detachNewThread { body(task) }
   }
 
-  @Test("S4: fulfilled at once where the value is the expected one, numbers by their value")
+  @Test("S4: fulfilled at once if the value is the expected one, numbers by value")
   func already() throws {
     for (key, value) in [("state", "new"), ("count", 0), ("count", 0.0), ("boss.count", 0)]
       as [(String, Any)]
@@ -46,7 +46,7 @@ import XCTest
     task.boss = nil
   }
 
-  @Test("S4: an NSNumber stands for an equal number, a raw value for what has it")
+  @Test("S4: an NSNumber equals the same number, a raw value its enumeration case")
   func numbers() throws {
     final class Job: KVOObject {
       enum Stage: Int { case first, last }
@@ -66,7 +66,7 @@ import XCTest
     }
   }
 
-  @Test("S4: fulfilled when the value comes to be the expected one, once, however often")
+  @Test("S4: fulfilled once when the value becomes the expected one, however often")
   func comes() throws {
     let done = try XCTKVOExpectation(keyPath: "state", object: task, expectedValue: "done")
     later { task in for state in ["a", "done", "b", "done"] { task.state = state } }
@@ -77,7 +77,7 @@ import XCTest
     expectEqual(never.expectationDescription, #"Expect "state" of Task to become 7"#)
   }
 
-  @Test("S4: without an expected value the first change, not the value that there is")
+  @Test("S4: without an expected value by the first change, not by the current value")
   func first() throws {
     let changed = try XCTKVOExpectation(keyPath: "count", object: task)
     expectEqual(wait(for: changed, 0), .timedOut)
@@ -86,7 +86,7 @@ import XCTest
     expectEqual(wait(for: again), .completed)
   }
 
-  @Test("S4: a handler sees each change, with old and new, and says which it is")
+  @Test("S4: a handler gets each change, with old and new, and chooses one")
   func handler() throws {
     let seen = Locked<[String]>([])
     let done = try XCTKVOExpectation(keyPath: "count", object: task) { object, change in
@@ -99,7 +99,7 @@ import XCTest
     expect(wait(for: done) == .completed && seen.withLock { $0 } == ["0 1", "1 2"])
   }
 
-  @Test("S4: a test case's expectations, and a key that is none")
+  @Test("S4: a test case's expectations, and an unknown key")
   func testCase() throws {
     final class Case: XCTestCase, @unchecked Sendable {}
     let test = Case(name: "case") { _ in }

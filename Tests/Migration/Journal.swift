@@ -1,4 +1,4 @@
-/// What a program and its observers write down, the same on either platform.
+/// The output of a program and its observers, equal on both platforms.
 final class Journal {
   private(set) var lines: [String] = []
 

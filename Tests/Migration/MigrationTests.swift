@@ -2,9 +2,8 @@ import Glibc
 import KVORuntime
 import Testing
 
-/// Code as it stands in projects on Apple's platforms (Originals), moved here by the edits that
-/// Documentation/MovingOver.md lists and no other (Moved; `Scripts/check pages` compares the
-/// two), writes what it writes there (Expected).
+/// Code from projects on Apple's platforms (Originals), moved by just the edits that Documentation/MovingOver.md
+/// lists (Moved; `Scripts/check pages` compares the two), has the same output as there (Expected).
 struct MigrationTests {
   struct Program: Sendable, CustomTestStringConvertible {
     let name: String
@@ -26,7 +25,7 @@ struct MigrationTests {
   ]
 
   @Test(
-    "B2 B3 B6 B9 B10 B11 C3 D4 D5 D10 D11 E1 E3 F1 F2 G1 G2 H1 H4: moved code tells what it told",
+    "B2 B3 B6 B9 B10 B11 C3 D4 D5 D10 D11 E1 E3 F1 F2 G1 G2 H1 H4: moved code notifies as before",
     arguments: programs)
   func moved(_ program: Program) throws {
     let journal = Journal()

@@ -1,24 +1,26 @@
-// Which changes of one thread may be kept from observers that have asked for distinct ones: rule D3.
+// Which changes of one thread `distinct` may drop: rule D3.
 //
-// An observer follows a path to a value of one of two objects. A thread makes changes of either value, of the
-// link, and of the value as a derived key of its own, in which changes of what it is derived from are
-// told to nobody. They begin and end in any order, also while the observer is told and before it is called, since
-// others are called first; each may store while it is open. A change counts itself at will and notes the count, how
-// often telling had begun and ended, and how often the observer had been passed over. At did it keeps quiet if
-// old equals new and all but the last are as they were; then it takes its count back. If the observer is not linked
-// there any more it is told likewise if it has been passed over since, else the change counts once more,
-// so that those around it are told.
+// An observer follows a path to a value of one of two objects. A thread changes either value, the link, and the value
+// as a derived key of its own, inside which changes of the source do not notify. Changes begin and end in any order,
+// also during a delivery and before the observer's call, since others are called first. Each may store while it is
+// open.
 //
-// When no change is open and nothing is being told, the observer has read the value that is there. Left out is
-// what not even an observer of all changes is told: a change that begins where it is not linked, and ends where
-// it is.
+// Before a change begins it counts itself. It notes the count, how often deliveries have begun and ended, and how
+// often a change was dropped for the observer. When it ends, it is dropped if old equals new and all but the last of
+// these are unchanged; then it takes its count back. If the observer's path no longer leads there, and a change was
+// dropped for it since, it is notified under the same rule. Otherwise the change counts once more, so that the
+// enclosing ones are delivered.
 //
-// holds:  as it is
-// violated: -DBEGUN=0  the count of changes: the one that ends first keeps quiet about what the other has found
-// violated: -DENDED=0  that of tellings that have ended: one may end in a change that has begun in it
-// violated: -DCALLED=0  that it counts once more when it is called, if others were called before
-// violated: -DLOST=0  that those are told who stand elsewhere now
-// violated: -DLOST=2  that a change that has told nobody counts once more
+// When no change is open and none is being delivered, the observer has read the current value. The model omits what
+// even an observer of all changes does not get: a change that begins where the path does not lead, and ends where it
+// does.
+//
+// holds:  unmodified
+// violated: -DBEGUN=0  without the count of changes: one is dropped though another showed a value
+// violated: -DENDED=0  without the count of ended deliveries: one may end in a change that began in it
+// violated: -DCALLED=0  without counting the call again, if others were called before
+// violated: -DLOST=0  without notifying observers whose path has moved
+// violated: -DLOST=2  without counting a change once more that notified no observer
 #ifndef BEGUN
 #define BEGUN 1
 #endif
@@ -33,24 +35,24 @@
 #endif
 
 #define CHANGES 3
-#define LINK 2    // its kinds: of the value of object 0 or 1, of the link,
-#define DERIVED 3 // or of the value as a key of its own
+#define LINK 2    // kinds of changes: 0 and 1 are of the value of that object, LINK is of the link,
+#define DERIVED 3 // DERIVED is of the value as a key of its own
 
 typedef change {
   byte kind, old, noted_begun, noted_tellings, noted_ended, noted_passed;
   bool is_open, is_noted
 };
 change changes[CHANGES];
-byte next_change; // to begin
+byte next_change; // the next one to begin
 byte open_count;
 bool is_derived_open;
 
 byte values[2];
-byte link_to, stands_at; // the observer follows the link when its change ends
+byte link_to, stands_at; // the observer's path follows the link when the link's change ends
 byte known;
 
 byte begun, tellings, ended, passed;
-byte telling; // how many are under way, one within another
+byte telling; // the number of nested deliveries
 bool has_read[CHANGES];
 
 #define value values[link_to]
@@ -130,7 +132,7 @@ inline end(c) {
   fi
 }
 
-// Others may have been called before, with changes of their own.
+// Other observers may have been called before, and have made changes.
 inline call() {
 #if CALLED
   tellings++;
@@ -140,7 +142,7 @@ inline call() {
   has_read[telling - 1] = true
 }
 
-// The observer may have read once more.
+// The observer may have read again.
 inline return_from_call() {
   telling--;
   has_read[telling] = false;
@@ -151,7 +153,7 @@ inline return_from_call() {
   fi
 }
 
-// Whether a change of that object is open that does not concern the observer.
+// Whether a change of that object is open that began while the observer was not linked there.
 #define is_alien(c, k) (changes[c].is_open && !changes[c].is_noted && changes[c].kind == k)
 #define is_of(c, k) (changes[c].is_open && changes[c].kind == k)
 #define has_alien(k) (is_alien(0, k) || is_alien(1, k) || is_alien(2, k))
@@ -163,7 +165,7 @@ init {
   :: atomic { next_change < CHANGES && !is_derived_open ->
        select(k : 0 .. 3);
        if
-       :: k < 2 && k == link_to && k != stands_at // a path is about to come there
+       :: k < 2 && k == link_to && k != stands_at // a path is about to reach it
        :: else -> begin(k)
        fi
      }

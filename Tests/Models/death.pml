@@ -1,14 +1,14 @@
 // An object dies while another thread ends its registrations: the table of the observation word in
 // Documentation/Internals/Memory.md (kvo_object_will_die, end_one_locked, kvo_table_trim_locked).
 //
-// The ending thread holds no reference to the object. The dying thread looks at the word without a lock: 0 lets it free the
-// object at once; otherwise it takes the object's lock, which is not in the object, ends what is left, and frees it.
-// Whoever touches the object when it is freed ends the model.
+// The ending thread does not retain the object. The dying thread reads the word without a lock. If it is 0, the
+// object may be freed at once. Otherwise the thread takes the object's lock, which is outside the object, ends the
+// remaining registrations, and frees the object. A thread that touches the freed object violates the model.
 //
-// holds:  as it is
-// violated: -DLAST=0  that the word is cleared after all else
-// violated: -DASK=0  that an end asks, under the lock, whether the registration still lives
-// violated: -DLOCK=0  that a dying object with something at it waits for the lock
+// holds:  unmodified
+// violated: -DLAST=0  the word is not cleared last
+// violated: -DASK=0  an end does not check, under the lock, that the registration is live
+// violated: -DLOCK=0  a dying object with registrations does not wait for the lock
 #ifndef LAST
 #define LAST 1
 #endif
@@ -21,19 +21,19 @@
 #define REGISTRATIONS 2
 
 bool freed, is_locked;
-byte word = REGISTRATIONS; // how many hang there; 0: nothing does
+byte word = REGISTRATIONS; // the number of registrations in the word; 0: none
 bool lives[REGISTRATIONS];
 
 inline touch() { assert(!freed) }
 
-// One end. The registration itself stays: somebody holds it.
+// Ends one registration. Its memory stays, because its handle retains it.
 inline end_one(number) {
   lives[number] = false;
-  touch(); // what hangs there is read
+  touch(); // reads the registrations
   if
   :: word == 1 ->
 #if LAST
-     touch(); // the dispatch table is put back
+     touch(); // restores the dispatch table
      word = 0
 #else
      word = 0;

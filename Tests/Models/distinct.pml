@@ -1,30 +1,30 @@
-// Which changes may be kept from observers that have asked for distinct ones: rules D3 and I5.
+// Which changes `distinct` may drop when several threads set: rules D3 and I5.
 //
-// Three threads set one property, each once; a setter may store something in passing first. The
-// first thread may have begun when no other had a record: it does without locked instructions. A
-// change whose old equals its new is not told, but a value that the observer has been told, or has
-// read by itself while it was called, must not stay the last one. So a change claims the observer
-// at its will, unless its thread has claimed it last anyhow, and notes how often telling it had
-// ended, before it reads old. At its did telling it begins before new is read, and ends when it
-// has returned. The change keeps quiet only if no other thread has claimed it until it has read new,
-// and no more had begun then than had ended at its will; then it takes its beginning back.
+// Three threads set one property, each once; a setter may store something else first. The first thread may have begun
+// when no other had a record: it then uses no locked instructions. A change whose old equals its new is dropped. But
+// a value that was delivered to the observer, or that it read itself in a call, must not stay the last one it knows.
 //
-// In the end the call that read last has told the value that is there, and an observer that reads
-// the property whenever it is called has read it.
+// So a change claims the observer before it reads old, unless its thread was the last to claim it. It also notes how
+// many deliveries had ended. Its own delivery begins before new is read, and ends when the observer has returned. The
+// change is dropped only if no other thread has claimed the observer by the time new is read, and no more deliveries
+// have begun than were noted as ended. Then the delivery's beginning is undone.
 //
-// holds: -DALONE=1  the first thread has begun alone
-// holds: -DALONE=0  all have locked instructions
-// violated: -DALONE=0 -DCLAIM=0  the claim: who is passed over leaves no trace
-// violated: -DALONE=0 -DCLAIM=2  that it is made before old is read
-// violated: -DALONE=0 -DCLAIM=3  that it is looked at when new has been read
-// violated: -DALONE=0 -DCOUNT=0  the counts
-// violated: -DALONE=0 -DCOUNT=2  that what had ended is noted before old is read
-// violated: -DALONE=0 -DCOUNT=3  that telling begins before new is read
-// violated: -DALONE=0 -DCOUNT=4  that telling ends when the observer has returned
-// violated: -DALONE=0 -DFENCE=0  that what counts is a fence, before new is read
-// violated: -DALONE=1 -DFENCE=2  the fence of the first thread before it reads new among others
-// violated: -DALONE=1 -DFENCE=3  the fence of the second thread, for what the first has begun
-// violated: -DALONE=1 -DSHARED  that the first thread counts apart: its plain steps lose another's
+// In the end the call that read last has delivered the current value, and an observer that reads the property in each
+// call has read it.
+//
+// holds: -DALONE=1  the first thread began alone
+// holds: -DALONE=0  all use locked instructions
+// violated: -DALONE=0 -DCLAIM=0  no claim: a dropped change leaves no trace
+// violated: -DALONE=0 -DCLAIM=2  the claim is not made before old is read
+// violated: -DALONE=0 -DCLAIM=3  the claim is not checked after new is read
+// violated: -DALONE=0 -DCOUNT=0  no counts
+// violated: -DALONE=0 -DCOUNT=2  ended deliveries are not noted before old is read
+// violated: -DALONE=0 -DCOUNT=3  the delivery does not begin before new is read
+// violated: -DALONE=0 -DCOUNT=4  the delivery does not end when the observer returns
+// violated: -DALONE=0 -DFENCE=0  counting is no fence before new is read
+// violated: -DALONE=1 -DFENCE=2  the first thread has no fence before it reads new when there are others
+// violated: -DALONE=1 -DFENCE=3  the second thread does not fence the first, which has begun
+// violated: -DALONE=1 -DSHARED  the first thread shares its counts: its plain steps lose others
 #ifndef ALONE
 #define ALONE 0
 #endif
@@ -39,18 +39,18 @@
 #endif
 
 #define SETTERS 3
-#define OTHERS 0 // whose counts they are
+#define OTHERS 0 // indexes of the two sets of counts
 #define FIRST 1
 
 mtype = { VALUE, BEGUN, ENDED };
 byte value = 1;
-byte told = 1, told_as; // by the call that read last, which was that one
-byte seen = 1;              // by the observer, which reads when it is called
+byte told = 1, told_as; // value and thread of the call that read last
+byte seen = 1;              // the value that the observer, which reads in its calls, has read last
 byte reads = 0;
-byte claimed; // by that thread, from 1
+byte claimed; // the thread that has claimed the observer last, from 1
 byte begun[2], ended[2];
 bool has_others = !ALONE;
-chan buffer[SETTERS] = [4] of { mtype, byte }; // stores that wait
+chan buffer[SETTERS] = [4] of { mtype, byte }; // pending stores
 byte done;
 
 #define is_first(s) (ALONE && s == 0)
@@ -80,7 +80,7 @@ end:
 
 inline fence() { empty(buffer[s]) }
 
-// A thread finds what it has stored itself.
+// A thread sees its own pending store.
 inline read_into(variable) {
   if
   :: buffer[s]??[VALUE,_] -> variable = latest
@@ -88,7 +88,7 @@ inline read_into(variable) {
   fi
 }
 
-// A step by which nobody's is lost: the first thread's counts are written by nobody else.
+// A step that loses no other thread's: only the first thread writes its own counts.
 inline step(what, own_count, from, to) {
 #ifdef SHARED
   if
@@ -120,7 +120,7 @@ inline claim() {
 #endif
 }
 
-// What a thread itself is telling is around this change, and none of what it has to reckon with.
+// The thread's own deliveries enclose this change, and don't count.
 inline note_ended() {
 #if COUNT
 #ifndef SHARED
@@ -210,10 +210,10 @@ proctype Setter(byte s, passing, number) {
   byte copy;
 #endif
   if
-  :: ALONE && s > 0 -> // it gets a record
+  :: ALONE && s > 0 -> // this thread gets a record
      has_others = true;
 #if FENCE != 3
-     empty(buffer[0]) // the kernel sees to it
+     empty(buffer[0]) // the kernel fences the first thread
 #endif
   :: else
   fi;

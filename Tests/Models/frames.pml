@@ -1,31 +1,30 @@
-// Frames that another thread ends than began them, and the records that they lie in: orderings 4 and
-// 5 of Documentation/Internals/Memory.md, and "What a removal scans" there.
+// Frames that another thread ends than began them, and the records that contain them: orderings 4 and 5 of
+// Documentation/Internals/Memory.md, and the paragraphs after 10.
 //
 //   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, end_thread in thread.c)
 //   T2  has no record; ends that change (kvo_frame_pop_slowly, end, tell_owner in frames.c)
-//   T3  begins meanwhile: is given record 0 if it is in the pool, and changes the object too
+//   T3  starts in between: it reuses record 0 if that is in the pool, and changes the object too
 //       (kvo_thread_start in thread.c, kvo_frame_push and kvo_frame_pop in kvo_thread.h)
-//   D   changes the object on record 1, which stands behind record 0 in the list
-//   R   unlinks what they read, looks through the list and frees it, or leaves it to wait for a frame
+//   D   changes the object on record 1, which follows record 0 in the list
+//   R   unlinks what they read, searches the list, and frees it or leaves it to wait for a frame
 //       (reclaim_or_wait, must_wait_locked, frame_protecting, kvo_reclaim_waiting in reclaim.c)
 //
-// What a thread stores plainly (the top, the hazard pointer) passes through its store buffer. R's heavy fence
-// empties those of threads that have a record; a locked operation empties one's own. No serial: each
-// frame counts, also one that began later, so that nothing is freed by luck. Without buffers the
-// list is all that is looked at; blocks of a stack are taken out and put in again as records are.
+// A thread's plain stores (the top, the hazard pointer) pass through its store buffer. R's heavy fence empties the
+// buffers of threads with a record; a locked operation empties the thread's own. There is no serial number: frames
+// that began later count too, so that a correct free is no accident. Without buffers only the list is modelled; the
+// blocks of a stack are removed and reinserted like records.
 //
-// In the end all is freed, record 0 is in the list only if its thread lives, and nobody has read what
-// was freed.
+// In the end all is freed, record 0 is in the list only if its thread lives, and freed memory has not been read.
 //
-// holds: -DTHIRD=0 -DBESIDE=0  no other thread changes anything
-// holds: -DBESIDE=0  a third thread is given the record
-// holds: -DBUFFERED=0  and a fourth delivers beside it
-// violated: -DFENCE=0 -DTHIRD=0 -DBESIDE=0  that a thread without a record fences its end
-// violated: -DLOOK=0 -DTHIRD=0 -DBESIDE=0  the second look at a frame that was marked
-// violated: -DSTAYS=0 -DTHIRD=0 -DBESIDE=0  that a record stays in the list while a frame is left in it
-// violated: -DKEEPS=0 -DBUFFERED=0  that a record that is taken out of the list keeps the next one
-// violated: -DTOP=0 -DTHIRD=0 -DBESIDE=0  that the top is raised before the hazard pointer is published
-// violated: -DTELL=0 -DTHIRD=0 -DBESIDE=0  that who ends a frame looks whether its owner lives afterwards
+// holds: -DTHIRD=0 -DBESIDE=0  no other thread makes changes
+// holds: -DBESIDE=0  a third thread reuses the record
+// holds: -DBUFFERED=0  and a fourth delivers at the same time
+// violated: -DFENCE=0 -DTHIRD=0 -DBESIDE=0  no fence when a thread without a record ends a frame
+// violated: -DLOOK=0 -DTHIRD=0 -DBESIDE=0  no second look at a marked frame
+// violated: -DSTAYS=0 -DTHIRD=0 -DBESIDE=0  a record leaves the list while it contains a frame
+// violated: -DKEEPS=0 -DBUFFERED=0  a record removed from the list loses its next pointer
+// violated: -DTOP=0 -DTHIRD=0 -DBESIDE=0  the hazard pointer is published before the top is raised
+// violated: -DTELL=0 -DTHIRD=0 -DBESIDE=0  a thread that ends a frame does not check that the owner is alive
 #ifndef FENCE
 #define FENCE 1
 #endif
@@ -59,10 +58,10 @@
 #define G 0    // a store of a hazard pointer
 #define H 1    // a store of a top
 
-// Memory. One object, and one piece that is read of it.
+// Memory: one object, and one piece that belongs to it.
 bool linked_piece = true, freed = false, waiting = false;
 bool hazard[2], top[2], awaited[2];
-bool occupied[2]; // frame.state; release, and only ever read by who has a fence between
+bool occupied[2]; // frame.state; stored with release, and read only by threads with a fence in between
 
 // Records.
 byte head = 0, next[2] = NONE;
@@ -96,7 +95,7 @@ end:
 }
 inline own_fence(b) { (empty(buffer[b])) }
 
-// The kernel's, for threads that have a record: R counts them. T2 is reached with them only.
+// The kernel's fence of threads with a record, which R counts. T2 is fenced only along with them.
 inline heavy_fence() {
   atomic {
     if
@@ -126,7 +125,7 @@ inline push(r) {
 #endif
 }
 
-// Whether a frame protects the object: `found` is its record. Walks the list, reading as it is.
+// Finds a frame that protects the object: `found` is its record. Walks the list without a lock.
 inline look() {
   at = head;
   found = NONE;
@@ -140,7 +139,7 @@ inline look() {
   at = NONE; seen = false
 }
 
-// With the limbo lock held.
+// Runs under the limbo lock.
 inline must_wait() {
   do
   :: look();
@@ -172,7 +171,7 @@ inline reclaim_waiters(b) {
   unlock(limbo)
 }
 
-// By its own thread, the fast way.
+// By the frame's own thread, on the fast path.
 inline pop(r) {
   store(r, G, r, false);
   occupied[r] = false;
@@ -182,7 +181,7 @@ inline pop(r) {
   was_awaited = false
 }
 
-// Thread lock held.
+// Runs under the thread lock.
 inline let_go() {
   if
   :: listed[0] && !in_use[0] && (!STAYS || !occupied[0]) ->
@@ -223,7 +222,7 @@ proctype T2() {
 #endif
   was_awaited = awaited[0];
   if :: was_awaited -> own_fence(2); awaited[0] = false :: else -> skip fi;
-  own_fence(2); // the state's: what it is stored with is read behind it
+  own_fence(2); // for the state: the store reads it after this
   occupied[0] = false;
 #if TELL
   lives = in_use[0];

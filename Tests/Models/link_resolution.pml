@@ -1,21 +1,21 @@
-// Following of links by several threads: who returns has all of the path followed, and in the end
-// each link leads to where the next one stands.
+// Several threads follow links. A thread that returns has all of the path followed, and in the end each link leads to
+// the object at which the next one is attached.
 //
-// Modelled are kvo_attachment_resolve_link with install and begin_resolution of link_resolution.c, place_child and
-// push_consequences of attachment.c, and kvo_presence and kvo_attachment_starts of sharing.c, for a path of
-// three keys: link 0 stands at the root, link 1 at the object that it leads to (`child`), and what
-// stands behind link 1 is `leaf`. With DERIVED, link 1 stands at a derived key, whose derivation
-// has a link of its own and a leaf behind that. A thread sets link 0 and follows it, or only
-// follows it, as who registers does. A getter may take any time; each step under the graph lock is
-// atomic. With SAME all set the object that is there already: then each thread must find all
-// followed when it returns. Else the last one to return must leave it so.
+// Models kvo_attachment_resolve_link with install and begin_resolution of link_resolution.c, place_child and
+// push_consequences of attachment.c, and kvo_presence and kvo_attachment_starts of sharing.c, for a path of three
+// keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind link 1. With
+// DERIVED, link 1 is at a derived key, whose derivation has a link of its own and a leaf behind that.
+//
+// A thread sets link 0 and follows it, or only follows it, like a registration. A getter may take any time; each step
+// under the graph lock is atomic. With SAME all threads set the current object: then each must find all followed when
+// it returns. Otherwise the last one to return must.
 //
 // holds:
 // holds: -DSAME=0
 // holds: -DDERIVED=1
-// violated: -DPRESENCE=0  a child that stays is taken for followed, whoever else is at the path
-// violated: -DEARLY_END=1  a thread is no more counted when it has placed something, not when all is followed
-// violated: -DSAME=0 -DCHECKED=0  a child is placed without a look whether another thread has read the link later
+// violated: -DPRESENCE=0  a child that stays is taken for followed, whatever threads are at the path
+// violated: -DEARLY_END=1  a thread stops being counted when it has attached something, not when all is followed
+// violated: -DSAME=0 -DCHECKED=0  a child is attached without checking for a later read of the link by another thread
 // violated: -DDERIVED=1 -DJOINS=0  a derivation that another thread is attaching is taken for attached
 
 #ifndef SAME
@@ -41,15 +41,15 @@
 #define NOBODY 0
 #define SEVERAL 255
 
-byte target = 1;              // where link 0 leads: the property's storage
-byte later[4];                // link 0's tickets: which threads have taken a later one than each,
+byte target = 1;              // the object that link 0 leads to: the property's storage
+byte later[4];                // for each of link 0's tickets: the threads that have taken a later one,
 bool passed[4];               // and whether one of those has been installed
-byte child;                   // where link 1 stands, 0 for nowhere
-byte life;                    // which link 1 it is: one that has ended does nothing more
-bool leaf;                    // whether what is behind link 1 stands
-byte followers, follower;     // who is at the chain: how many, and of which thread
-byte attachers, attacher;           // who is at the derivation, likewise
-bool begun, attached, inner;     // the derivation's state, and whether its own link stands
+byte child;                   // the object of link 1, 0 for none
+byte life;                    // the number of this link 1; an ended one does nothing more
+bool leaf;                    // whether the key behind link 1 is attached
+byte followers, follower;     // threads at the chain: how many, and which
+byte attachers, attacher;           // threads at the derivation: how many, and which
+bool begun, attached, inner;     // the derivation's state, and whether its own link is attached
 byte returned;
 
 inline enter(count, who) {
@@ -63,7 +63,7 @@ inline enter(count, who) {
 
 #define others(count, who) (count > 0 && who != me)
 
-// Only the order of tickets matters: so their number does not grow.
+// Only the order of tickets matters, so no counter grows.
 inline issue() {
   later[1] = later[1] | (1 << me);
   later[2] = later[2] | (1 << me);
@@ -80,8 +80,7 @@ inline install() {
 
 inline look() { present = PRESENCE && (others(followers, follower) || others(attachers, attacher)) }
 
-// The derivation of the key where link 1 stands: gone through by who finds it unattached, or another
-// thread at it.
+// Attaches the derivation of link 1's key. A thread does this if it finds it unattached, or another thread at it.
 inline go_through() {
   atomic {
     if
@@ -99,12 +98,12 @@ inline go_through() {
   fi
 }
 
-// Link 1 is followed: what it leads to never changes here.
+// Follows link 1, whose property never changes here.
 inline follow_child() {
   if
   :: DERIVED -> go_through()
   :: else ->
-    skip; // its getter is read
+    skip; // calls its getter
     atomic {
       if
       :: life == mine && child != 0 -> leaf = true
@@ -171,13 +170,13 @@ inline follow_link() {
   }
 }
 
-// Each thread ends at once with what it checks.
+// A thread ends with its check.
 proctype Thread(byte me; byte object) {
   byte seen, step, mine;
   bool thorough, counted, present, goes;
   if
   :: object != NOBODY -> target = object
-  :: else // registers
+  :: else // only registers
   fi;
   follow_link();
   d_step {

@@ -1,21 +1,21 @@
-// Whose an object's observations are: ordering 17 of Documentation/Internals/Memory.md (kvo_table.h, kvo_retire).
+// The owner of an object's observations: ordering 17 of Documentation/Internals/Memory.md (kvo_table.h, kvo_retire).
 //
-// Two threads do the same: register at one of two keys of an object and are called with its value,
-// remove, change, or tell what they have found under the lock, as changes along paths do. The thread that hangs
-// the first one there owns the object, and frees what it takes off without looking for readers elsewhere,
-// until another thread shares it. The store of a hazard pointer waits in its processor's buffer until it comes into
-// memory, or the kernel fences the thread. A thread that reads what has been freed, or is called when it has
-// been, ends the model.
+// Two threads do the same: register at one of two keys of an object with an initial call, remove, change, or notify
+// what they have found under the lock, as changes along paths do. The thread that makes the first registration owns
+// the object. It frees what it removes without looking for readers on other threads, until another thread shares the
+// object. The store of a hazard pointer is pending in its processor's buffer until it reaches memory, or the kernel
+// fences the thread. A thread that reads freed memory, or is called after its registration was freed, violates the
+// model.
 //
-// holds:  as it is
-// holds: -DSTEPS=3 -DKINDS=2  with more steps of registering and changing
-// violated: -DSHARES=0  that a change shares first
-// violated: -DINITIAL=0  that who registers shares first
-// violated: -DFOUND=0  that who finds observers under the lock shares first
-// violated: -DTAKES=1  that only who finds nothing there becomes the owner
-// violated: -DLOOKS=0  that what is shared is freed when no hazard pointer is left
-// violated: -DFENCE=0  that the kernel fences before that
-// violated: -DAGAIN=0  that a change that has shared reads again what hangs there
+// holds:  unmodified
+// holds: -DSTEPS=3 -DKINDS=2  more steps of registering and changing
+// violated: -DSHARES=0  a change does not share first
+// violated: -DINITIAL=0  a registration does not share first
+// violated: -DFOUND=0  finding observers under the lock does not share first
+// violated: -DTAKES=1  a thread becomes the owner though there are registrations
+// violated: -DLOOKS=0  shared registrations are freed while a hazard pointer is left
+// violated: -DFENCE=0  no fence by the kernel before that
+// violated: -DAGAIN=0  a change that has shared does not read the registrations again
 #ifndef STEPS
 #define STEPS 2
 #endif
@@ -47,17 +47,17 @@
 #define PIECES 6
 #define NOBODY 2
 
-// The object's word, of which the lock's holder alone changes anything: 0 at a key is nothing.
+// The object's word, written only under the lock. 0 at a key means no registration.
 byte owner = NOBODY;
 byte hangs[2];
 bool lock;
 
-// Of each registration.
+// The registrations.
 bool live[PIECES], freed[PIECES];
 byte made;
 
-bool hazard[2];             // as memory has them
-bool stored[2], waits[2];  // what a thread has stored last, and whether memory has it not yet
+bool hazard[2];             // the values in memory
+bool stored[2], waits[2];  // each thread's last store, and whether it is pending
 
 inline take() { atomic { !lock -> lock = true } }
 inline give_back() { lock = false }
@@ -72,7 +72,7 @@ inline arrive(t) {
   fi
 }
 
-// What the lock is held for.
+// Makes the object shared, under the lock.
 inline share() {
   if
   :: owner != me && owner != NOBODY -> owner = NOBODY
@@ -80,7 +80,7 @@ inline share() {
   fi
 }
 
-// A call of the observer, while which it must not be freed.
+// A call of the observer. Its registration must not be freed during it.
 inline call(piece) {
   assert(!freed[piece]);
   skip;
@@ -147,7 +147,7 @@ inline remove(key) {
   fi
 }
 
-// Reads the word at once, then what it leads to.
+// Reads the word without the lock, then the registration that it leads to.
 inline change(key) {
   store_hazard(true);
   atomic { is_own = owner == me || owner == NOBODY; piece = hangs[key] }
@@ -174,7 +174,7 @@ inline change(key) {
   store_hazard(false)
 }
 
-// What is found is held, so that its memory stays, and asked whether it is live under the hazard pointer.
+// Retains the registration found under the lock, and checks under the hazard pointer that it is live.
 inline tell(key) {
   take();
   if
@@ -208,7 +208,7 @@ proctype thread(byte me) {
   od
 }
 
-// Stores come into memory at any time.
+// Pending stores reach memory at any time.
 active proctype memory() {
 end:
   do

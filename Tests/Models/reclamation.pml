@@ -1,25 +1,24 @@
-// Freeing what a delivery may still be reading: orderings 1, 2, 4, 5 and 8 of Documentation/Internals/Memory.md
+// Freeing memory that a delivery may still be reading: orderings 1, 2, 4, 5 and 8 of Documentation/Internals/Memory.md
 // (reclaim.c, kvo_reclaim.h, kvo_frame_push and kvo_frame_pop).
 //
-// Two deliverers each have a frame, which they use again; a remover replaces and empties the lists of
-// two objects. A deliverer's plain stores wait in its processor's buffer and come into memory in
-// their order, at any time. Whoever is let read what is freed, frees twice, or leaves something that
-// is never freed, ends the model.
+// Two deliverers each have a frame, which they reuse. A remover replaces and empties the lists of two objects. A
+// deliverer's plain stores are pending in its processor's buffer and reach memory in order, at any time. Reading
+// freed memory, freeing twice, or never freeing something violates the model.
 //
-// holds:  a remover has the kernel fence all threads
+// holds:  the remover makes the kernel fence all threads
 // holds: -DRETIRED=3 -DDELIVERERS=1  the same, with more to free and one deliverer
-// holds: -DFENCES=1 -DRETIRED=3  the kernel has no such call, and each fences itself
-// holds: -DFENCES=3 -DRETIRED=1  the kernel comes to refuse the call
-// violated: -DFENCES=0  the fences
-// violated: -DUNLINKED=0  the remover's fence behind the unlinking
-// violated: -DFENCES=1 -DPUBLISHED=0  the deliverer's fence behind its hazard pointer
-// violated: -DFENCES=1 -DEND=0  the deliverer's fence behind the end of its hazard pointer
-// violated: -DFENCES=3 -DPAUSE=0  the pause of who is refused the call first
-// violated: -DLOOK=0  the second look at a frame that was marked
-// violated: -DLOOK=1  the fence before the second look
-// violated: -DNUMBER=1  that a deliverer reads the number before the table
-// violated: -DNUMBER=2  that a remover raises the number behind the unlinking
-// violated: -DLOCKED=0  that who reclaims waits for who has marked
+// holds: -DFENCES=1 -DRETIRED=3  the kernel has no such call, and each thread fences itself
+// holds: -DFENCES=3 -DRETIRED=1  the kernel starts to refuse the call
+// violated: -DFENCES=0  no fences
+// violated: -DUNLINKED=0  no fence of the remover after unlinking
+// violated: -DFENCES=1 -DPUBLISHED=0  no fence of the deliverer after its hazard pointer
+// violated: -DFENCES=1 -DEND=0  no fence of the deliverer after the end of its hazard pointer
+// violated: -DFENCES=3 -DPAUSE=0  no pause of the thread that is refused the call first
+// violated: -DLOOK=0  no second look at a marked frame
+// violated: -DLOOK=1  no fence before the second look
+// violated: -DNUMBER=1  a deliverer reads the table before the number
+// violated: -DNUMBER=2  a remover raises the number before unlinking
+// violated: -DLOCKED=0  reclaiming does not wait for a thread that has marked
 #ifndef DELIVERERS
 #define DELIVERERS 2
 #endif
@@ -53,23 +52,23 @@
 
 #define NOBODY 2
 #define PIECES 4
-// Pieces 1 and 2 were lists of object 1, one after the other, and 3 of object 2.
+// Pieces 1 and 2 are successive lists of object 1; piece 3 is a list of object 2.
 #define OBJECT_OF(piece) (1 + piece / 3)
 
-byte list[3];   // of an object: the piece that its table leads to
+byte list[3];   // for each object: the piece that its table leads to
 bool freed[PIECES], waits[PIECES];
 byte since[PIECES];
 byte serial;    // kvo_serial
 bool limbo;     // the lock
-byte hazard[2], number[2], awaited[2]; // of the frames, as memory has them
+byte hazard[2], number[2], awaited[2]; // of the frames: the values in memory
 byte ended;
 
-// MARK: Stores that wait
+// MARK: Pending stores
 
 mtype = { HAZARD, SERIAL };
 chan buffer[2] = [4] of { mtype, byte };
 bool kernel_fences = true, fences_are_asymmetric = true;
-byte late[2]; // of what waits, how much was there when the call was refused
+byte late[2]; // pending stores of each thread when the call was refused
 
 inline arrive(d) {
   buffer[d]?what,stored;
@@ -145,8 +144,7 @@ inline release(piece) {
   atomic { assert(!freed[piece]); freed[piece] = true }
 }
 
-// Sets `frame` to one that protects the piece's object and was there already. hazard pointers first, numbers
-// behind them.
+// Sets `frame` to one that protects the piece's object and is old enough. Reads hazard pointers first, then numbers.
 inline find_frame(piece) {
   frame = 0;
   do
@@ -160,7 +158,7 @@ inline find_frame(piece) {
   od
 }
 
-// Sets `frame` to one that will free the piece, or to nobody.
+// Sets `frame` to one that will free the piece, or to NOBODY.
 inline mark_frame(piece) {
   do
   :: find_frame(piece);
@@ -213,7 +211,7 @@ inline retire(piece) {
   fi
 }
 
-// What waits for the object is taken out, and freed or put back.
+// Takes out the pieces that wait for the object, and frees or requeues each.
 inline reclaim_waiters(d, object) {
   fence_of(d);
   awaited[d] = 0;
@@ -232,7 +230,7 @@ inline reclaim_waiters(d, object) {
   limbo = false
 }
 
-// MARK: Who meets
+// MARK: Processes
 
 proctype Deliverer(byte d, first, second) {
   byte object = first, seen, count, was_awaited, piece, frame, stored;
@@ -252,7 +250,7 @@ proctype Deliverer(byte d, first, second) {
      buffer[d]!SERIAL,count;
      seen = list[object];
 #endif
-     assert(!freed[seen]); // anything may have happened meanwhile
+     assert(!freed[seen]); // anything may have happened in between
      atomic { buffer[d]!HAZARD,0; seen = 0; count = 0 };
 #if END
      light_fence(d);

@@ -1,24 +1,23 @@
-// Who registers while others set: ordering 9 of Documentation/Internals/Memory.md, and rule I3 (kvo_change_open and
-// finish, the dispatch of setters, kvo_registration_place, kvo_deliver_initial).
+// A registration while others set: ordering 9 of Documentation/Internals/Memory.md, and rule I3 (kvo_change_open and finish,
+// the dispatch of setters, kvo_registration_place, kvo_deliver_initial).
 //
-// Two threads set a property, each once, and a third registers for it with an initial call (or follows a
-// link, which reads as well). At first the setters may be plain or interposed, the object
-// swizzled or not, and the key observed by somebody else or by nobody. A setter that finds no observer
-// opens no change. So whoever has called one looks afterwards whether the dispatch leads to
-// what it called still; and an interposer that has opened no change looks for observers again.
-// In the end the newcomer must know the last value, by its initial call or by another, and no call
-// that is asked for old is without it.
+// Two threads set a property, each once, and a third registers for it with an initial call (or follows a link, which
+// reads as well). Initially the setters may be plain or interposed, the object swizzled or not, and the key observed
+// by another observer or not at all. A setter that finds no observer opens no change. So a caller checks afterwards
+// whether the dispatch still leads to the function it called, and an interposer that has opened no change looks for
+// observers again. In the end the new observer must know the last value, from its initial call or another, and no
+// call that is asked for old lacks it.
 //
-// holds:  a registration has the kernel fence all threads
-// holds: -DFENCES=1  the kernel has no such call, and each fences itself
-// violated: -DFENCES=0  the fences
-// violated: -DFENCES=1 -DBARE=0  the fence of a setter that has opened no change
-// violated: -DCOUNT=1  the fence of threads that have no record
-// violated: -DINITIAL=0  that the initial value is read behind the fence
-// violated: -DPLACED=0  that a registration is in place before it reads
-// violated: -DLOOK=0  the look at the dispatch after the call
-// violated: -DKEPT=0  the look of an interposer that has opened no change
-// violated: -DEMPTY=0  the empty change of who is asked for an old that nobody has read
+// holds:  a registration makes the kernel fence all threads
+// holds: -DFENCES=1  the kernel has no such call, and each thread fences itself
+// violated: -DFENCES=0  no fences
+// violated: -DFENCES=1 -DBARE=0  no fence of a setter that has opened no change
+// violated: -DCOUNT=1  no fence of threads without a record
+// violated: -DINITIAL=0  the initial value is read before the fence
+// violated: -DPLACED=0  a registration reads before it is inserted
+// violated: -DLOOK=0  no check of the dispatch after the call
+// violated: -DKEPT=0  no second look of an interposer that has opened no change
+// violated: -DEMPTY=0  no empty change for an observer that asks for an old value that was not read
 #ifndef FENCES
 #define FENCES 2
 #endif
@@ -47,11 +46,11 @@
 byte value;
 bool is_interposed; // the slot of the class's dynamic subclass
 bool is_swizzled;   // the object's isa
-bool is_observed;   // by somebody else, who does not ask for old
-bool is_placed;     // the newcomer
-bool knows[3];      // which values it has been told
+bool is_observed;   // by another observer, which does not ask for old
+bool is_placed;     // the new registration
+bool knows[3];      // the values delivered to it
 bool has_record[2];
-chan buffer[2] = [1] of { byte }; // a setter's store that waits
+chan buffer[2] = [1] of { byte }; // the setter's pending store
 byte ended;
 
 proctype Buffer(byte s) {
@@ -84,7 +83,7 @@ inline light_fence(s) {
 #endif
 }
 
-// A thread finds what it has stored itself.
+// A thread sees its own pending store.
 inline read(s, into) {
   atomic {
     if
@@ -94,7 +93,7 @@ inline read(s, into) {
   }
 }
 
-// The newcomer asks for old. Where nobody had asked at will, it is told by an empty change.
+// The new observer asks for old. If no other had asked before the change, it gets an empty change.
 inline tell(s) {
   assert(has_old || EMPTY);
   read(s, now);
@@ -148,7 +147,7 @@ proctype Setter(byte s, number) {
 
 inline place() {
   is_interposed = true; // under the class lock
-  is_placed = true;     // and these under the object's
+  is_placed = true;     // these two under the object's lock
   is_swizzled = true
 }
 

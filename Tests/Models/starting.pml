@@ -1,14 +1,14 @@
-// Who is alone asks the kernel for no fence: ordering 3 of Documentation/Internals/Memory.md
-// (kvo_thread_start, end_thread and other_threads_exist).
+// A thread that is alone asks the kernel for no fence: ordering 3 of Documentation/Internals/Memory.md (kvo_thread_start,
+// end_thread and other_threads_exist).
 //
-// A thread takes a record, delivers once and gives the record back; another takes the same one then.
-// Meanwhile the first of all threads unlinks something, and fences only those that it counts. Whoever
-// is let read what is freed ends the model.
+// A thread takes a record, delivers once and returns the record; then another one takes the same record. At the same
+// time the first of all threads unlinks something, and fences only the threads that it counts. Reading freed memory
+// violates the model.
 //
-// holds:  as it is
-// violated: -DMARK=0  the fence between marking a record and the first hazard pointer
-// violated: -DCOUNT=0  that threads are counted behind the unlinking
-// violated: -DFENCE=0  the fence of those that were counted
+// holds:  unmodified
+// violated: -DMARK=0  no fence between marking a record and the first hazard pointer
+// violated: -DCOUNT=0  threads are counted before the unlinking
+// violated: -DFENCE=0  counted threads are not fenced
 #ifndef MARK
 #define MARK 1
 #endif
@@ -20,10 +20,10 @@
 #endif
 
 mtype = { IN_USE, HAZARD };
-bool list = true; // whether the table leads to it still
+bool list = true; // whether the table still leads to it
 bool freed, is_taken;
 bool in_use, hazard;
-chan buffer = [4] of { mtype, bool }; // stores that wait, of whose record it is
+chan buffer = [4] of { mtype, bool }; // pending stores, of the record's thread
 byte ended;
 
 inline arrive() {
@@ -46,7 +46,7 @@ end:
 
 inline fence() { empty(buffer) }
 
-// The thread lock, and what a processor has stored before it is given to another thread.
+// Under the thread lock. Stores reach memory before the record's next thread runs.
 inline take_record() {
   atomic { !is_taken -> is_taken = true };
   buffer!IN_USE,true;
@@ -96,7 +96,7 @@ proctype Remover() {
   fi;
 #endif
   if
-  :: hazard // it waits, and whoever ends the hazard pointer frees it: reclamation.pml
+  :: hazard // it waits, and the thread that ends the hazard pointer frees it: reclamation.pml
   :: else -> freed = true
   fi;
   ended++

@@ -1,17 +1,15 @@
-// Tracked reads: what several threads leave of one derivation stands at all that its getter read
-// last, and has been read since it came to stand there.
+// Tracked reads: when several threads track one derivation, it ends up attached to everything that its getter read
+// last, and has been read since it was attached.
 //
-// Modelled are kvo_attachment_track with begin and install of tracking.c, and track, go_on, is_settled,
-// place_first and note_placed of attachment.c. The getter reads a choice, then the flag of what is
-// chosen, then one of two values by that flag. Chains 0 and 1 stand at the flags, 2 and 3 at the
-// values; at the choice there always stands one. Two threads set the choice, a third sets a flag
-// where perhaps nobody stands yet: then nobody is told. Each step under the graph lock is atomic.
-// In the end the derivation must stand just where the getter reads. Tickets are modelled by their
-// order alone.
+// Models kvo_attachment_track with begin and install of tracking.c, and track, go_on, is_settled, place_first and
+// note_placed of attachment.c. The getter reads a choice, then the chosen flag, then one of two values by that flag.
+// Chains 0 and 1 are at the flags, 2 and 3 at the values; the choice always has one. Two threads set the choice. A
+// third sets a flag that may have no chain yet: then it does not notify. Each step under the graph lock is atomic. In
+// the end the derivation must be attached exactly where the getter reads. Only the order of tickets is modelled.
 //
 // holds:
-// violated: -DAGAIN=0  it is not read again when it has come to stand somewhere
-// violated: -DFORGETS=1  who reads again forgets what other threads have made and not yet placed
+// violated: -DAGAIN=0  the key is not read again after it has been attached
+// violated: -DFORGETS=1  a thread that reads again forgets chains made by others and not yet attached
 
 #ifndef AGAIN
 #define AGAIN 1
@@ -25,15 +23,15 @@
 #define in_set(chain) (chains & (1 << chain))
 #define is_placed(chain) (placed & (1 << chain))
 
-bool choice;              // which flag is read
+bool choice;              // the flag that is read
 bool flags[2];
-byte chains = 5;          // the derivation's, by what was read last: flag 0 and the first value
-byte placed = 5;          // those that stand where they should
-byte unread;              // those that were made since they were last looked through, with FORGETS
-byte fresh;               // those that came to stand there after the last reading began
-byte later[THREADS];      // which threads have taken a later ticket than each
+byte chains = 5;          // the derivation's chains, from the last reading: flag 0 and the first value
+byte placed = 5;          // the attached ones
+byte unread;              // with FORGETS: made since the last check
+byte fresh;               // attached after the last reading began
+byte later[THREADS];      // for each ticket: the threads that have taken a later one
 bool passed[THREADS];     // and whether one of those has been installed
-byte arrived[THREADS];    // what has come to stand since each took its ticket
+byte arrived[THREADS];    // attached since each thread took its ticket
 byte returned;
 
 #define read_set(c, f) ((c -> 2 : 1) | (f -> 8 : 4))
@@ -56,8 +54,7 @@ inline install(set) {
   fresh = arrived[me] & placed
 }
 
-// One of those that were to be placed, unless another thread has, or it has been taken out of the
-// set.
+// Attaches a wanted chain, unless another thread has done so, or it is no longer in the set.
 inline place(chain) {
   wanted = wanted & (15 - (1 << chain));
   if
@@ -73,7 +70,7 @@ inline place(chain) {
 
 #define is_settled (placed == chains && fresh == 0)
 
-// Whether there is no need to read (again), and if there is, the ticket for it.
+// Takes a ticket for a reading, unless none is needed.
 inline begin() {
   atomic {
     if
@@ -92,7 +89,7 @@ inline begin() {
 inline end_reading() {
   atomic {
     if
-    :: passed[me] // another has read it later
+    :: passed[me] // another thread has read later
     :: else ->
       unread = (unread & chains & seen) | (seen & (15 - chains));
       install(seen)
@@ -130,7 +127,7 @@ inline track() {
   }
 }
 
-// The last one to return finds it so.
+// Checks the result when the last thread returns.
 inline finish() {
   d_step {
     returned++;
@@ -148,7 +145,7 @@ proctype Choosing(byte me; bool chosen) {
   finish()
 }
 
-// Told, and so tracking, only where the derivation stands at the flag already.
+// The set notifies, and so tracks, only if the derivation is attached to the flag.
 proctype Flagging(byte me) {
   byte seen, wanted;
   bool again, ends;

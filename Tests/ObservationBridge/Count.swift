@@ -1,4 +1,4 @@
 import Glibc
 
-/// Without what main has open.
+/// In this file, because it does not have main.swift's imports.
 func exit(_ status: Int32) -> Never { Glibc.exit(status) }

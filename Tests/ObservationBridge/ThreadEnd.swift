@@ -1,4 +1,4 @@
-// Reads after the bridge has given up what it keeps for a thread, whose end that is.
+// Reads at a thread's end, after the bridge has freed its thread-specific value.
 import Glibc
 import KVORuntime
 import Observation
@@ -20,20 +20,20 @@ private func track() {
   place.x = 1
 }
 
-/// A value of the thread's.
+/// The test's thread-specific value.
 private final class AtEnd {
   deinit { track() }
 }
 
-/// How many of twenty threads were told of what they had read at their end.
+/// How many of twenty threads were notified of reads at their end.
 func readAtThreadEnd() -> Int {
   for _ in 0..<20 {
     var thread = pthread_t()
     pthread_create(
       &thread, nil,
       { _ in
-        // The bridge's value of the thread comes first, so it goes first as well.
-        // It dies after the tracking has begun: Observation leaks what waits for an object that was dead by then.
+        // Creates the bridge's thread-specific value first, so that it ends first. `place` outlives the tracking,
+        // because Observation leaks registrations for an object that is already dead.
         let place = Place()
         withObservationTracking {
           _ = place.x

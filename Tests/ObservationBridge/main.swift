@@ -1,5 +1,5 @@
-// What BridgeTests runs, a case at a time, named by the argument: a program that links the bridge has every read asked
-// about, so it is one of its own.
+// Runs the cases of BridgeTests, one at a time, named by the argument. A program of its own, because linking the
+// bridge adds a hook to every read.
 import CFixtures
 import Glibc
 import KVOObservation
@@ -24,7 +24,7 @@ final class Row: KeyValueRecord {
 
 @Observable final class Native { var value = 0 }
 
-/// How often `onChange` was called, and what was there then.
+/// How often `onChange` was called, and the values at that time.
 final class Told: @unchecked Sendable {
   var count = 0
   var texts: [String] = []
@@ -90,7 +90,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       expect(told.count == before + 1)
     }
     track(told) { person.summary }
-    friend.name = "y"  // nobody's friend
+    friend.name = "y"  // an object that no property refers to
     expect(told.count == 3)
   },
   "ways": {
@@ -142,7 +142,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       return person.name
     }
     person.age = 1
-    expect(inner.count == 1 && outer.count == 1)  // Observation's outer sees what inner ones read
+    expect(inner.count == 1 && outer.count == 1)  // an outer tracking of Observation's sees what inner ones read
     let (other, third) = (Told(), Told())
     track(other) { person.name.count + native.value }
     native.value = 1
@@ -152,7 +152,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(third.count == 1)
   },
   "observers": {
-    // Registration, its getters and what observers read belong to nobody who tracks.
+    // Reads by registration, by its getters and by observers are not tracked.
     let (person, told) = (Person(), Told())
     var token: KeyValueObservation?
     var seen: [String] = []
@@ -163,7 +163,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     }
     person.name = "a"
     expect(told.count == 0 && seen == [" 0 ->a 0 -"])
-    // One who tracks while it is told.
+    // Tracking inside an observer's call.
     let inside = person.observe(\.age) { person, _ in _ = track(told) { person.age } }
     person.age = 1
     person.age = 2
@@ -187,7 +187,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(told.count == 0)
     track(told) { person.name }
     person.name = "seen"
-    // The one that waited before is told as well.
+    // The tracking that waited before is notified as well.
     expect(told.count == 2 && !person.isObserved(forKey: "name"))
   },
   "threads": {
@@ -211,7 +211,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     }
     expect(told.value == 1_200)
     person.name = "x"
-    expect(told.value == 1_200)  // each has been told once
+    expect(told.value == 1_200)  // each has been notified once
     _ = withObservationTracking {
       person.name
     } onChange: {
@@ -221,7 +221,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(told.value == 1_201)
   },
   "body": {
-    // What changes before Observation waits, which it does from the end of the body on, is not told: the next change is.
+    // A change before Observation waits, which begins at the end of the body, does not notify; the next change does.
     let (person, inner, outer) = (Person(), Told(), Told())
     track(inner) {
       _ = person.age
@@ -238,7 +238,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(inner.count == 2 && outer.count == 0)
     person.age = 5
     expect(outer.count == 1 && !person.isObserved(forKey: "age"))
-    // Nothing tracks any more.
+    // Tracking is over.
     _ = person.name
     expect(!person.isObserved(forKey: "name"))
   },
@@ -250,7 +250,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
           nonisolated(unsafe) let person = Person()
           let (told, seen) = (Count(), Count())
           if wasRead { track(Told()) { person.age } }
-          // Also between the bridge's call and the storing.
+          // A gate between the bridge's call and the store.
           let token = person.observe(\.age, options: .prior) { _, _ in Orders.gate() }
           orders.run {
             withObservationTracking {
@@ -262,7 +262,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
           } and: {
             person.age = 1
           }
-          // Before Observation waits no change is told; the next one is.
+          // A change before Observation waits does not notify; the next one does.
           guard isSlow || seen.value == 1 || told.value == 1 else { return false }
           if told.value == 0 { person.age = 2 }
           return withExtendedLifetime(token) { told.value == 1 }
@@ -272,7 +272,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     }
   },
   "kept": {
-    // Locks, registrars and registrations of what was read go with it.
+    // Locks, registrars and registrations of read properties are freed too.
     func grown() -> Int {
       let before = Int(fixture_bytes_used())
       for age in 1...1_000 {
@@ -319,7 +319,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   },
 ]
 
-// A case that hangs is aborted; no time decides any other.
+// A hanging case is aborted. No time limit decides any other result.
 signal(SIGALRM) { _ in
   let text = "a case waits for ever (KVO_PATIENCE)\n"
   write(STDERR_FILENO, text, text.utf8.count)

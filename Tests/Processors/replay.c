@@ -1,4 +1,4 @@
-// Runs kept inputs where there is no libFuzzer: each file that it is given, once.
+// Runs kept inputs without libFuzzer: each given file once.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// As much as the file has, and no more room.
+// Exactly as large as the file.
 static void run(const char *path) {
   FILE *file = fopen(path, "rb");
   FUZZ_REQUIRE(file != NULL);
@@ -22,7 +22,7 @@ static void run(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  int own = 1; // To it options of libFuzzer are added.
+  int own = 1; // where libFuzzer's options are added
   char **options = arguments;
   LLVMFuzzerInitialize(&own, &options);
   for (int i = 1; i < count; i++) {

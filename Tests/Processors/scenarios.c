@@ -1,6 +1,5 @@
-// What the tests of the C runtime have in C, where no Swift runs them: the scenarios in which memory runs out,
-// each allocation of theirs, and the stress of many threads on the same objects for a moment each. The groups
-// and the least that they have are those of AllocationTests.
+// The C parts of the runtime's tests, where no Swift can run them: the scenarios that fail each allocation, and the
+// stress of many threads for a moment each. The groups and their minimum counts are those of AllocationTests.
 #include <stdio.h>
 
 #include "fixture_memory.h"

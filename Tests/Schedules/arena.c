@@ -1,8 +1,8 @@
 // The arena: a range of addresses that is the same in each run, from which blocks are cut, with free lists by size.
 //
-// A freed block is filled with the byte that the runtime's own checks take for freed memory (KVO_POISON). It is looked at when
-// it is handed out again and when the schedule ends: a byte that differs was written after the block was freed.
-// A read of freed memory finds an address that is none, or a state that makes the runtime trap.
+// A freed block is filled with KVO_POISON, the byte by which the runtime recognises freed memory. It is checked when
+// it is reused and when the schedule ends: a byte that differs was written after the block was freed. A read of freed
+// memory finds an invalid address, or a state that makes the runtime trap.
 #include "arena.h"
 
 #include "base/kvo_memory.h"
@@ -17,10 +17,10 @@ enum { UNIT = 16, SIZES = 4096, FREED_AT_ONCE = 4096 };
 static const size_t ARENA_SIZE = (size_t)1 << 30;
 static void *const ARENA_PLACE = (void *)((uintptr_t)1 << 44);
 
-// In front of each block.
+// The header of each block.
 typedef struct block {
-  struct block *next; // of a freed one
-  uint32_t size;      // without this head, in units
+  struct block *next; // of a freed block
+  uint32_t size;      // without this header, in units
   int16_t freed_by;   // a thread; -1: outside a schedule
   bool is_free;
 } block;
@@ -28,13 +28,13 @@ _Static_assert(sizeof(block) == UNIT, "blocks are aligned as malloc's");
 
 static char *cut, *arena_end_address;
 static block *free_lists[SIZES];
-static block *freed, *freed_last; // in this schedule, unless it reuses them
+static block *freed, *freed_last; // in this schedule, except for reused ones
 static bool reuses;
 static size_t used;
 
 __thread uint64_t kvo_shortages;
 
-// Ahead of the runtime's own constructors, which make classes.
+// Runs before the runtime's own constructors, which make classes.
 __attribute__((constructor(101))) static void prepare(void) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   cut = mmap(ARENA_PLACE, ARENA_SIZE, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -97,7 +97,7 @@ void arena_end(void) {
       fail_if_written(block);
 }
 
-// MARK: The seam
+// MARK: The replaced allocation functions
 
 void *kvo_alloc(size_t size) {
   block *block = take((uint32_t)((size + UNIT - 1) / UNIT));

@@ -1,5 +1,5 @@
-/// The runtime's memory while schedules run, in place of its own seam (base/memory.c): blocks lie at the same addresses in
-/// each run, are counted, and are watched when they have been freed.
+/// The runtime's memory during schedules, in place of its own allocator functions (base/memory.c). Blocks have the
+/// same addresses in each run, are counted, and are checked after they have been freed.
 #ifndef SCHEDULES_ARENA_H
 #define SCHEDULES_ARENA_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Begins a schedule. `reuses`: a freed block is handed out again at once, so that new objects have dead ones' addresses;
-/// else only after the schedule.
+/// Begins a schedule. With `reuses` a freed block is reused at once, so that new objects have dead ones' addresses;
+/// otherwise only after the schedule.
 void arena_begin(bool reuses);
-/// Ends it: fails if a freed block has been written to.
+/// Ends a schedule. Fails if a freed block has been written to.
 void arena_end(void);
-/// Blocks that are in use.
+/// The number of allocated blocks.
 size_t arena_blocks(void);
 
 #endif

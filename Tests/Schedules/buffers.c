@@ -1,8 +1,9 @@
-// Store buffers, as x86 has them: another thread may see a store late, though stores of one thread in their order.
+// Store buffers as x86 has them: another thread may see a store late, but the stores of one thread in their order.
 //
-// A store is made in memory at once, so that plain loads of its own thread and the allocator see it. What was there before is
-// kept in the thread's queue, and is what other threads load there until the store leaves the queue. A full fence,
-// a sequentially consistent store, a read-modify-write or a lock empties the thread's own queue; membarrier(2) empties all.
+// A store changes memory at once, so that plain loads of its own thread and the allocator see it. The old value is
+// kept in the thread's queue, and is what other threads load there until the store leaves the queue. A full fence, a
+// sequentially consistent store, a read-modify-write or a lock empties the thread's own queue; membarrier(2) empties
+// all.
 #include "interpose.h"
 #include "schedule.h"
 
@@ -17,7 +18,7 @@ typedef struct {
 } pending;
 
 typedef struct {
-  pending stores[ROOM]; // the oldest first
+  pending stores[ROOM]; // oldest first
   uint32_t count;
 } queue;
 
@@ -51,7 +52,7 @@ static bool overlaps(const pending *store, const void *place, size_t size) {
 
 static bool is_on(void) { return mode != STORES_AT_ONCE && schedule_thread() >= 0; }
 
-// Lets all be seen up to the last store of the queue that overlaps the place.
+// Makes all stores visible up to the last one in the queue that overlaps the place.
 static void show(queue *queue, const void *place, size_t size) {
   for (uint32_t i = queue->count; i-- > 0;)
     if (overlaps(&queue->stores[i], place, size)) {

@@ -1,8 +1,8 @@
 // The schedules of a program.
 //
-// A child process runs them one after the other, so that a crash is a failure like others, and each program finds the
-// process as it was when it began. Of a cold program each schedule has a process of its own: it is the first in which
-// the class, its keys and the threads are met.
+// A child process runs them one after the other, so that a crash is a failure like others, and each program starts
+// from the same process state. Each schedule of a cold program has a process of its own, in which the class, its keys
+// and the threads are used for the first time.
 #include "explore.h"
 
 #include "arena.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Minutes of wall time after which a program hangs outside the scheduler.
+// Minutes of wall time after which a program counts as hanging outside the scheduler.
 enum { PATIENCE = 10 };
 
 typedef struct {
@@ -37,8 +37,8 @@ void prepare_exploring(void) {
 // More than the runtime collects before it frees (KVO_BATCH).
 enum { REPETITIONS = 2 * KVO_BATCH };
 
-// Caches and what is to be freed grow for a while. A schedule that takes more than any before is repeated: a leak takes
-// more each time.
+// Caches and deferred frees grow for a while. A schedule that uses more memory than any before is repeated: a leak
+// grows each time.
 static bool leaks(exploration *exploration, const schedule *schedule) {
   for (int i = 0; i < REPETITIONS; i++) {
     size_t blocks = run_program(exploration->program, schedule);
@@ -94,9 +94,9 @@ static void try_schedule(exploration *exploration, const schedule *schedule) {
   else try(exploration, schedule);
 }
 
-// MARK: Many
+// MARK: Many schedules
 
-// Each thread first, with no switch but where it can't go on.
+// Starts with each thread once, and switches only where it can't go on.
 static void try_orders(exploration *exploration) {
   for (uint32_t first = 0; first < exploration->program->threads; first++) {
     uint64_t before = current_outcome->points;
@@ -125,7 +125,8 @@ static void try_at_random(exploration *exploration) {
   }
 }
 
-// With one switch or two, which goes back to the first thread: that is what meets most. Numbered in the order of their points.
+// Schedules with one switch, or two of which the second goes back to the first thread: they find most faults.
+// Numbered in the order of their points.
 static bool listed_schedule(const exploration *exploration, uint32_t switches, uint64_t number,
     schedule *schedule) {
   uint32_t threads = exploration->program->threads;
@@ -140,7 +141,7 @@ static bool listed_schedule(const exploration *exploration, uint32_t switches, u
   return switches == 1 || schedule->switches[0].at < schedule->switches[1].at;
 }
 
-// All of them, or evenly spread, if there are more than `most`.
+// All of them, or `most` evenly spread ones if there are more.
 static void try_listed(exploration *exploration, schedule_stores stores, uint32_t switches,
     uint32_t most) {
   uint64_t threads = exploration->program->threads, total = threads * (threads - 1);
@@ -148,7 +149,7 @@ static void try_listed(exploration *exploration, schedule_stores stores, uint32_
   if (!most || !total) return;
   uint64_t stride = total / most + 1;
   while (stride > 1 && (stride % 2 == 0 || stride % 3 == 0))
-    stride++; // or some threads never come first
+    stride++; // or some threads would never be first
   for (uint64_t number = exploration->seed % stride; number < total; number += stride) {
     schedule schedule = {.way = BY_LIST, .stores = stores};
     if (listed_schedule(exploration, switches, number, &schedule))

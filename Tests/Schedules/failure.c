@@ -42,7 +42,7 @@ void catch_crashes(void) {
   static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE};
   struct sigaction action = {.sa_handler = crash, .sa_flags = SA_NODEFER};
   void *frames[1];
-  backtrace(frames, 1); // loads what it needs
+  backtrace(frames, 1); // loads the libraries that it needs
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
     sigaction(signals[i], &action, NULL);
 }

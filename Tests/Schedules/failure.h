@@ -1,4 +1,4 @@
-/// How a process that runs schedules tells the one that has forked it what has gone wrong.
+/// How a process that runs schedules reports a failure to its parent.
 #ifndef SCHEDULES_FAILURE_H
 #define SCHEDULES_FAILURE_H
 
@@ -11,22 +11,22 @@ enum { FAILURE_FRAMES = 24 };
 /// In memory that both processes share.
 typedef struct outcome {
   bool has_failed;
-  char kind[32]; ///< what must hold and did not; a shrunk program fails in the same way
+  char kind[32]; ///< the violated condition; a shrunk program must violate it too
   char message[600];
-  schedule schedule; ///< the one that failed
+  schedule schedule; ///< the schedule that failed
   uint64_t schedules, points, digest;
   void *frames[FAILURE_FRAMES]; ///< where it crashed
   int frame_count;
 } outcome;
 
 extern outcome *current_outcome;
-/// Whether the history of a schedule that fails is printed.
+/// Whether the history of a failing schedule is printed.
 extern bool prints_history;
 
-/// Ends the process. The first failure is the one that is reported.
+/// Ends the process. Only the first failure is reported.
 _Noreturn __attribute__((format(printf, 2, 3))) void fail_schedule(const char *kind,
     const char *format, ...);
-/// Has crashes reported in the same way.
+/// Makes crashes count as failures.
 void catch_crashes(void);
 
 #endif

@@ -1,4 +1,4 @@
-// The history, for whoever looks into a failure.
+// Prints the history, for debugging a failure.
 #include "history.h"
 
 history past;

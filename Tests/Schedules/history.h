@@ -1,36 +1,36 @@
-/// What has happened in a schedule: each change, each registration, each call, and when.
+/// The events of a schedule: each change, registration and call, with its time.
 #ifndef SCHEDULES_HISTORY_H
 #define SCHEDULES_HISTORY_H
 
 #include "program.h"
 
-/// A set, a link, a batch: whatever is one change to its observers.
+/// A set, a link or a batch: one change to its observers.
 typedef struct change {
   uint64_t begin, end; ///< 0: not yet
-  int thread, node;    ///< node: NOWHERE until something is stored
+  int thread, node;    ///< node: NOWHERE before the first store
   uint8_t keys;        ///< a bit for each
   uint8_t verb;
-  bool is_nested; ///< made by an observer: it may be part of another one
-  bool was_left;  ///< the thread ended in it, or an observer did
+  bool is_nested; ///< made by an observer, so it may be part of another change
+  bool was_left;  ///< the thread, or an observer, ended in it
 } change;
 
-/// A registration; of several keys by one token one for each key.
+/// A registration. A token for several keys has one for each key.
 typedef struct registration {
-  bool is_made; ///< its making has begun
+  bool is_made; ///< registering has begun
   int node, path;
   uint8_t options, act, label;
   int observer;              ///< or NOWHERE
   struct registration *head; ///< of several keys: the first, which has the token
-  int members;               ///< of the head: how many; 1 of others
-  kvo_handle *handle;        ///< the head's, until it is given back
-  int users;                 ///< calls that use the handle now
-  bool is_taken;             ///< a thread is giving it back, or has done so
-  bool is_unsure;            ///< `kvo_remove_all_observers` came while it was being made
-  int ends_asked;            ///< how often something was to end it
+  int members;               ///< the head's number of keys; 1 for others
+  kvo_handle *handle;        ///< the head's, until it is released
+  int users;                 ///< calls that are using the handle
+  bool is_taken;             ///< a thread is releasing it, or has released it
+  bool is_unsure;            ///< `kvo_remove_all_observers` was called while it was being made
+  int ends_asked;            ///< how often an end was requested
   uint64_t add_begin, add_end, end_begin, end_end;
   uint64_t ended_at; ///< its `ended` function
   int ended, calls_open;
-  int last_read; ///< what an observer found that was called last
+  int last_read; ///< what the observer called last has read
 } registration;
 
 typedef struct call {
@@ -40,7 +40,7 @@ typedef struct call {
   uint64_t at;
 } call;
 
-/// A link that was stored.
+/// A stored link.
 typedef struct stored_link {
   uint64_t at;
   int node, to;
@@ -57,10 +57,10 @@ typedef struct history {
   stored_link links[LINKS];
   int link_count;
   int removals_open[NODES];        ///< calls of `kvo_remove_all_observers` that have not returned
-  uint64_t first_point;            ///< when the threads were let go on
-  int passing_made, passing_ended; ///< registrations that observers make and remove
+  uint64_t first_point;            ///< when the threads were started
+  int passing_made, passing_ended; ///< short-lived registrations of observers
   int kept, given_back;            ///< associations
-  uint8_t stored_by[4096];         ///< which node and key a number was stored in, plus one
+  uint8_t stored_by[4096];         ///< the node and key of each stored number, plus one
 } history;
 
 enum { DESCRIPTION = 120 };

@@ -1,5 +1,5 @@
-/// Hands every atomic operation, fence and lock of the C runtime to the scheduler: included ahead of each source by
-/// Scripts/checks/schedules.
+/// Passes every atomic operation, fence and lock of the C runtime to the scheduler. Scripts/checks/schedules includes
+/// it before each source.
 #ifndef SCHEDULES_INTERPOSE_H
 #define SCHEDULES_INTERPOSE_H
 
@@ -11,16 +11,16 @@
 extern "C" {
 #endif
 
-/// Where the scheduler may go on with another thread. Outside a schedule all of these do only what they replace.
+/// Points where the scheduler may switch threads. Outside a schedule these only do what they replace.
 void schedule_point(void);
 int schedule_lock(pthread_mutex_t *mutex);
 int schedule_unlock(pthread_mutex_t *mutex);
-/// The function runs without a switch, so that no thread waits for another outside the scheduler.
+/// Runs the function without a switch, so that no thread waits for another outside the scheduler.
 int schedule_once(pthread_once_t *once, void (*function)(void));
-/// membarrier(2), the only system call that the runtime makes by number: empties all store buffers.
+/// membarrier(2), the runtime's only system call by number: empties all store buffers.
 long schedule_system_call(long number, ...);
 
-/// Simulated store buffers: see buffers.c. Before a store, after a load, before a read-modify-write, at a fence.
+/// Simulated store buffers (buffers.c): called before a store, after a load, before a read-modify-write, at a fence.
 void buffers_store(const void *place, size_t size, int order);
 void buffers_load(const void *place, void *value, size_t size);
 void buffers_change(const void *place, size_t size);
@@ -30,7 +30,7 @@ void buffers_fence(int order);
 }
 #endif
 
-// The type of what is at a place, without const.
+// The type of the object at a place, without const.
 #ifdef __cplusplus
 #define LOADED_TYPE(place) __remove_cv(__typeof__(*(place)))
 #else

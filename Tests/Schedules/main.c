@@ -1,8 +1,8 @@
-// Tries random programs, or one that is written down, under many schedules.
+// Tries random programs, or a program from a file, under many schedules.
 //
-// Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried; without COUNT, without
-// an end. A file is a program: see words.c. A program that fails is made smaller and printed with the simplest schedule with
-// which it does; the status is 1 then.
+// Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried; without
+// COUNT, endlessly. words.c has the format of a file. A failing program is made smaller and printed with the simplest
+// schedule under which it fails; the status is then 1.
 #include "explore.h"
 
 #include <ctype.h>
@@ -36,10 +36,10 @@ static void add(sums *sums, const outcome *outcome) {
 
 // MARK: Failures
 
-// For a program that is written down, and for each smaller one.
+// For a program from a file, and for each smaller one.
 static const effort THOROUGH = {.at_random = 600, .singles = 6000, .pairs = 6000};
 static const effort QUICK = {.at_random = 100, .singles = 600};
-// What the smaller programs are tried with, and how they are to fail.
+// The effort for smaller programs, and the failure that they must have.
 static effort shrinking_effort;
 static uint64_t shrinking_seed;
 static char wanted_kind[sizeof((outcome *)0)->kind];
@@ -61,7 +61,7 @@ static void print_schedule(const schedule *schedule) {
   printf("\n");
 }
 
-// By the toolchain's symbolizer, which is not there for everybody.
+// By the toolchain's symbolizer, which may be missing.
 static void print_frames(const outcome *outcome) {
   char path[512], command[2048];
   ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -83,7 +83,7 @@ static void print_failure(const program *program, const outcome *outcome) {
   print_frames(outcome);
 }
 
-// By a few simple schedules if these suffice, else by those with which the program has failed.
+// With a few simple schedules if they suffice, else with those that made the program fail.
 static bool can_be_shrunk(const program *failing, const effort *effort, uint64_t seed) {
   shrinking_effort = QUICK;
   shrinking_seed = 1;
@@ -172,7 +172,7 @@ static uint64_t count_of(char **arguments, int *place) {
   exit(2);
 }
 
-// Returns where the files begin.
+// Returns the index of the first file.
 static int read_options(char **arguments, options *options) {
   int place = 1;
   for (; arguments[place] && arguments[place][0] == '-'; place++) {

@@ -1,7 +1,7 @@
 // The oracles.
 //
-// A change and a registration are compared only where the rules leave one answer. The registration was there throughout
-// the change, or at no time; and the links on its path stayed, but for the one that is the change.
+// A change and a registration are compared only where the rules allow a single answer: the registration existed
+// throughout the change or not at all, and the links on its path did not change, except by the change itself.
 #include "oracle.h"
 
 #include "failure.h"
@@ -27,7 +27,7 @@ static void check_number(const registration *registration, const kvo_value *valu
       registration->path == PATH_ITEMS || registration->path == PATH_SUM || kvo_value_is_nil(value))
     return;
   int64_t number = kvo_value_get_int(value);
-  if (number < 1000) return; // it was there in the beginning
+  if (number < 1000) return; // it existed at the beginning
   int stored = number < (int64_t)sizeof past.stored_by ? past.stored_by[number] - 1 : -1;
   node_key key = registration->path == PATH_OTHER ? KEY_OTHER : KEY_VALUE;
   bool is_own = registration->path <= PATH_OTHER;
@@ -74,7 +74,7 @@ void check_added(const registration *registration) {
 
 // MARK: Links
 
-// Whether a node's link was the same from the beginning of a change to its end, but for the change itself.
+// Whether a node's link stayed the same throughout a change, except for the change itself.
 static bool was_stable(int node, const change *change, int *to) {
   *to = NOWHERE;
   for (int i = 0; i < past.link_count; i++) {
@@ -153,8 +153,8 @@ static bool is_exact(const registration *registration, const change *change) {
          !change->is_nested;
 }
 
-// In a batch a registration that comes late, also by a link that is set during the batch, is notified of the change that it found, and
-// of later ones at the end (M1).
+// A registration added late in a batch, also by a link set during the batch, is notified of the change that it found,
+// and of later ones at the end (M1).
 static int most_calls(const registration *registration, const change *change, bool had_links) {
   bool is_batch = change->keys == (1 << KEY_VALUE | 1 << KEY_OTHER);
   return is_batch && !(had_links && was_there(registration, change)) ? 2 : 1;
@@ -193,7 +193,7 @@ void check_changes(void) {
   }
 }
 
-// MARK: Quiet
+// MARK: After all threads
 
 static bool is_live(const registration *registration) {
   return registration->add_end && !registration->end_begin && is_held(registration->node);
@@ -205,7 +205,7 @@ static bool any_was_left(void) {
   return false;
 }
 
-// A registration that asks for no initial call has read nothing until its first call.
+// A registration without an initial call has read nothing before its first call.
 static void check_last_read(const registration *registration) {
   if (!is_live(registration) || registration->is_unsure) return;
   if (!(registration->options & KVO_INITIAL) && registration->add_end > past.first_point) return;

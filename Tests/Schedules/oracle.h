@@ -1,21 +1,22 @@
-/// What must hold, whatever the schedule. Each check fails the schedule if it does not.
+/// Conditions that must hold under every schedule. A violated one fails the schedule.
 #ifndef SCHEDULES_ORACLE_H
 #define SCHEDULES_ORACLE_H
 
 #include "history.h"
 
-/// A call as it comes: none after the end, and it has what was asked for.
+/// Checks a call: not after the end, and with what was asked for.
 void check_call(const registration *registration, const call *call, const kvo_change *change);
-/// A registration that has just been made: its initial call.
+/// Checks the initial call of a new registration.
 void check_added(const registration *registration);
-/// When all threads have returned: each change against each registration.
+/// When all threads have returned: checks each change against each registration.
 void check_changes(void);
-/// The last read value is the last stored one; then each key is set once more, and each observer called as it should be.
+/// Checks that the last value read is the last one stored. Then sets each key once more, and checks that each
+/// observer is called.
 void check_quiet(void);
-/// When all has been given back: each end was told once.
+/// When all has been released: checks that each `ended` was called once.
 void check_ends(void);
 
-/// Notes that something ends a registration from now on, and that it has returned.
+/// Records that a registration is being ended, and that the call has returned.
 void begin_end(registration *registration);
 void finish_end(registration *registration);
 

@@ -1,6 +1,6 @@
-// What the ops of a program do, and its observers.
+// The ops of a program, and its observers.
 //
-// This file has no points of its own but for what it calls, so what it reads and writes of the history is one step.
+// This file has no points of its own, only in what it calls. So its accesses to the history are one step.
 #include "perform.h"
 
 #include "arena.h"
@@ -18,12 +18,12 @@ static bool is_quiet;
 static int last_number;
 static bool holds[SCHEDULE_THREADS][NODES]; // the mortal nodes
 
-// What the thread is doing.
+// The state of a thread.
 static _Thread_local struct {
   int thread;
   int change;           // an index, or -1
-  registration *adding; // whose initial call is awaited
-  int depth;            // of observers
+  registration *adding; // the registration whose initial call is pending
+  int depth;            // the nesting of observers
   bool may_leave, may_drop;
 } doing;
 
@@ -149,7 +149,7 @@ static uint8_t keys_of(const op *op) {
 
 static bool is_function_of_setter(const op *op) { return op->verb == SET || op->verb == LINK; }
 
-// Whether a thread may end in it, with nothing of this file's own to be given back or ended.
+// Whether a thread may end in the call, with nothing of this file's left to release or end.
 static bool leaves_nothing_behind(const op *op) {
   return op->verb == SET || op->verb == SET_BY_KEY || op->verb == SET_BY_PATH || op->verb == LINK ||
          op->verb == BATCH;
@@ -190,7 +190,7 @@ static void finish_end_of_all(registration *head) {
   for (int i = 0; i < head->members; i++) finish_end(head + i);
 }
 
-// A token is its maker's until registering has returned. The initial call may use it (C3).
+// A token belongs to its maker until registering has returned. The initial call may use it (C3).
 static bool has_token(const registration *head, const registration *adding) {
   return head->handle && !head->is_taken && (head->add_end || head == adding);
 }
@@ -222,7 +222,7 @@ static void unobserve(registration *registration) {
   finish_end(registration);
 }
 
-// What is registered meanwhile may have ended afterwards, or not.
+// Registrations made during the call may or may not have ended afterwards.
 static void remove_all(int node) {
   registration *met[REGISTRATIONS];
   int count = 0;
@@ -245,7 +245,7 @@ static void pass(int node, const char *path);
 static void act_as(registration *registration, bool is_prior) {
   if (is_quiet || doing.depth > 1) return;
   struct registration *adding = doing.adding;
-  doing.adding = NULL; // what it does is no part of that
+  doing.adding = NULL; // what it does is not part of that
   switch (registration->act) {
   case ACT_END:
     if (has_token(registration->head, adding)) invalidate(registration->head);
@@ -387,7 +387,7 @@ static void passing_has_ended(void *context) {
   past.passing_ended++;
 }
 
-// A registration that ends at once.
+// A short-lived registration.
 static void pass(int node, const char *path) {
   kvo_handle *handle;
   if (kvo_add_callback(object(node), path, KVO_NEW, is_passing, NULL, passing_has_ended, &handle,
@@ -469,7 +469,7 @@ static void begin(int thread) {
   doing.change = -1;
 }
 
-// The first of the threads that hold the mortal nodes does what is done before.
+// The first thread that holds the mortal nodes performs the first ops.
 static void hand_out(void) {
   memset(holds, 0, sizeof holds);
   for (int i = program_now->threads; i-- > 0;) {
@@ -505,7 +505,7 @@ static void run_thread(uint32_t thread) {
   drop(MORTAL_WATCHER);
 }
 
-// A thread that was left has not let go of what it holds.
+// A thread that ended early has not released what it holds.
 static void drop_all(void) {
   for (int i = 0; i < program_now->threads; i++) {
     begin(i);
@@ -544,7 +544,7 @@ static void *call_apart(void *function) {
   return NULL;
 }
 
-// On a thread that has ended afterwards, if the program's threads have.
+// Runs on a thread that has ended afterwards, if the program's threads have.
 static void run_apart(void (*function)(void)) {
   pthread_t thread;
   if (!program_now->come_and_go) function();

@@ -1,7 +1,8 @@
 // Generates programs.
 //
-// Most ops are about one node, and each program leaves out some verbs, so that what is left meets. A registration has a label, by which other threads end it; an op that
-// names one that is not there, or a mortal node that its thread has let go of, does nothing.
+// Most ops are about one node, and each program leaves out some verbs, so that the others interact. A registration
+// has a label, by which other threads end it. An op does nothing if it names a missing registration, or a mortal node
+// that its thread has released.
 #include "program.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static uint32_t below(generator *generator, uint32_t bound) {
   return random_below(&generator->random, bound);
 }
 
-// How often each verb comes, of the sum of all; the second number in the beginning, before the threads go on.
+// The weight of each verb; the second number is its weight among the first ops, before the threads start.
 static const uint8_t weights[VERBS][2] = {
     [SET] = {16, 0},
     [SET_BY_KEY] = {3, 0},
@@ -67,7 +68,7 @@ static int8_t linked_by(generator *generator, int node) {
   return (int8_t)(first + (int)below(generator, 2));
 }
 
-// Half of them ask for old and new at most, with which the runtime takes shorter ways.
+// Half of them ask only for old and new, for which the runtime has fast paths.
 static uint8_t any_options(generator *generator) {
   uint8_t options = (uint8_t)below(generator, 32);
   if (below(generator, 2)) return options & (KVO_OLD | KVO_NEW);

@@ -1,4 +1,4 @@
-/// Small programs: what each thread does, in words that can be written down and read again. words.c lists the words.
+/// Small programs: the ops of each thread, in words that can be written down and read again. words.c lists the words.
 #ifndef SCHEDULES_PROGRAM_H
 #define SCHEDULES_PROGRAM_H
 
@@ -10,38 +10,38 @@
 typedef enum verb {
   SET,         ///< a key, by its setter
   SET_BY_KEY,  ///< by key-value coding
-  SET_BY_PATH, ///< next.value, likewise
+  SET_BY_PATH, ///< next.value, by key-value coding
   SET_BY_HAND, ///< between will and did
   SET_IN_BRACKET,
   LINK,   ///< to another node, or to none
-  BATCH,  ///< value, other and value again, told together
+  BATCH,  ///< value, other and value again, in a batch
   INSERT, ///< an item, by a proxy
   INSERT_BY_HAND,
   REMOVE,     ///< an item, by a proxy
   WATCH,      ///< registers a callback
   WATCH_KEYS, ///< value, other and next by one token
-  OBSERVE,    ///< registers an observer that is an object
+  OBSERVE,    ///< registers an observer object
   END,        ///< releases a token
   INVALIDATE, ///< a token
   UNOBSERVE,  ///< removes an observer
   REMOVE_ALL, ///< observers of a node
   DROP,       ///< the thread's reference to a mortal node
-  KEEP,       ///< an association, in place of the one there was
+  KEEP,       ///< an association, replacing the old one
   READ,       ///< whether a key is observed, the value at a path, the dump
-  PASS,       ///< makes an object, observes it, sets it, and lets go of it
+  PASS,       ///< makes an object, observes it, sets it, and releases it
   VERBS
 } verb;
 
-/// What an observer does when it is called.
+/// The action of an observer when it is called.
 typedef enum act {
   ACT_NONE,
   ACT_END,      ///< ends its own registration
   ACT_SET,      ///< sets a key of a leaf
   ACT_LINK,     ///< links the other middle elsewhere
-  ACT_WATCH,    ///< registers another observer, and removes it
-  ACT_DROP,     ///< lets go of the mortal node
+  ACT_WATCH,    ///< makes a short-lived registration
+  ACT_DROP,     ///< releases the mortal node
   ACT_LEAVE,    ///< ends the thread
-  ACT_REGISTER, ///< when it has ended: registers another observer of the node
+  ACT_REGISTER, ///< in `ended`: registers another observer of the node
   ACTS
 } act;
 
@@ -51,7 +51,7 @@ typedef struct op {
   uint8_t options; ///< kvo_options
   uint8_t label;   ///< of a registration, from 1
   uint8_t act;
-  int8_t observer; ///< of OBSERVE: a watcher
+  int8_t observer; ///< for OBSERVE: a watcher
 } op;
 
 enum { LABELS = 15, MOST_OPS = 8, PROGRAM_TEXT = 4096 };
@@ -64,13 +64,13 @@ typedef struct ops {
 typedef struct program {
   uint8_t threads;
   bool come_and_go; ///< its threads begin and end within the schedule
-  bool is_own;      ///< the first thread makes the nodes, so that they are its own (Memory.md, 17)
+  bool is_own;      ///< the first thread makes the nodes, and so owns them (Memory.md, 17)
   bool without_kernel_fences;
   bool reuses_memory;
   bool is_cold;    ///< each schedule is the process's first
-  uint8_t holders; ///< the threads that have a reference to the mortal nodes, a bit for each
+  uint8_t holders; ///< a bit for each thread that retains the mortal nodes
   int8_t next[NODES];
-  ops before; ///< done before the threads go on
+  ops before; ///< performed before the threads start
   ops of[SCHEDULE_THREADS];
 } program;
 
@@ -78,17 +78,17 @@ typedef struct program {
 void generate_program(program *program, uint64_t seed);
 
 void write_program(const program *program, char text[PROGRAM_TEXT]);
-/// Prints the words that a program's text can have.
+/// Prints the words that a program's text may use.
 void print_words(void);
 extern const char *const node_names[NODES];
 const char *name_of_verb(uint8_t verb);
 enum { OPTIONS_TEXT = 48 };
-/// As in a program: "new+old", or "plain".
+/// Options in the form of a program's text: "new+old", or "plain".
 void write_option_names(uint8_t options, char text[OPTIONS_TEXT]);
-/// False, with a message in the standard error, if there is none.
+/// Returns false, with a message on stderr, if there is no program.
 bool read_program(program *program, FILE *file);
 
-/// Makes a program smaller as long as `fails` holds for it.
+/// Makes a program smaller while `fails` holds for it.
 void shrink_program(program *program, bool (*fails)(const struct program *program));
 
 #endif

@@ -1,7 +1,7 @@
-// The threads, and who goes on.
+// The threads, and the choice of which one runs.
 //
-// Each thread of a schedule waits at a semaphore of its own until it is let go on; whoever lets another one go on then
-// waits itself. So at any time one thread runs, and everything here is read and written by that one.
+// Each thread of a schedule waits at a semaphore of its own until it is resumed. The thread that resumes another then
+// waits itself. So only one thread runs at a time, and all data here belongs to it.
 #include "schedule.h"
 
 #include "failure.h"
@@ -15,8 +15,8 @@
 #include <sched.h>
 #include <semaphore.h>
 
-// A schedule that has so many points does not end. From the first bound on threads take turns, so that none waits for one
-// of lower priority for ever.
+// Bounds on the points of a schedule; one that reaches the last does not end. From the first bound on threads take
+// turns, so that none waits for ever for one of lower priority.
 enum { TURNS_FROM = 20000, TURN = 500, ENDLESS = 1000000 };
 
 typedef enum { ABSENT, READY, BLOCKED } condition;
@@ -28,7 +28,7 @@ typedef struct {
   sem_t turn;
   pthread_t thread;
   bool is_made;
-  int rounds_left; // of destructors, at its end
+  int rounds_left; // rounds of destructors at its end
 } actor;
 
 static actor actors[SCHEDULE_THREADS];
@@ -80,7 +80,7 @@ static int next_in_turn(int from) {
   return -1;
 }
 
-// Which thread goes on where the running one can't; -1 if none can.
+// Which thread runs when the current one can't; -1 if none can.
 static int choose(void) {
   switch (plan.way) {
   case BY_PRIORITY: return highest();
@@ -103,7 +103,7 @@ static int lowered(void) {
   return highest();
 }
 
-// Which thread goes on at a point.
+// Which thread runs after a point.
 static int choose_at_point(void) {
   const schedule_switch *listed = switch_here();
   switch (plan.way) {
@@ -116,7 +116,7 @@ static int choose_at_point(void) {
   return self;
 }
 
-// MARK: Going on
+// MARK: Switching
 
 static _Noreturn void fail_without_ready_thread(void) {
   char text[200] = "";
@@ -220,8 +220,8 @@ static void *live(void *number) {
   }
 }
 
-// Destructors of thread-specific values run in rounds. The thread has ended for the scheduler in the last of them, when
-// the runtime's have run.
+// Destructors of thread-specific values run in rounds. The thread ends for the scheduler in the last round, after the
+// runtime's.
 static void end_in_last_round(void *number) {
   uint32_t thread = (uint32_t)(uintptr_t)number - 1;
   if (--actors[thread].rounds_left > 0) pthread_setspecific(end_key, number);
@@ -260,7 +260,7 @@ static void shuffle_priorities(void) {
   }
 }
 
-// One thread at a time runs, and goes on soonest where the last one was.
+// Pins all threads to one processor: one runs at a time, and resumes fastest on the processor of the last one.
 static void stay_on_one_processor(void) {
   cpu_set_t own;
   CPU_ZERO(&own);
@@ -291,7 +291,7 @@ void schedule_run(const schedule *schedule, uint32_t threads, bool threads_come_
   }
   shuffle_priorities();
   make_threads();
-  sem_post(&actors[0].turn); // it holds, and lets the first one of the schedule go on
+  sem_post(&actors[0].turn); // it waits here, and resumes the first thread of the schedule
   wait_for(&all_have_ended);
   if (come_and_go)
     for (uint32_t i = 0; i < threads; i++) pthread_join(actors[i].thread, NULL);

@@ -1,5 +1,5 @@
-// Makes a program that fails smaller: without a thread, without an op, with less asked of an op. What still fails is taken,
-// until nothing smaller does.
+// Makes a failing program smaller: without a thread, without an op, with fewer options. A smaller program that still
+// fails is kept, until none is left to try.
 #include "program.h"
 
 #include <string.h>

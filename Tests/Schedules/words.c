@@ -1,5 +1,5 @@
-// Programs as text. A line is a way in which the program runs, the threads that have the mortal nodes,
-// a link, or an op with the thread that does it:
+// Programs as text. A line is the way in which the program runs, the threads that hold the mortal nodes, a link, or
+// an op with its thread:
 //
 //     runs come-and-go own
 //     hold 0 1
@@ -7,9 +7,9 @@
 //     before watch root next.value old+new #1 none
 //     1 set middle value
 //
-// The words of an op are told by its verb: `forms` lists verbs and their words, `node_names`, `path_names` (world.c), `act_names`
-// and `option_names` the words themselves. `Scripts/prove --schedules` with a file runs a program; the option `--words` of
-// `.build/schedules/schedules` prints the lists.
+// An op's verb determines its words: `forms` lists verbs with their words; `node_names`, `path_names` (world.c),
+// `act_names` and `option_names` list the words. `Scripts/prove --schedules` with a file runs a program. The option
+// `--words` of `.build/schedules/schedules` prints the lists.
 #include "program.h"
 
 #include <stdarg.h>

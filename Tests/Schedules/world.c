@@ -1,4 +1,4 @@
-// The class of the nodes, with setters and getters that the scheduler sees.
+// The nodes' class, with setters and getters that the scheduler sees.
 #include "world.h"
 
 #include "interpose.h"
@@ -46,7 +46,7 @@ static void add_items(kvo_object *self, int count) {
 
 void insert_item(int number) { add_items(&nodes[number]->object, 1); }
 
-// As the calling thread sees it, without a point.
+// The value that the calling thread sees, read without a point.
 static int seen(const int *place) {
   int value = *(const volatile int *)place;
   buffers_load(place, &value, sizeof value);
@@ -68,7 +68,7 @@ typedef enum {
   TOWARDS_NEXT = 8
 } leaf_keys;
 
-// So many links, then keys of what they lead to.
+// The number of links, then the keys of the node that they lead to.
 typedef struct {
   int links;
   leaf_keys keys;
@@ -186,7 +186,7 @@ static int far_imp(kvo_object *self, const kvo_method *_cmd) {
   return next ? get(&next->value) : NOTHING;
 }
 
-// Only how many items there are is stored: each is its index.
+// Only the number of items is stored: each item is its index.
 static size_t countOfItems_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   return (size_t)get(&((node *)self)->items);

@@ -1,7 +1,7 @@
-/// The objects that programs observe and change, and which keys the value at a key path depends on.
+/// The objects that programs observe and change, and the keys on which a key path depends.
 ///
-/// Roots lead by `next` to middles, and those to leaves, so there are no rings. Properties are stored atomically, so that any
-/// threads may set them (I4).
+/// Roots lead by `next` to middles, and those to leaves, so there are no rings. Properties are stored atomically, so
+/// that any threads may set them (I4).
 #ifndef SCHEDULES_WORLD_H
 #define SCHEDULES_WORLD_H
 
@@ -13,9 +13,9 @@ enum {
   OTHER_MIDDLE,
   LEAF,
   OTHER_LEAF,
-  MORTAL, ///< a root of which each thread has a reference
+  MORTAL, ///< a root that each thread retains
   WATCHER,
-  MORTAL_WATCHER, ///< likewise
+  MORTAL_WATCHER, ///< a middle that each thread retains
   NODES,
   NOWHERE = -1
 };
@@ -35,7 +35,7 @@ enum {
   PATH_NEAR,    ///< derived from next.value
   PATH_FAR,     ///< derived from next.next.value
   PATH_COUNT,   ///< items.@count
-  PATH_TRACKED, ///< reads next, its value, and what that leads to
+  PATH_TRACKED, ///< reads next, its value, and the value of the node after that
   PATHS
 };
 extern const char *const path_names[PATHS];
@@ -52,36 +52,36 @@ typedef struct node {
   PROPERTY(node, int, other, Other, CUSTOM)
 KVO_CLASS_INTERFACE(node, NODE_PROPERTIES)
 
-/// NULL outside the world's life, and for those that have died.
+/// NULL outside the world's life, and for dead nodes.
 extern node *nodes[NODES];
 
-/// How nodes are linked, as far as a path's dependencies depend on it.
+/// How nodes are linked, as far as a path's dependencies need it.
 typedef struct links {
   int next[NODES];    ///< or NOWHERE
   bool is_odd[NODES]; ///< its value
 } links;
 
-/// Makes the nodes, linked as said.
+/// Makes the nodes, with these links.
 void make_world(const int8_t next[NODES]);
-/// How the nodes are linked now.
+/// The current links of the nodes.
 links current_links(void);
 int node_index(const node *node);
 
-/// What is at the path now, as the calling thread sees it; no point of the schedule.
+/// The value at the path that the calling thread sees. Not a point of the schedule.
 int read_path(int root, int path);
-/// Whether a change of a node's key changes what is at the path.
+/// Whether a change of a node's key changes the value at the path.
 bool is_affected(int root, int path, const links *links, int changed, node_key key);
-/// Whether what the path depends on is known by the links alone.
+/// Whether the links alone determine what the path depends on.
 bool is_followed_by_links(int path);
-/// Whether it leads over a link.
+/// Whether the path has a link.
 bool has_link(int path);
 
-/// Stores as setters do, without notifying.
+/// Stores as the setters do, without notifying.
 void store_key(int node, node_key key, int value);
 void insert_item(int node);
-/// Called by each store: what is to be written into the history.
+/// Called by each store, to record it in the history.
 void node_is_stored(int node, node_key key, int value);
-/// Called by observers that are objects.
+/// Called by observer objects.
 void node_observes(kvo_object *observer, const kvo_change *change, void *context);
 
 #endif

@@ -1,12 +1,12 @@
-"""Opens a site of DocC in a real browser, follows its links, and tells what is wrong with it.
+"""Opens a DocC site in a real browser, follows its links, and reports faults.
 
 Usage: browse.py CHROMIUM FOLDER [PAGE...]
 
-Serves the folder, begins at its root, and opens every page that a link leads to, but of those of single functions,
-properties and cases only one in some, since each takes a third of a second: pages.py has looked at them all. A page is
-wrong if nothing answers for it or for what it shows, if the browser draws no title, or reports an error, or if looks.py
-finds something; a link, if nothing answers for its page, or that has nothing of the name behind its `#`. Of pages that
-no link leads to it tells as well. With pages: opens those alone.
+Serves the folder, begins at its root, and opens every linked page. Of pages of single functions, properties and cases it
+opens only a sample, since each takes a third of a second and pages.py has checked them all. A page is wrong if it or one
+of its resources is missing, if the browser draws no title or reports an error, or if looks.py finds a fault. A link is
+wrong if its page is missing, or has no anchor with the name after `#`. Pages without a link to them are reported as well.
+With PAGE arguments only those pages are opened.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ import pages as site_pages
 
 TABS = 2
 ONE_IN = 25  # pages of single declarations
-HANG = 600_000  # milliseconds: for a page that is never drawn, however slow the machine
-# Images that wait for somebody to scroll there do not, then.
+HANG = 600_000  # milliseconds; only reached by a page that is never drawn, however slow the machine
+# Turns off lazy loading of images, which would wait for scrolling.
 DRAWN = """() => {
   for (const image of document.images) image.loading = 'eager'
   return document.querySelector('h1') && [...document.images].every(image => image.complete)
 }"""
-# What a page tells of itself, once it has been drawn.
+# A page's information about itself, once it has been drawn.
 READ = """() => ({
   title: document.querySelector('h1').innerText.trim(),
   links: [...document.querySelectorAll('main a[href], header a[href], nav a[href]')].map(link => link.href),
@@ -50,7 +50,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     def handle_error(self, *_):
-        """A browser that goes to the next page hangs up."""
+        """A browser that goes on to the next page closes the connection."""
 
 
 @contextlib.contextmanager
@@ -67,8 +67,8 @@ class Browsing:
         self.folder = folder
         self.follows = follows
         self.waiting = asyncio.Queue()
-        self.names = {}  # of each page that was opened, or is waiting
-        self.links = []  # (page, the page that is linked to, the name behind `#`)
+        self.names = {}  # of each page that was opened, or is queued
+        self.links = []  # (page, the linked page, the anchor after `#`)
         self.findings = set()
 
     def complain(self, page, text):
@@ -90,7 +90,7 @@ class Browsing:
                 self.trust(page)
 
     def trust(self, page):
-        """Takes what a page would link to from its data, instead of opening it."""
+        """Takes the links of a page from its data, instead of opening it."""
         if not pathlib.Path(self.folder, self.path(page).strip("/"), "index.html").exists():
             self.complain(page, "is not there")
         for link in site_pages.links(site_pages.read(self.folder, self.path(page))):
@@ -136,7 +136,7 @@ class Browsing:
     async def work(self, context):
         tab, lacks = await context.new_page(), asyncio.Event()
 
-        # Also of what a page is made of: data, pictures.
+        # Includes a page's resources: data, pictures.
         def look_at(answer):
             if answer.status >= 400:
                 self.complain(answer.url, f"is not there, for {self.path(tab.url)}")
@@ -171,7 +171,7 @@ class Browsing:
 
 
 def linked_to_nowhere(folder, opened):
-    """Pages that are there, and that no link leads to."""
+    """Existing pages without a link to them."""
     for index in pathlib.Path(folder).rglob("index.html"):
         path = "/" + index.parent.relative_to(folder).as_posix()
         if path.startswith(("/documentation/", "/tutorials/")) and path.lower() not in opened:

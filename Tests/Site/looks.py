@@ -1,17 +1,16 @@
-"""Tells what is wrong with how a page looks: in wide and narrow windows, on light and dark ground.
+"""Reports layout faults of a page: in wide and narrow windows, on light and dark backgrounds.
 
-A page is wrong if a hero's icon is cut off or lies beneath the title; if a title in the list beside it is cut off, or lies
-over the next one; if a word in code is broken at a hyphen; if what is wider than its place, a listing or a
-table, shows no scroll bar; if the whole page can be scrolled sideways; if words are hardly told from their ground; or
-if it names another language than its own.
+A page is wrong if a hero's icon is cut off or under the title; if a title in the sidebar is cut off, or overlaps the next
+one; if a word in code is broken at a hyphen; if a listing or table that is wider than its container has no scroll bar; if
+the whole page scrolls sideways; if text has too little contrast; or if the page names a wrong language.
 """
 
-# (width of the window, colour scheme), as many as find different things.
+# (window width, colour scheme): the fewest that find different faults.
 VIEWS = ((1280, "light"), (400, "light"), (1280, "dark"))
 HEIGHT = 800
-# Of the luminances of words and ground. WCAG wants 3 for large letters; below that nobody reads at ease.
+# The minimum contrast ratio of text. WCAG wants 3 for large letters; less is hard to read.
 CONTRAST = 3
-# Characters of a word in code that is not to be broken: as in Theme/site.js.
+# The longest word in code that must not be broken, as in Theme/site.js.
 LONGEST = 24
 
 LOOK = r"""([contrast, longest]) => {
@@ -118,8 +117,8 @@ LOOK = r"""([contrast, longest]) => {
   return [...new Set(found)]
 }"""
 
-# Lets the browser draw so many frames, in which the renderer sets colours by script, and places the rows of its list
-# anew in a window of another width. A loaded machine draws them later, but no fewer.
+# Waits for this many frames, in which the renderer sets colours by script, and lays out its list anew for another
+# window width. A loaded machine draws them later, but not fewer.
 FRAMES = "count => new Promise(done => { const next = () => count-- > 0 ? requestAnimationFrame(next) : done(); next() })"
 SETTLED = 5
 PLACED = 90

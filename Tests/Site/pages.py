@@ -1,9 +1,9 @@
-"""Looks at the data of a site's pages: each public name is documented, and each page that a page refers to is there.
+"""Checks the data of a site's pages: each public name is documented, and each page referred to exists.
 
 Usage: pages.py FOLDER
 
-Members of C structs and cases of C enums document themselves beside their type, and what extends a module or a type of
-another one is documented there. Nothing calls C Objective-C, and its declarations are written as in C.
+Members of C structs and cases of C enums are documented beside their type, and extensions of another module or its types
+are documented there. No page may call C Objective-C, and C declarations must be written as in C.
 """
 
 import functools
@@ -12,12 +12,12 @@ import pathlib
 import re
 import sys
 
-# What has a page of its own with nothing below it.
+# Kinds with pages of their own that have no pages below them.
 SINGLE = {"case", "func", "init", "macro", "method", "op", "property", "subscript", "typealias", "var"}
-CHAPTERS = "/tutorials/tutorials/"  # which have no pages of their own
+CHAPTERS = "/tutorials/tutorials/"  # these have no pages of their own
 UNDOCUMENTED = {"extension", "module"}
 LANGUAGE = 'name:"Objective-C",key:'  # in the renderer's script
-# What clang's symbol graphs write: the name of a pointer to a function behind its type.
+# clang's symbol graphs write the name of a function pointer after its type.
 MISPLACED = re.compile(r"\(\*\)\([^()]*\) ?\w+")
 
 

@@ -3,9 +3,9 @@ import Foundation
 import SwiftSource
 import Testing
 
-/// What is read of declarations, and that whatever is changed in a source is passed over.
+/// Reading declarations, and reading past any damage in a source.
 @Suite struct DeclarationReaderTests {
-  @Test("A class's head, with what stands before it")
+  @Test("A class's head, with what precedes it")
   func head() {
     var reader = DeclarationReader(
       "/// x\n@available(*, deprecated) @Lib.Mark<Int>(a: { 1 }) public final class A<T: B<C>>: D<[T]>, any E & F where T: G { var a = 1 }"
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("Members of all kinds, one after another, on lines and behind semicolons")
+  @Test("Members of all kinds, one after another, on lines and after semicolons")
   func members() {
     let source = """
       class A: B {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("A condition around attributes is a directive, and they are the member's behind it")
+  @Test("A condition around attributes is a directive, and the attributes are the next member's")
   func conditionalAttributes() {
     let condition = "\n@A\n#if X\n@B(1)\n#else\n@C\n#endif\n@D "
     var reader = DeclarationReader(condition + "class E: F {\(condition)var a = 1\nvar b = 2\n}")
@@ -110,7 +110,7 @@ import Testing
     expect(none.readMember() == nil)
   }
 
-  @Test("In a source's tokens, declarations tell the places of what they are made of")
+  @Test("Declarations give the positions of their parts in a source's tokens")
   func places() {
     let source = """
       let before = "\\(x) {"
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "Whatever is said again and again is read without a deeper stack, in as many steps as there is more of it",
+    "Any repetition is read in constant stack and linear time",
     arguments: [
       ("final ", ""), ("unowned(safe) ", ""), ("let x = ", "a<b+"), ("let x = ", "a<b&"),
       ("let x = ", "a<"), ("let x = ", "\"\\(a)\" + "), ("@A(", "("),
@@ -157,11 +157,13 @@ import Testing
       return "class A {\n" + member + String(repeating: piece, count: count) + "\n}"
     }
     let (once, twice) = (Self.steps(source(1_000)), Self.steps(source(2_000)))
-    // A look ahead ends early where the source does: hence not the double exactly. Squared it would be four times as many.
+    // Looking ahead ends early at the source's end, so the count is not exactly double. Quadratic behaviour would
+    // make it four times as many.
     expect(once > 1_000 && twice <= 2 * once + once / 4)
   }
 
-  /// How many tokens the reader looks at. On a thread whose stack would not suffice for a call in a call for each.
+  /// The number of tokens that the reader looks at, on a thread whose stack is too small for a recursion per
+  /// declaration.
   private static func steps(_ source: String) -> Int {
     nonisolated(unsafe) var steps = 0
     let isRead = DispatchSemaphore(value: 0)

@@ -1,4 +1,4 @@
-/// What the lexer makes of sources that are hard to read, and that it loses nothing of any.
+/// Lexing of sources that are hard to read, without losing anything.
 import Expectations
 import Foundation
 import SwiftSource
@@ -99,7 +99,7 @@ import Testing
     ("a\u{A0}b", ["a", "b"]),
   ]
 
-  @Test("What is a token", arguments: cases.indices)
+  @Test("The kinds of tokens", arguments: cases.indices)
   func tokens(index: Int) {
     let (source, texts) = Self.cases[index]
     expectEqual(Self.texts(source), texts)
@@ -107,7 +107,7 @@ import Testing
     expectEqual(LexedSource(source).text, source)
   }
 
-  @Test("Each token has its kind, and a name is what backticks are around")
+  @Test("Each token has its kind, and a name's backticks are removed")
   func kinds() {
     let source = "@a `b` class 1 \"c\" = /d/ #/e/# + . #if x #f <#g#> $0 weak x.class"
     expectEqual(
@@ -136,7 +136,7 @@ import Testing
     expect(tokens.allSatisfy { $0.endOffset - $0.offset == $0.text.utf8.count })
   }
 
-  @Test("What a string interpolates is tokens at their places in the source")
+  @Test("A string's interpolations are tokens with positions in the source")
   func interpolations() throws {
     let source = "x = \"a\\(b + \"\\(c /* ) */ )\")d\\(e)\" + f"
     let string = try require(LexedSource(source).tokens.first { $0.kind == .string })
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(
-    "Where a source breaks off is told, and nothing of it is lost",
+    "The place where a source breaks off is reported, and nothing of it is lost",
     arguments: [
       ("a \"b\nc", "a string that does not end", 2),
       ("\"\"\"\n a", "a string that does not end", 0),
@@ -174,7 +174,7 @@ import Testing
     expectEqual(lexed.text, source)
   }
 
-  @Test("A string that nests deeper than the compiler reads is told, and ends what is read")
+  @Test("A string that nests deeper than the compiler reads is reported, and ends the reading")
   func nesting() {
     func nested(_ depth: Int) -> LexedSource {
       LexedSource(
@@ -199,7 +199,7 @@ import Testing
     }
   }()
 
-  @Test("Sources of this package are read, with braces that match, and are the same again")
+  @Test("The package's own sources are read, with matching braces, and reproduced exactly")
   func package() throws {
     expect(Self.sources.count > 200)
     for file in Self.sources {
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test("A source that is cut off or changed anywhere is read to its end and is the same again")
+  @Test("A source that is cut off or changed anywhere is read to its end and reproduced exactly")
   func mutations() throws {
     var random = Seeded(state: 7)
     let pieces = [
@@ -242,7 +242,7 @@ import Testing
   }
 }
 
-/// The same numbers in each run.
+/// A fixed random sequence.
 private struct Seeded: RandomNumberGenerator {
   var state: UInt64
   mutating func next() -> UInt64 {

@@ -4,11 +4,11 @@ import Expectations
 import TestSupport
 import Testing
 
-/// A collection of C that dies with this, stored or a proxy.
+/// Owns a C collection, stored or a proxy.
 final class Many {
   let collection: OpaquePointer
 
-  /// Takes over the reference that the caller owns.
+  /// Takes ownership of the caller's reference.
   init(taking collection: OpaquePointer) { self.collection = collection }
 
   init(_ kind: kvo_collection_kind, _ values: [Value]) {
@@ -24,7 +24,7 @@ final class Many {
     self.init(kind, ints.map { .int(Int64($0)) })
   }
 
-  /// Of values that need no ending.
+  /// For values that need no destruction.
   init(_ kind: kvo_collection_kind, elements: [kvo_value]) {
     guard let made = kvo_collection_create(kind, elements, elements.count, nil) else {
       preconditionFailure("no collection")
@@ -32,7 +32,7 @@ final class Many {
     collection = made
   }
 
-  /// What a key reads as.
+  /// The collection that reading the key gives.
   init?(_ object: CObject, _ key: String) {
     var value = kvo_value()
     kvo_value_for_key(object, key, &value, nil)
@@ -44,7 +44,7 @@ final class Many {
 
   deinit { kvo_object_release(object) }
 
-  /// The collection for the time of a call; the pointer alone keeps nothing alive.
+  /// Valid only during `body`; the pointer alone retains nothing.
   func lend<R>(_ body: (OpaquePointer) -> R) -> R {
     withExtendedLifetime(self) { body(collection) }
   }
@@ -53,14 +53,14 @@ final class Many {
   var kind: kvo_collection_kind { kvo_collection_get_kind(collection) }
   var count: Int { kvo_collection_count(collection) }
 
-  /// As `text(_:)` has it.
+  /// The description in the format of `text(_:)`.
   var text: String {
     var value = kvo_value_object(object)
     defer { kvo_value_destroy(&value) }
     return CKVORuntimeTests.text(&value)
   }
 
-  /// As the runtime describes it in its messages.
+  /// The runtime's own description, as its messages show it.
   var description: String {
     var buffer = [CChar](repeating: 0, count: 256)
     let length = kvo_object_describe(object, &buffer, buffer.count)
@@ -81,7 +81,7 @@ final class Many {
     return outcome.status == .KVO_OK ? CKVORuntimeTests.text(&value) : brief(outcome)
   }
 
-  /// nil where it is KVO_NOT_FOUND.
+  /// nil for KVO_NOT_FOUND.
   func index(of value: Value) -> Int? {
     let index = value.withValue { kvo_collection_index_of(collection, $0!) }
     return index == notFound ? nil : index
@@ -200,10 +200,10 @@ func ranges(_ set: OpaquePointer) -> [Range<Int>] {
   }
 }
 
-// MARK: What observers are told
+// MARK: Notifications of observers
 
-/// Writes changes of to-many keys down, as `insertion 1..<3 new [2, 3]`,
-/// `prior removal 0..<1 old [1]` or `setting new [1]`.
+/// Records changes of to-many keys, as `insertion 1..<3 new [2, 3]`, `prior removal 0..<1 old [1]` or `setting new
+/// [1]`.
 final class Mutations {
   private(set) var lines: [String] = []
   private let recorder = Recorder()
@@ -246,7 +246,7 @@ final class Mutations {
 
 // MARK: Fixtures
 
-/// A binding's object that has these `numbers`, for the time of a call.
+/// A binding's object with these `numbers`, valid only during `body`.
 func withNumbers(_ numbers: [Int64], _ body: (CObject) -> Void) {
   let object = UnsafeMutablePointer<guest>.allocate(capacity: 1)
   defer { object.deallocate() }
@@ -274,7 +274,7 @@ extension Shelf {
   var object: CObject { UnsafeMutableRawPointer(self).assumingMemoryBound(to: kvo_object.self) }
   func release() { kvo_object_release(object) }
 
-  /// What its methods hold.
+  /// The elements that its accessor methods use.
   var items: [Int32] {
     withUnsafeBytes(of: &pointee.items) { Array($0.bindMemory(to: Int32.self)[..<pointee.count]) }
   }
@@ -286,7 +286,7 @@ extension Shelf {
     pointee.count = items.count
   }
 
-  /// What its getter, setter and ivar hold.
+  /// The value that its getter, setter and ivar use.
   var value: String { pointee.value.map { read(CObject($0)) } ?? "nil" }
 
   private func read(_ object: CObject) -> String {
@@ -299,7 +299,7 @@ extension Shelf {
     withExtendedLifetime(many) { kvo_store_retained_object(&pointee.value, many?.object) }
   }
 
-  /// The methods called since the last time.
+  /// The methods called since the last call of this function.
   func takeCalls() -> String {
     withUnsafeMutableBytes(of: &pointee.calls) { bytes in
       let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -2,14 +2,14 @@ import CFixtures
 import CKVORuntime
 import TestSupport
 
-/// How a change of `value` is told to an observer of distinct changes: to it alone, to it among
-/// others, along a path.
+/// Where a change of `value` reaches an observer of distinct changes: as the only observer, as one of several, or
+/// along a path.
 enum DistinctWay: CaseIterable {
   case alone, amongOthers, path
 
   var key: String { self == .path ? "next.value" : "value" }
 
-  /// The other one writes nothing down: it is called on every thread that changes the object.
+  /// The other observer records nothing, because it is called on every thread that changes the object.
   func observe(
     _ object: Disturbed, _ log: Recorder, reaction: ((Call) -> Void)? = nil
   ) -> Disturbed {
@@ -29,7 +29,7 @@ enum DistinctWay: CaseIterable {
   }
 }
 
-/// An access that is suspended: a change of one property, which ends by itself.
+/// A suspended access: a change of one property that ends on its own, in any order.
 struct SuspendedAccess {
   private let frame: OpaquePointer
 
@@ -40,28 +40,28 @@ struct SuspendedAccess {
   func end() { kvo_uniform_did(frame) }
 }
 
-/// Runs `body` on the first thread of the process and on one that is not.
+/// Runs `body` on the process's first thread, then on another one.
 func onFirstThreadAndAnother(_ body: @escaping () -> Void) {
   body()
   onAnotherThread(body)
 }
 
-/// Runs `body` on a thread that is not the first of the process, and waits.
+/// Runs `body` on a thread other than the process's first, and waits.
 func onAnotherThread(_ body: @escaping () -> Void) {
   let shared = Shared(body)
   onThreads(1) { _ in shared.value() }
 }
 
-/// An observer's first call, and what another thread does meanwhile before the observer reads.
+/// Pauses an observer's first call before it reads, while another thread does something.
 final class Passage {
-  /// Later calls just read.
+  /// After the first call, `read` no longer pauses.
   var isOver = false
   private let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
   init() { turn.initialize(to: 0) }
   deinit { turn.deallocate() }
 
-  /// In the observer.
+  /// Called by the observer.
   func read(_ body: () -> Void) {
     guard !isOver else { return body() }
     isOver = true
@@ -71,7 +71,7 @@ final class Passage {
     fixture_raise(turn)
   }
 
-  /// `tell` on one thread, which has the observer called; the others on another.
+  /// Runs `tell`, which must call the observer, on one thread, and the other two closures on another.
   func run(
     tell: @escaping () -> Void, meanwhile: @escaping () -> Void,
     afterwards: @escaping () -> Void = {}
@@ -89,7 +89,7 @@ final class Passage {
   }
 }
 
-/// An observer of `value` and `other`, which reads both whenever it is told of either.
+/// An observer of `value` and `other` that reads both whenever one of them changes.
 final class Sight {
   let object: Disturbed
   let passage = Passage()

@@ -7,15 +7,14 @@ typealias Disturbed = UnsafeMutablePointer<disturbed>
 extension disturbed: CInstance { static var cClass: CClass { disturbed_class() } }
 
 extension UnsafeMutablePointer<disturbed> {
-  /// One of a class of its own, of which nobody has observed anything yet.
+  /// An instance of a new class, which has never been observed.
   static func ofFreshClass() -> Disturbed { of(disturbed_fresh_class()) }
 
   static func of(_ cls: CClass) -> Disturbed {
     UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: disturbed.self)
   }
 
-  /// Has something happen on another thread, once, when one is at that place of an accessor of the
-  /// object; `body` is what brings it there.
+  /// Runs `event` on another thread, once, when `body` makes an accessor of the object reach `place`.
   func interrupt(
     _ place: disturbance, with event: @escaping () -> Void, in body: () -> Void
   ) {
@@ -23,7 +22,7 @@ extension UnsafeMutablePointer<disturbed> {
     interruptHere(place, with: { onThreads(1) { _ in shared.value() } }, in: body)
   }
 
-  /// The same on the same thread.
+  /// Runs `event` on the calling thread, once, when `body` makes an accessor of the object reach `place`.
   func interruptHere(
     _ place: disturbance, with event: @escaping () -> Void, in body: () -> Void
   ) {

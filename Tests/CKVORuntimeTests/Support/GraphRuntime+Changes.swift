@@ -2,7 +2,7 @@ import CFixtures
 import CKVORuntime
 import TestSupport
 
-/// What is done to nodes: through accessors, by key-value coding, through proxies, by hand.
+/// Changes of nodes: by accessors, key-value coding, proxies and manual pairs.
 extension GraphRuntime {
   func set(_ number: Int, _ key: GraphClass.Key, to value: GraphValue, by route: SetRoute) {
     let node = nodes[number].pointer

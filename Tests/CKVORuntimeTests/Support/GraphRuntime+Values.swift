@@ -2,7 +2,7 @@ import CFixtures
 import CKVORuntime
 import TestSupport
 
-/// Values of the runtime and of the model.
+/// Converts between values of the runtime and of the model.
 extension GraphRuntime {
   func indexes(_ set: OpaquePointer) -> [Int] {
     (0..<kvo_index_set_count(set)).map { kvo_index_set_index(set, $0) }
@@ -28,7 +28,7 @@ extension GraphRuntime {
     }
   }
 
-  /// What a list or set holds, past its accessors.
+  /// The elements of a list or set in storage, read without accessors.
   func stored(_ node: UnsafeMutablePointer<graph_node>, _ key: GraphClass.Key) -> GraphValue {
     switch GraphClass.names[key] {
     case "items": return .list(members(node.pointee.items))

@@ -5,7 +5,7 @@ import TestSupport
 
 extension graph_node: CInstance { static var cClass: CClass { graph_node_class() } }
 
-/// The runtime as a graph of `graph_node`s.
+/// The runtime's implementation of the graph, made of `graph_node`s.
 final class GraphRuntime: GraphSystem {
   var log = GraphLog()
   var reaction: (Int) -> Void = { _ in }
@@ -14,7 +14,7 @@ final class GraphRuntime: GraphSystem {
 
   init() {}
 
-  /// A node, which says when it has died, and is an observer.
+  /// A node. It records its death and can be an observer.
   final class Node {
     let pointer = CKVORuntimeTests.make(graph_node.self)
     let number: Int
@@ -110,7 +110,7 @@ final class GraphRuntime: GraphSystem {
     }
   }
 
-  /// So that it holds no other. It may die when one that it held does.
+  /// Makes the node release its links and elements. It may die when one of them does.
   private func empty(_ node: UnsafeMutablePointer<graph_node>) {
     kvo_object_retain(node.object)
     graph_node_store_next(node, nil)
@@ -173,7 +173,7 @@ final class GraphRuntime: GraphSystem {
     }
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
   private func tell(_ call: GraphLog.Call, _ change: OpaquePointer) {
     var call = call

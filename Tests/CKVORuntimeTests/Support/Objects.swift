@@ -34,8 +34,8 @@ extension automatic_by_key: CInstance { static var cClass: CClass { automatic_by
 extension automatic_general: CInstance { static var cClass: CClass { automatic_general_class() } }
 extension automatic_sub: CInstance { static var cClass: CClass { automatic_sub_class() } }
 
-/// An instance with one reference, which is the caller's: tests give it back with `defer`, so that
-/// nothing dies earlier than its test says.
+/// An instance with one reference, owned by the caller. Tests release it in `defer`, so that nothing dies earlier
+/// than the test says.
 func make<T: CInstance>(_ type: T.Type) -> UnsafeMutablePointer<T> {
   UnsafeMutableRawPointer(make(T.cClass)).assumingMemoryBound(to: T.self)
 }
@@ -54,12 +54,12 @@ func releaseAll<T: CInstance>(_ instances: [UnsafeMutablePointer<T>]) {
   for instance in instances { instance.release() }
 }
 
-/// Whether the object's dispatch goes through a dynamic subclass at the moment.
+/// Whether a dynamic subclass dispatches the object's methods now.
 func isSwapped(_ object: CObject) -> Bool { kvo_isa(object) != kvo_class_of(object) }
 
 func name(of cls: CClass?) -> String { cls.map { String(cString: kvo_class_name($0)) } ?? "NULL" }
 
-/// A type as a class's definition names it.
+/// A type in the form that a class definition names it.
 func layout(_ encoding: StaticString, size: Int = 0, alignment: Int = 0) -> kvo_layout {
   let text = UnsafeRawPointer(encoding.utf8Start).assumingMemoryBound(to: CChar.self)
   return kvo_layout(encoding: text, size: size, alignment: alignment)

@@ -3,24 +3,24 @@ import CKVORuntime
 import TestSupport
 import Testing
 
-/// Writes down every call of its observers, in the order in which they come, as lines such as
-/// `a: balance old 0.0 new 10.0` and `a: prior balance old 0.0`. What was not told is not written.
+/// Records every call of its observers in order, as lines such as `a: balance old 0.0 new 10.0` and `a: prior balance
+/// old 0.0`. A value that a change lacks is not written.
 final class Recorder {
   private(set) var lines: [String] = []
   private var registrations: [Registration] = []
   private var sinks: [Sink] = []
 
-  /// In a test that is `.recording`, the recorder ends with it.
+  /// In a `.recording` test, the recorder ends with the test.
   init() { Self.ofThisTest?.recorders.append(self) }
   deinit { end() }
 
-  /// Ends all registrations, and lets go what reactions refer to.
+  /// Ends all registrations, and releases the objects that reactions refer to.
   func end() {
     for registration in registrations { registration.end() }
     for sink in sinks { sink.reaction = nil }
   }
 
-  /// The lines since the last time.
+  /// The lines since the last call of this function.
   func take() -> [String] {
     defer { lines = [] }
     return lines
@@ -28,7 +28,7 @@ final class Recorder {
 
   func note(_ line: String) { lines.append(line) }
 
-  /// Registers a callback; `reaction` runs in its calls, after the line is written.
+  /// Registers a callback. `reaction` runs in its calls, after the line is recorded.
   @discardableResult
   func observe(
     _ object: CObject, _ key: String, _ options: kvo_options = [], as name: String = "a",
@@ -40,7 +40,7 @@ final class Recorder {
     return registration
   }
 
-  /// Has an observer object write its notifications down.
+  /// Makes an observer object record its notifications here.
   func listen(
     to watcher: UnsafeMutablePointer<watcher>, as name: String, reaction: ((Call) -> Void)? = nil
   ) {
@@ -85,8 +85,8 @@ struct Call {
   }
 }
 
-/// A callback's registration. The recorder keeps it after its end, so that one end too many is
-/// counted and harms nobody.
+/// A callback's registration. The recorder keeps it after its end, so that one `ended` call too many is counted and
+/// does no harm.
 final class Registration {
   let name: String
   private(set) var outcome = Outcome(status: .KVO_OK)
@@ -94,7 +94,7 @@ final class Registration {
   private(set) var ended = 0
   private unowned let recorder: Recorder
   private var reaction: ((Call) -> Void)?
-  /// Outside this object, as it is written while callbacks already read it.
+  /// Outside this object, because the handle is stored while callbacks already read it.
   private let slot = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
 
   fileprivate init(name: String, recorder: Recorder, reaction: ((Call) -> Void)?) {
@@ -110,7 +110,7 @@ final class Registration {
   var isValid: Bool { handle.map(kvo_handle_is_valid) ?? false }
   func invalidate() { handle.map(kvo_handle_invalidate) }
 
-  /// Gives the handle back, once.
+  /// Releases the handle. A second call does nothing.
   func release() {
     let handle = slot.pointee
     slot.pointee = nil
@@ -145,7 +145,7 @@ final class Registration {
   }
 }
 
-/// Where an observer object's notifications go.
+/// Where an observer object records its notifications.
 private final class Sink {
   let name: String
   unowned let recorder: Recorder
@@ -168,8 +168,8 @@ private final class Sink {
 
 // MARK: The end of a test
 
-/// Ends a test's recorders with it, and what it uses by its address. They would not end by themselves where a reaction refers to its
-/// recorder or its own registration, as many do.
+/// Ends a test's recorders, and the objects that the test uses by address, with the test. A reaction often refers to
+/// its recorder or its own registration, a cycle that would keep them alive.
 struct RecordingTrait: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -203,7 +203,7 @@ extension Recorder {
 
 // MARK: Observer objects
 
-/// A context that is only an address, and no address of anything.
+/// A context that is only an address, at which nothing is stored.
 func address(_ number: Int) -> UnsafeMutableRawPointer? {
   UnsafeMutableRawPointer(bitPattern: number)
 }

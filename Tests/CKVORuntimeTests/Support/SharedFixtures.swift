@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The context of registrations, which counts their calls and ends. It outlives them.
+/// The context of registrations. It counts their calls and ends, and outlives them.
 final class Probe: Sendable {
   private let counted = Count(), ends = Count()
   var calls: Int { counted.value }
@@ -26,8 +26,8 @@ final class Probe: Sendable {
   }
 }
 
-/// Short-lived registrations: how many were made, how many have ended, whether any was called
-/// after its end.
+/// Counters for short-lived registrations: how many were made, how many have ended, and whether one was called after
+/// its end.
 final class Tally: Sendable {
   private final class Single {
     unowned let tally: Tally
@@ -69,7 +69,7 @@ final class Tally: Sendable {
   }
 }
 
-/// Objects that threads share, replace and observe while others set them.
+/// Objects that threads replace and observe while others set them.
 final class Stage: @unchecked Sendable {
   let deaths = Deaths()
   let made = Count()
@@ -91,7 +91,7 @@ final class Stage: @unchecked Sendable {
     return object
   }
 
-  /// One of the objects, with a reference of the caller's.
+  /// One of the objects, retained for the caller.
   private func borrow(_ round: Int) -> UnsafeMutablePointer<gauge> {
     places.withLock { places in
       let object = places[round % places.count]
@@ -107,7 +107,7 @@ final class Stage: @unchecked Sendable {
     object.release()
   }
 
-  /// Puts an observed object in the place of another, which dies with what observes it.
+  /// Replaces an observed object by another. The old one dies with its registrations.
   func replaceObject(_ round: Int, _ tally: Tally) {
     let object = makeObject()
     let handles = ["first", "second"].map { tally.make(object.object, $0, [.KVO_OLD, .KVO_NEW]) }
@@ -129,8 +129,8 @@ final class Stage: @unchecked Sendable {
     for handle in handles.map(Shared.init) { handlesLeft.withLock { $0.append(handle) } }
   }
 
-  /// Observes an object with an observer that dies at once, in half of the cases as the last to
-  /// hold the object.
+  /// Observes an object with an observer that dies at once. In half of the cases the observer holds the object's last
+  /// reference.
   func comeAndGo(_ round: Int) {
     let object = borrow(round)
     made.add()

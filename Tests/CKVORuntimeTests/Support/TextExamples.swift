@@ -31,7 +31,7 @@ func make<T: CInstance>(_ type: T.Type, of cls: CClass) -> UnsafeMutablePointer<
   UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: T.self)
 }
 
-/// Tracked objects with marks 1, 2, 3 and so on; a leak of one fails the test at `end`.
+/// Tracked objects with marks 1, 2, 3 and so on. A leak of one fails the test at `end`.
 final class Numbered {
   private let deaths = Deaths()
   private var made: [CObject] = []
@@ -61,7 +61,7 @@ extension Many {
     self.init(taking: made)
   }
 
-  /// Changes a mutable proxy by an object, by a function such as `kvo_collection_append`.
+  /// Changes a mutable proxy by one object, through a function such as `kvo_collection_append`.
   @discardableResult func change(
     by object: CObject,
     _ call: (OpaquePointer, UnsafePointer<kvo_value>, UnsafeMutablePointer<kvo_error>?) ->

@@ -5,14 +5,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// An object that is observed by registrations of several keys, or else by as many of one key each: whatever is done to
-/// two such objects, they must tell the same.
+/// An object observed either by registrations of several keys, or by the same number of registrations of one key
+/// each. Equal operations on two such objects must notify equally.
 final class Twin {
   let recorder = Recorder()
   let object: CObject
   private let isGrouped: Bool
   private(set) var groups: [Group] = []
-  /// What is done in calls: by number, since the first.
+  /// The actions of callbacks, by the number of the call, counted from the first.
   var reactions: [Int: () -> Void] = [:]
   private(set) var calls = 0
 
@@ -21,7 +21,7 @@ final class Twin {
     self.isGrouped = isGrouped
   }
 
-  /// The keys of one registration, or as many registrations as there are keys.
+  /// The keys of one registration, or one registration for each key.
   final class Group {
     fileprivate let number: Int
     fileprivate let isGrouped: Bool
@@ -113,7 +113,7 @@ final class Twin {
     return group
   }
 
-  /// Writes down what can be seen of the registrations.
+  /// Records the visible state of the registrations.
   func look() {
     let list:
       @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<kvo_registration_info>) -> Void = {
@@ -128,7 +128,7 @@ final class Twin {
 
   func take() -> [String] { recorder.take() }
 
-  /// Ends all of them.
+  /// Ends all registrations.
   func finish() {
     for group in groups { group.release() }
     recorder.end()

@@ -12,7 +12,7 @@ enum Value: Sendable {
   /// No value at all: a NULL pointer.
   case missing
 
-  /// Hands a value of the runtime's to `body`, and ends it.
+  /// Passes the value in the runtime's form to `body`, then destroys it.
   func withValue<R>(_ body: (UnsafePointer<kvo_value>?) -> R) -> R {
     if case .missing = self { return body(nil) }
     var value = boxed
@@ -39,8 +39,8 @@ private func boxedPoint(_ point: location) -> kvo_value {
   return value
 }
 
-/// A value as tests read it: nil where there is none, "nil" for nil, numbers as Swift writes them,
-/// tracked objects by their mark.
+/// A value in the form that tests compare: nil if there is none, "nil" for nil, numbers as Swift writes them, tracked
+/// objects by their mark.
 func described(_ value: UnsafePointer<kvo_value>?) -> String? {
   guard let value else { return nil }
   guard !kvo_value_is_nil(value), let type = value.pointee.type else { return "nil" }
@@ -83,7 +83,7 @@ private func describedStruct(
 
 // MARK: Calls that may fail
 
-/// What a call that takes a `kvo_error` came to.
+/// The result of a call that takes a `kvo_error`.
 struct Outcome: CustomStringConvertible {
   var status: kvo_status
   var className = ""
@@ -112,7 +112,7 @@ private func text<Characters>(_ characters: Characters) -> String {
   }
 }
 
-/// What key-value coding reads: the value described, or the status that it failed with.
+/// The result of reading by key: the value's description, or the status of the failure.
 func read(_ object: CObject, _ key: String) -> String {
   var value = kvo_value()
   let status = kvo_value_for_key(object, key, &value, nil)

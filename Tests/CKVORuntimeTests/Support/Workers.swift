@@ -9,7 +9,7 @@ extension oracle: CInstance { static var cClass: CClass { oracle_class() } }
 
 typealias Worker = UnsafeMutablePointer<worker>
 
-/// Workers that die with this; a leak of one fails the test at `expectDeaths`.
+/// Workers that die with this object. A leak of one fails the test at `expectDeaths`.
 final class Crew {
   private let deaths = Deaths()
   private var made: [CObject] = []
@@ -35,7 +35,7 @@ final class Crew {
     return worker
   }
 
-  /// Lets go of all, and checks that nothing else holds them.
+  /// Releases all workers, and checks that nothing else retains them.
   func end() {
     for object in made { kvo_object_release(object) }
     expectEqual(deaths.count, made.count)
@@ -51,7 +51,7 @@ extension UnsafeMutablePointer<worker> {
 
 // MARK: Collections
 
-/// A stored collection of values, for the time of a call.
+/// A stored collection of values, valid only during `body`.
 func withCollection<R>(
   _ kind: kvo_collection_kind, _ values: [Value], _ body: (OpaquePointer) -> R
 ) -> R {
@@ -71,7 +71,7 @@ func withCollection<R>(
   withCollection(kind, objects.map { kvo_value_object($0) }, body)
 }
 
-/// The elements are ended here.
+/// Destroys the elements.
 func withCollection<R>(
   _ kind: kvo_collection_kind, _ elements: [kvo_value], _ body: (OpaquePointer) -> R
 ) -> R {
@@ -82,8 +82,8 @@ func withCollection<R>(
   return body(collection)
 }
 
-/// A collection's value as tests read it: `[1, 2]`, a set's elements sorted in `{1, 2}`, an ordered
-/// set's in `<1, 2>`; any other as `described` says.
+/// A collection's value in the form that tests compare: `[1, 2]`, a set's elements sorted in `{1, 2}`, an ordered
+/// set's in `<1, 2>`. Any other value as in `described`.
 func text(_ value: UnsafePointer<kvo_value>) -> String {
   var kind = kvo_collection_kind.KVO_ARRAY
   guard kvo_value_is_collection(value, &kind) else { return described(value)! }
@@ -102,7 +102,7 @@ func text(_ value: UnsafePointer<kvo_value>) -> String {
 
 // MARK: Key paths
 
-/// What reading gives: the text of the value, or the status with class and key.
+/// The result of reading: the value's text, or the status with class and key.
 func outcomeText(
   _ read: (UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>) -> kvo_status
 ) -> String {
@@ -116,7 +116,7 @@ func outcomeText(
   return text(&value)
 }
 
-/// The status with class and key, which the message must name too.
+/// The status with class and key. The message must name both too.
 func brief(_ outcome: Outcome) -> String {
   guard outcome.status != .KVO_OK else { return "\(outcome)" }
   expect(outcome.message.contains(outcome.className) && outcome.message.contains(outcome.key))

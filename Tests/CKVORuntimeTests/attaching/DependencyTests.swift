@@ -4,8 +4,8 @@ import Expectations
 import TestSupport
 import Testing
 
-/// F1 and F4: what a class says of its derived keys, when it says it, and what its subclasses make
-/// of it. What observers are told in the ordinary cases is the scenarios' business.
+/// F1 and F4: declared dependencies of a class, when they are declared, and how its subclasses change them. The
+/// ordinary notifications are covered by the scenarios.
 @Suite(.recording) struct DependencyTests {
   private typealias Extended = UnsafeMutablePointer<extended>
 
@@ -21,7 +21,7 @@ import Testing
     attempt { kvo_class_add_dependency(cls, key, path, $0) }
   }
 
-  @Test("F1: a dependency declared while the key is observed holds from then on")
+  @Test("F1: a dependency declared while the key is observed takes effect at once")
   func declaredLate() {
     let cls = extended_class("CLateDeclared")
     let node = make(cls)
@@ -41,7 +41,7 @@ import Testing
     expect(!isSwapped(object(node)))
   }
 
-  @Test("F2 D7: a derived key whose getter sets what affects it is told of once, and ends")
+  @Test("F2 D7: a derived key whose getter sets what affects it notifies once, and ends")
   func settingGetter() {
     let cls = extended_class("CSettingGetter")
     kvo_class_replace_method(cls, "sum", raising, nil, nil)
@@ -56,7 +56,7 @@ import Testing
     log.end()
   }
 
-  @Test("F2 E2: what a derived key's setter sets is part of its one change, by hand and by key")
+  @Test("F2 E2: what a derived key's setter sets is part of its one change, set manually or by key")
   func derivedSetter() {
     let cls = extended_class("CSetSum")
     extended_add_setter_of_sum(cls)
@@ -88,7 +88,7 @@ import Testing
     log.end()
   }
 
-  @Test("F1: a hook added to the class while objects are observed holds from then on")
+  @Test("F1: a hook added to the class while objects are observed takes effect at once")
   func hookAddedLate() {
     let cls = extended_class("CLateHook")
     let nodes = [make(cls), make(cls)]
@@ -104,7 +104,7 @@ import Testing
     expect(nodes.allSatisfy { !isSwapped(object($0)) })
   }
 
-  @Test("F1: a late dependency of what an observed path leads to is followed as well")
+  @Test("F1: a late dependency of a key that an observed path leads to is followed as well")
   func lateBehindPath() {
     let cls = extended_class("CLateBehindPath")
     let nodes = [make(cls), make(cls)]
@@ -136,7 +136,7 @@ import Testing
     expectEqual(log.take(), ["a: sum old 0.0 new 2.0", "a: sum old 2.0 new 6.0"])
   }
 
-  @Test("F1: a superclass that learns a dependency late teaches its subclasses")
+  @Test("F1: a dependency that a superclass gets late applies to its subclasses")
   func lateInSuperclass() {
     let base = extended_class("CLateBase")
     let node = make(extended_subclass("CLateSub", base))
@@ -148,7 +148,7 @@ import Testing
     expectEqual(log.take(), ["a: sum new 4.0"])
   }
 
-  @Test("F1: the general hook goes before the key's own, and adds to what the superclass answers")
+  @Test("F1: the general hook is asked before the key's own, and adds to the superclass's answer")
   func generalHook() {
     let base = extended_class("CGeneralBase")
     let sub = extended_subclass("CGeneral", base)
@@ -165,7 +165,7 @@ import Testing
     expectEqual(log.take(), ["base: sum new 2.0", "sub: sum new 4.0"])
   }
 
-  @Test("F1: the general hook of a subclass finds the key's own hook of a superclass")
+  @Test("F1: a subclass's general hook finds a superclass's hook for the key")
   func generalHookFindsTheKeys() {
     let base = extended_class("CFindsBase")
     extended_add_hook_of_key(base)
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "F1: a dependency that is no key path is refused, and changes nothing",
+    "F1: a dependency that is not a key path is refused, and changes nothing",
     arguments: [
       ("", kvo_status.KVO_INVALID_KEY_PATH), ("a..b", .KVO_INVALID_KEY_PATH),
       (".a", .KVO_INVALID_KEY_PATH), ("peer.@nonsense", .KVO_INVALID_OPERATOR),
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "F1: a key may depend on one that is announced by hand alone, and that the class does not have")
+    "F1: a key may depend on a key that only manual changes announce and the class lacks")
   func byHand() {
     let cls = extended_class("CByHand")
     expectEqual(depend(cls, "sum", on: "state").status, .KVO_OK)
@@ -209,7 +209,7 @@ import Testing
     expect(!isSwapped(object(node)))
   }
 
-  @Test("F2: keys that depend on one another are let go with their last observer")
+  @Test("F2: keys that depend on one another are released with their last observer")
   func circleLetGo() {
     let node = CKVORuntimeTests.make(graph_node.self)
     defer { node.release() }
@@ -228,7 +228,7 @@ import Testing
     expect(!isSwapped(node.object))
   }
 
-  @Test("F1: a chain of derived keys over ten thousand objects is followed and let go")
+  @Test("F1: a chain of derived keys over ten thousand objects is followed and released")
   func longChain() {
     let nodes = (0..<10_000).map { _ in CKVORuntimeTests.make(graph_node.self) }
     for (node, next) in zip(nodes, nodes.dropFirst()) { graph_node_setNext(node, next) }

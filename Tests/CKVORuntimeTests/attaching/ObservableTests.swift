@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C7, C8, C10, C11: who may observe what, under which key, with which context.
+/// C7, C8, C10, C11: which objects can observe which keys, and with which context.
 @Suite(.recording) struct ObservableTests {
   @Test("C7: an object may observe itself")
   func observingItself() {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "C8: anything else is undefined, and nothing is registered",
+    "C8: any other key is undefined, and nothing is registered",
     arguments: [
       "nonsense", "Balance", "setBalance:", "set", " balance",
     ])
@@ -80,7 +80,7 @@ import Testing
     expect(!kvo_is_observed(object.object, key))
   }
 
-  @Test("C8: what a class keeps to itself or has only a void getter for is undefined")
+  @Test("C8: a hidden ivar, or a key with only a void getter, is undefined")
   func hiddenKeys() {
     let closed = make(sealed.self)
     let object = make(spelled.self)
@@ -109,7 +109,7 @@ import Testing
     expectEqual(kvo_isa(object.object), account_class())
   }
 
-  @Test("C8: a key that only the hook answers notifies by hand")
+  @Test("C8: a key that only the hook answers notifies by manual changes")
   func hookedKeyByHand() {
     let object = make(forgiving.self)
     defer { object.release() }
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "C11: a context is handed back as it was, whatever address it is",
+    "C11: a context is passed back unchanged, whatever its address",
     arguments: [
       1, 3, 0x7FFF, 0xDEAD_BEEF, -1, Int.min,
     ])
@@ -191,7 +191,7 @@ import Testing
       remove(observer, from: object.object, "balance", context: address(number)).status, .KVO_OK)
   }
 
-  @Test("C11: the addresses of two statics tell two keys apart")
+  @Test("C11: the addresses of two statics distinguish two keys")
   func staticContexts() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -213,7 +213,7 @@ import Testing
       ])
   }
 
-  @Test("C11: a callback's context is handed back untouched and to `ended`")
+  @Test("C11: a callback's context is passed back unchanged, and passed to `ended`")
   func callbackContext() {
     let object = make(account.self)
     defer { object.release() }

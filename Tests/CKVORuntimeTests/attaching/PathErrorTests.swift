@@ -38,7 +38,8 @@ import Testing
     Refusal(path: "self", status: .KVO_NOT_OBSERVABLE, words: ["GraphNode", "self"]),
   ]
 
-  @Test("C8: what can't be followed is refused, and nothing is registered", arguments: refusals)
+  @Test(
+    "C8: a path that can't be followed is refused, and nothing is registered", arguments: refusals)
   private func refused(_ refusal: Refusal) {
     let nodes = (0..<3).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
@@ -55,7 +56,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("C8: a path that goes on through a plain pointer is told which encoding that lacks")
+  @Test("C8: the error for a path through a plain pointer names the missing encoding")
   func plainPointer() {
     let object = make(scalars.self)
     defer { object.release() }
@@ -70,7 +71,7 @@ import Testing
     expect(message.hasSuffix("which is no object."))
   }
 
-  @Test("C8: a path that is broken today may be observed, and is found when the link appears")
+  @Test("C8: a path with a nil link may be observed, and is followed when the link is set")
   func brokenToday() {
     let nodes = (0..<2).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
@@ -85,7 +86,7 @@ import Testing
       ])
   }
 
-  @Test("C8: a path of as many components as there can be is observed and let go")
+  @Test("C8: a path of the maximum number of components is observed and released")
   func longPath() {
     let nodes = (0..<2).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
@@ -102,7 +103,7 @@ import Testing
     graph_node_setNext(nodes[1], nil)
   }
 
-  @Test("C9: a collection can't be observed; a proxy names the property to observe")
+  @Test("C9: a collection can't be observed; a proxy's error names the property to observe")
   func collections() throws {
     let node = make(graph_node.self)
     defer { node.release() }
@@ -123,7 +124,7 @@ import Testing
     expect(!isSwapped(proxy) && !isSwapped(object))
   }
 
-  @Test("C6: a dependency through a plain collection is told, with the operator form")
+  @Test("C6: a dependency through a plain collection is reported, with the operator form")
   func dependencyThroughCollection() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("B6: an error names the operators that there are")
+  @Test("B6: an unknown operator's error lists the operators")
   func operators() {
     let node = make(graph_node.self)
     defer { node.release() }
@@ -156,7 +157,7 @@ import Testing
     expect(outcome.message.hasSuffix("@unionOfSets, @distinctUnionOfSets."))
   }
 
-  @Test("B6: what an observed operator can't add up is told as nil, and reported once")
+  @Test("B6: what an observed operator can't add up is delivered as nil, and reported once")
   func unsummable() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("B6: an element that has no keys, among objects, is told as nil, and reported once")
+  @Test("B6: an element without keys among objects is delivered as nil, and reported once")
   func keyless() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("B6: an operator that comes to what is no collection any more is told as nil, and reported")
+  @Test("B6: an operator whose operand stops being a collection delivers nil, and is reported")
   func noCollection() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -224,7 +225,7 @@ import Testing
     }
   }
 
-  @Test("C8: a dependency on an unknown key is told at the first observation, and not again")
+  @Test("C8: a dependency on an unknown key is reported at the first observation only")
   func dependencyOnUnknownKey() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -256,6 +257,6 @@ private func of(_ object: CObject) -> UnsafeMutablePointer<extended> {
   UnsafeMutableRawPointer(object).assumingMemoryBound(to: extended.self)
 }
 
-/// What the misuse handler heard, in a process of its own.
+/// Collects the misuse reports of a process of its own.
 private let heard = Locked<[String]>([])
 private func reports() -> Int { heard.withLock { $0.count } }

@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// C4 and G3 along key paths: roots, objects on the way and observers die in any order. Nobody is
-/// kept alive, nobody is called for what is gone, and nothing is left at those that live on.
+/// C4 and G3 along key paths: roots, linked objects and observers die in any order. No object is kept alive, no
+/// observer is called for a dead object, and the survivors keep no trace.
 @Suite(.recording) struct PathLifetimeTests {
   private let deaths = Deaths()
 
@@ -25,7 +25,7 @@ import Testing
     "items.@sum.value", "items.@count", "next.items.@max.value",
   ]
 
-  @Test("C4: the death of the root ends a path, and leaves nothing behind", arguments: paths)
+  @Test("C4: the death of the root ends a path and leaves nothing behind", arguments: paths)
   func rootDies(_ path: String) {
     let nodes = (0..<3).map { _ in makeNode() }
     graph_node_setNext(nodes[0], nodes[1])
@@ -67,7 +67,7 @@ import Testing
     releaseAll(nodes)
   }
 
-  @Test("C4: a path keeps no object on it alive")
+  @Test("C4: a path retains no object on it")
   func pathKeepsNothing() {
     let root = makeNode()
     let next = makeNode()
@@ -82,7 +82,7 @@ import Testing
     expectEqual(deaths.count, 2)
   }
 
-  @Test("G3: a link that does not keep its object is silent at its death, and then gives nil")
+  @Test("G3: a link that does not retain its object is silent at its death, then reads nil")
   func weakLink() {
     let nodes = (0..<3).map { _ in make(weave_class()) }
     weave_set_next(nodes[0], nodes[1])
@@ -109,7 +109,7 @@ import Testing
     kvo_object_release(nodes[2])
   }
 
-  @Test("C4: whoever drops the root in a callback ends it there, and the others are told")
+  @Test("C4: dropping the root in a callback ends the path; the other observers are notified")
   func rootDroppedInCallback() {
     let roots = (0..<3).map { _ in makeNode() }
     let leaf = makeNode()
@@ -126,7 +126,7 @@ import Testing
     expectEqual(deaths.count, 4)
   }
 
-  @Test("C1: all observers of an object are removed; paths of others that pass it stay")
+  @Test("C1: removing all observers of an object keeps other objects' paths through it")
   func removeAll() {
     let nodes = (0..<2).map { _ in makeNode() }
     defer { releaseAll(nodes) }
@@ -145,7 +145,7 @@ import Testing
     expect(nodes.allSatisfy { isBare($0.object) })
   }
 
-  @Test("J1: the dump tells what stands at an object for others")
+  @Test("J1: the dump lists the path and dependency observations at an object")
   func dump() {
     let nodes = (0..<2).map { _ in makeNode() }
     defer { releaseAll(nodes) }
@@ -161,7 +161,7 @@ import Testing
     expect(!dump.contains("told to"))
   }
 
-  @Test("J1: what stands at an object for others is told in the order in which it came")
+  @Test("J1: the dump lists them in the order in which they were made")
   func orderOfTheDump() {
     let nodes = (0..<7).map { _ in makeNode() }
     defer { releaseAll(nodes) }

@@ -4,8 +4,8 @@ import Expectations
 import TestSupport
 import Testing
 
-/// I1 and C4 along key paths and through derived keys: links, values, registrations and deaths from
-/// several threads at once, on objects that lead to one another in circles.
+/// I1 and C4 along key paths and through derived keys: several threads change links and values, register, and end
+/// objects, which are linked in cycles.
 @Suite(.serialized) struct PathThreadTests {
   private static let paths = [
     "value", "twice", "nextTwice", "next.value", "next.twice", "next.next.value",
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "I1: paths are relinked while others set, register, invalidate and die: none outlives its end")
+    "I1: paths survive concurrent sets, registrations, invalidations and deaths")
   func everythingAtOnce() {
     let nodes = (0..<5).map { _ in make(weave_class()) }
     let shared = Shared(nodes)
@@ -50,7 +50,7 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
-  @Test("C1 I1: an observer of a derived key may be removed as soon as it is there")
+  @Test("C1 I1: an observer of a derived key may be removed as soon as it is registered")
   func removedAtOnce() {
     let node = make(weave_class())
     let observer = make(watcher.self)
@@ -74,7 +74,7 @@ import Testing
     kvo_object_release(node)
   }
 
-  @Test("I1: n sets on m threads at the end of a path are n times m calls")
+  @Test("I1: n sets on m threads at the end of a path make n times m calls")
   func exactCount() {
     let nodes = (0..<3).map { _ in make(weave_class()) }
     weave_set_next(nodes[0], nodes[1])
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "I3: who is led to a change under way is told of it, if another thread has led there",
+    "I3: a path that another thread links to an object being changed is notified of the change",
     arguments: ["next.value", "nextTwice", "next.twice", "next.nextTwice"])
   func pathLedElsewhere(_ path: String) {
     let nodes = (0..<4).map { _ in make(weave_class()) }
@@ -120,18 +120,18 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
-  /// Where a thread waits that reads a node's link.
+  /// Stops a thread when it reads a node's link.
   private final class Halt: @unchecked Sendable {
     private let gate = UnsafeMutablePointer<CFixtures.gate>.allocate(capacity: 1)
     init() { gate.initialize(to: .init()) }
     deinit { gate.deallocate() }
-    /// For the calling thread.
+    /// Arms the gate for the calling thread.
     func setUp(at node: CObject) { weave_halt_at(node, gate) }
     func awaitArrival() { awaitTurn(&gate.pointee.begun, 1) }
     func letGo() { fixture_raise(&gate.pointee.let_go) }
   }
 
-  /// How often a set is told before anybody else goes on.
+  /// How often the probe is called for one set before other threads go on.
   private static func told(_ probe: Probe, _ node: CObject) -> Int {
     let calls = probe.calls
     weave_set_value(node, 5)
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "I3 G1: who has set a link has all behind it followed, also what another thread has just placed",
+    "I3 G1: setting a link follows the whole path behind it, also links set concurrently",
     arguments: ["next.next.value", "nextTwice", "next.next.twice", "next.nextTwice"])
   func linkSetBesideAnother(_ path: String) {
     let nodes = Self.row(4)
@@ -155,7 +155,7 @@ import Testing
     onThreads(2) { thread in
       let (nodes, changed) = shared.value
       if thread == 0 {
-        halt.setUp(at: nodes[1])  // it stands there then, and has gone no further
+        halt.setUp(at: nodes[1])  // it stops there: it has registered at the link, and no further
         weave_set_next(nodes[0], nodes[1])
         return
       }
@@ -169,7 +169,7 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
-  @Test("I3 C1: who registers a path has all of it followed, also what another thread has placed")
+  @Test("I3 C1: registering a path follows all of it, also links set concurrently")
   func registeredBesideAnother() {
     let nodes = Self.row(4)
     let (probe, told, registering, setting) = (Probe(), Locked(0), Halt(), Halt())
@@ -177,13 +177,13 @@ import Testing
     onThreads(3) { thread in
       let nodes = shared.value
       switch thread {
-      case 0:  // its path's first link stands, and what that key is derived from is being followed
+      case 0:  // registered at the path's first link, it is following what that key is derived from
         registering.setUp(at: nodes[0])
         let handle = probe.register(nodes[0], "nextNext.next.value")
         told.withLock { $0 = Self.told(probe, nodes[3]) }
         setting.letGo()
         kvo_handle_release(handle)
-      case 1:  // stands further along that path, and has gone no further
+      case 1:  // registered further along that path, and no further
         registering.awaitArrival()
         setting.setUp(at: nodes[2])
         weave_set_next(nodes[0], nodes[1])
@@ -196,19 +196,19 @@ import Testing
     for node in nodes { kvo_object_release(node) }
   }
 
-  @Test("F5 I3: a tracked key goes on to whatever is set while the runtime goes to stand at it")
+  @Test("F5 I3: a tracked key follows a value set while the runtime attaches to it")
   func trackedRounds() { expectEqual(sight_missed_after_rounds(), 0) }
 
-  @Test("F5 I3: threads that track one key leave it standing at all that was read last")
+  @Test("F5 I3: threads that track one key leave it attached to what was read last")
   func trackedBesideAnother() { expectEqual(sight_missed_beside_another(), 0) }
 
-  @Test("F5 I3: who was held up in reading a computed key does not undo what was read later")
+  @Test("F5 I3: a thread delayed while reading a computed key does not undo a later read")
   func trackedByOlderReading() { expectEqual(sight_missed_after_older_reading(), 0) }
 
-  @Test("F5: a getter that reads something else each time is given up, and told of changes still")
+  @Test("F5: a getter that reads other objects each time is given up, and still notifies")
   func trackedRestless() { expect((2...5).contains(sight_readings_of_restless())) }
 
-  @Test("G1: the link that was set last, by whichever thread, is the one that is followed")
+  @Test("G1: the link set last, by whichever thread, is the one followed")
   func lastLinkWins() {
     let nodes = (0..<4).map { _ in make(weave_class()) }
     let probe = Probe()

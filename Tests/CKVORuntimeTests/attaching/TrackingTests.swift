@@ -12,17 +12,17 @@ extension trail: CInstance {
   static var cClass: CClass { trail_class() }
 }
 
-/// F5: computed keys that a binding tracks, where what they read mostly stays the same.
+/// F5: computed keys that a binding tracks, where a getter usually reads the same again.
 @Suite struct TrackingTests {
   @Test(
-    "C12 F5: a key with a dot is followed where it is read, and stays a key path to who names it")
+    "C12 F5: a key with a dot is tracked as a key, but is a key path when named as a string")
   func divided() {
     var isPath = false
     expectEqual(sight_calls_of_divided(&isPath), 2)
     expect(isPath)
   }
 
-  @Test("F5: a computed key is read once for a change, and once before it for who wants old")
+  @Test("F5: a computed key is read once per change, and once before it only if old is wanted")
   func once() {
     for (options, got) in [([], 0), (.KVO_NEW, 0), ([.KVO_OLD, .KVO_NEW], 1)]
       as [(kvo_options, Int32)]
@@ -46,7 +46,7 @@ extension trail: CInstance {
   }
 
   @Test(
-    "F5 G4 F1: a path of stored properties is read again where its links are others, or its class has changed"
+    "F5 G4 F1: a path of stored properties is reread only if a link or its class has changed"
   )
   func route() {
     let (root, first, second) = (make(trail.self), make(trail.self), make(trail.self))
@@ -64,7 +64,7 @@ extension trail: CInstance {
     expect(tracked { trail_setX(first, 2) })
     expect(!tracked { trail_setX(first, 3) })
     expectEqual(log.take(), ["a: behind old 1 new 2", "a: behind old 2 new 3"])
-    // Nobody is told.
+    // Direct stores do not notify.
     root.pointee.next = second
     expect(tracked { trail_setX(first, 4) })
     expectEqual(log.take(), [])
@@ -80,7 +80,7 @@ extension trail: CInstance {
     for object in [root, first, second] { object.release() }
   }
 
-  @Test("F5: another property of the same object that is read in the place of one is followed")
+  @Test("F5: another property of the same object, read instead of the first, is followed")
   func anotherKey() {
     let object = make(tally.self)
     let log = Recorder()
@@ -98,7 +98,7 @@ extension trail: CInstance {
     object.release()
   }
 
-  @Test("F5: what is read no more is followed no more, and what is read again is, in any order")
+  @Test("F5: what is no longer read is no longer followed, and is again once it is read again")
   func fewer() {
     let objects = (0..<3).map { _ in make(tally.self) }
     let log = Recorder()
@@ -125,7 +125,7 @@ extension trail: CInstance {
     releaseAll(objects)
   }
 
-  @Test("F5: an object that was read may die, and what comes in its place is followed")
+  @Test("F5: an object that was read may die, and its replacement is followed")
   func death() {
     let object = make(tally.self)
     let log = Recorder()
@@ -145,7 +145,7 @@ extension trail: CInstance {
     object.release()
   }
 
-  @Test("F5 D5: what a getter sets meanwhile is in the value that is told last")
+  @Test("F5 D5: what a getter sets while it runs is in the value delivered last")
   func setByAnotherGetter() {
     let object = make(tally.self)
     let log = Recorder()
@@ -158,7 +158,7 @@ extension trail: CInstance {
     object.release()
   }
 
-  @Test("F5 D3: a computed key is told distinct changes alone to who asks for that")
+  @Test("F5 D3: a computed key delivers only distinct changes to observers that ask for them")
   func distinct() {
     let object = make(tally.self)
     let log = Recorder()

@@ -4,84 +4,84 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Every allocation fails once, alone and with all that follow it: what a call can't do for want of
-/// memory it says, and leaves everything as it was.
+/// Every allocation fails once, alone and together with all later ones. A call that lacks memory reports it and
+/// changes nothing.
 @Suite struct AllocationTests {
-  // A process of its own: the reports of misuse are the test's.
-  @Test("A1 C8 B3: a class is made step by step, each of which fails alone")
+  // Runs in a process of its own, because the test checks all its misuse reports.
+  @Test("A1 C8 B3: each step of making a class fails alone when memory is out")
   func classes() async {
     await #expect(processExitsWith: .success) { tryAll("class", atLeast: 1) }
   }
 
-  @Test("C2 C6 C8: nothing is registered where memory is out, and registers again later")
+  @Test("C2 C6 C8: out of memory, nothing is registered, and a later registration succeeds")
   func registrations() async {
     await #expect(processExitsWith: .success) { tryAll("registration", atLeast: 19) }
   }
 
-  @Test("D5 G1 J3: a change that can't be told is reported, and what follows is told")
+  @Test("D5 G1 J3: a change that can't be delivered is reported, and later ones are delivered")
   func changes() async {
     await #expect(processExitsWith: .success) { tryAll("change", atLeast: 16) }
   }
 
-  @Test("B5 B6 B11: what can't be read for want of memory is an error, not nil")
+  @Test("B5 B6 B11: a read that runs out of memory is an error, not nil")
   func coding() async {
     await #expect(processExitsWith: .success) { tryAll("coding", atLeast: 17) }
   }
 
-  @Test("B8 B9 H5: a mutable proxy changes nothing where memory is out")
+  @Test("B8 B9 H5: a mutable proxy changes nothing when memory is out")
   func mutations() async {
     await #expect(processExitsWith: .success) { tryAll("mutation", atLeast: 35) }
   }
 
-  @Test("C1 C4 C5: registrations end without memory, and with the objects that die")
+  @Test("C1 C4 C5: registrations end without memory, also when objects die")
   func removals() async {
     await #expect(processExitsWith: .success) { tryAll("removal", atLeast: 7) }
   }
 
-  @Test("B9 H2: a collection changed by its class's methods is changed as a whole or not at all")
+  @Test("B9 H2: a collection is changed by its class's methods as a whole or not at all")
   func shelves() async {
     await #expect(processExitsWith: .success) { tryAll("shelf", atLeast: 84) }
   }
 
-  @Test("B8 B9: a proxy that can't be read says so, also when its class has changed")
+  @Test("B8 B9: a proxy that can't be read reports an error, also after its class has changed")
   func proxies() async {
     await #expect(processExitsWith: .success) { tryAll("proxy", atLeast: 57) }
   }
 
-  @Test("J1: who observes is shown as a whole or not at all")
+  @Test("J1: the dump lists all observers or, out of memory, none")
   func diagnostics() async {
     await #expect(processExitsWith: .success) { tryAll("diagnostics", atLeast: 7) }
   }
 
-  @Test("I1: what a new thread does first may find no memory for its record")
+  @Test("I1: a thread's first operation may find no memory for its record")
   func threads() async {
     await #expect(processExitsWith: .success) { tryAll("thread", atLeast: 14) }
   }
 
-  @Test("D6 D7: changes inside changes may find no memory for more frames")
+  @Test("D6 D7: nested changes may find no memory for more frames")
   func nesting() async {
     await #expect(processExitsWith: .success) { tryAll("nesting", atLeast: 5) }
   }
 
-  @Test("A2 C4 D5 H1: a binding's objects, registered, changed and ended")
+  @Test("A2 C4 D5 H1: a binding's objects are registered, changed and ended")
   func bindings() async {
     await #expect(processExitsWith: .success) { tryAll("binding", atLeast: 34) }
   }
 
-  @Test("F5: a tracked key is followed as far as it was, and as a whole with its next change")
+  @Test("F5: out of memory, a tracked key keeps its old reads and catches up at its next change")
   func tracking() async {
     await #expect(processExitsWith: .success) { tryAll("tracking", atLeast: 21) }
   }
 
   @Test(
-    "I1: what a forked child has no memory for is not its parent's",
+    "I1: running out of memory in a forked child does not affect its parent",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forks() async {
     await #expect(processExitsWith: .success) { tryAll("fork", atLeast: 6) }
   }
 
   @Test(
-    "A3 B8 C2: what is made at a process's first use is an error where memory is out, and made later",
+    "A3 B8 C2: what a process's first use creates fails without memory, and is created later",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func firstUses() async {
     await #expect(processExitsWith: .success) { check(fixture_run_first_uses(), "first use", 8) }
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(
-    "A1: a class that is asked for without memory, where nobody can be told, stops with its name",
+    "A1: out of memory, a class function that returns no error stops, naming the class",
     .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func classOrStop() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(
-    "J3: a thread's first change, which there is no memory for, is reported, and the next is told",
+    "J3: a thread's first change without memory is reported, and the next is delivered",
     .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func firstChange() async {
     await #expect(processExitsWith: .success) {
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("I1: where there is no thread-specific key to be had, nobody else's is taken")
+  @Test("I1: where no thread-specific key is left, no other library's key is used")
   func noKeys() async {
     await #expect(processExitsWith: .success) {
       let object = make(gauge.self)

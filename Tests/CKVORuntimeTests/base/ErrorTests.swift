@@ -3,12 +3,11 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// What bad input comes to: the status, a sentence that names class, key and cause, and everything
-/// as it was before.
+/// Bad input gives a status and a sentence that names class, key and cause, and changes nothing.
 @Suite(.recording) struct ErrorTests {
   // MARK: Making classes
 
-  /// A mistake in making a class: the status, and what the message must name beside the class.
+  /// A mistake in making a class: the status, and what the message must name besides the class.
   struct Mistake: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: kvo_status
@@ -75,7 +74,8 @@ import Testing
     },
   ]
 
-  @Test("a mistake in making a class is told, and the class is as it was", arguments: mistakes)
+  @Test(
+    "a mistake in making a class is reported, and leaves the class unchanged", arguments: mistakes)
   func mistakenClass(_ mistake: Mistake) throws {
     let name = "CMistaken \(mistake.testDescription)"
     let cls = try require(makeUnregistered(name))
@@ -95,7 +95,7 @@ import Testing
     expectEqual(read(object, "balance"), "3.0")
   }
 
-  @Test("a class needs a new name, a registered superclass and room for it")
+  @Test("a class needs a new name, a registered superclass and memory")
   func classCreation() throws {
     let small = MemoryLayout<kvo_object>.size
     expectEqual(creation("CAccount", nil, 64).status, .KVO_DUPLICATE)
@@ -134,7 +134,7 @@ import Testing
   // MARK: Encodings
 
   @Test(
-    "what is no encoding has no type",
+    "an invalid encoding has no type",
     arguments: [
       "", "y", "dd", "{", "{x", "{x=d", "{x=d}}", "{x=[3]}", "{x=[i]}", "{x=y}", "(u=id)", "b3",
       "[4i]", "^", "{x=b3b5}", "{x=(u=id)}", "t", "{x=t}", " d",
@@ -163,7 +163,7 @@ import Testing
     ("{a=fff}", 12, 4, .KVO_KIND_STRUCT), ("{a=[64i]}", 256, 4, .KVO_KIND_STRUCT),
   ]
 
-  @Test("an encoding tells size, alignment and kind, and is read once", arguments: layouts)
+  @Test("an encoding gives size, alignment and kind, and is parsed once", arguments: layouts)
   func encodedLayout(_ encoding: String, _ size: Int, _ alignment: Int, _ kind: kvo_kind) throws {
     let type = try require(kvo_type_for_encoding(encoding, nil))
     expectEqual(type.pointee.size, size)
@@ -174,7 +174,7 @@ import Testing
 
   // MARK: Errors themselves
 
-  @Test("every call that fails does so without being asked for the cause")
+  @Test("every call that fails may be called without an error argument")
   func withoutError() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -193,7 +193,7 @@ import Testing
       kvo_remove_observer(object.object, observer.object, "balance", nil), .KVO_NOT_REGISTERED)
   }
 
-  @Test("names too long for an error are cut, and end")
+  @Test("names too long for an error are truncated and terminated")
   func longNames() {
     let object = make(account.self)
     defer { object.release() }
@@ -204,7 +204,7 @@ import Testing
     expectEqual(outcome.message.utf8.count, 415)
   }
 
-  @Test("every status has the name that C spells it by")
+  @Test("every status has the name that C gives it")
   func statusNames() {
     for (status, name) in [
       (kvo_status.KVO_OK, "KVO_OK"), (.KVO_UNDEFINED_KEY, "KVO_UNDEFINED_KEY"),
@@ -233,7 +233,7 @@ private func creation(_ name: String, _ superclass: CClass?, _ size: Int) -> Out
   }
 }
 
-/// A subclass of account that is still being made, with a method, a class method and an ivar.
+/// An unregistered subclass of account, with a method, a class method and an ivar.
 private func makeUnregistered(_ name: String) -> CClass? {
   guard let cls = kvo_class_create(name, account_class(), MemoryLayout<account>.size, nil) else {
     return nil
@@ -246,7 +246,7 @@ private func makeUnregistered(_ name: String) -> CClass? {
   return cls
 }
 
-/// What the class does for each selector that a mistake names.
+/// The class for each selector that a mistake names.
 private func methods(of cls: CClass) -> [UnsafeRawPointer?] {
   ["present", "early", "letter:", "lonely", "nameless", "narrow", "wide", "setBalance:", "absent"]
     .map { selector in

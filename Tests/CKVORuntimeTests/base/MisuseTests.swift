@@ -5,9 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Misuse and what stops a program: in processes of their own, as handlers are the process's.
+/// Misuse and programming errors that stop the program. They run in processes of their own, because handlers are
+/// global.
 @Suite struct MisuseTests {
-  @Test("D8: a did without a will goes to the misuse handler, with class and key, and tells nobody")
+  @Test("D8: a did without a will is reported with class and key, and notifies no observer")
   func didWithoutWill() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("D8: a will left open is reported when its thread ends, once, and silences nothing")
+  @Test("D8: a will left open is reported once when its thread ends, and silences nothing")
   func willLeftOpenByThread() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("H6: an accessor called with a negative index is reported, and told as a setting")
+  @Test("H6: an accessor called with a negative index is reported and delivered as a setting")
   func negativeIndex() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -133,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("D6: a did that names other elements than its will is reported, and told as a setting")
+  @Test("D6: a did with other indexes than its will is reported and delivered as a setting")
   func otherElements() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -181,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("H6: negative indexes of a change by hand, or of several elements, are reported as well")
+  @Test("H6: negative indexes in a manual change, or for several elements, are reported as well")
   func negativeIndexes() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -205,7 +206,7 @@ import Testing
     }
   }
 
-  @Test("J3: the break function hears of every misuse, with the message, before the handler")
+  @Test("J3: the break function gets every misuse message before the handler does")
   func breakFunction() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in
@@ -226,7 +227,7 @@ import Testing
     }
   }
 
-  @Test("without a handler misuse is a line on stderr, and the break function does nothing else")
+  @Test("without a handler a misuse is one line on stderr; the break function does nothing")
   func misuseOnStandardError() async throws {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
@@ -244,7 +245,7 @@ import Testing
     expect(!errors.contains("only broken on"))
   }
 
-  @Test("D10: a notification that no class takes stops with observer, key path and object")
+  @Test("D10: a notification that no class takes stops, naming observer, key path and object")
   func unhandledNotification() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -261,7 +262,7 @@ import Testing
     expect(errors.contains("CAccount"))
   }
 
-  @Test("D10: a hook sees it instead, once for each notification, and the program goes on")
+  @Test("D10: a hook gets it instead, once per notification, and the program goes on")
   func unhandledHook() async {
     await #expect(processExitsWith: .success) {
       kvo_set_unhandled_notification_handler { key, object, observer in
@@ -296,7 +297,7 @@ import Testing
     for word in ["CRefusedPacked", "pair", "{packed_pair=cd}"] { expect(errors.contains(word)) }
   }
 
-  @Test("A3: a class whose struct has no encoding stops the program, with the advice to name one")
+  @Test("A3: a class whose struct has no encoding stops the program; the message says to name one")
   func refusedNamelessClass() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -324,7 +325,7 @@ import Testing
   }
 }
 
-/// What the handlers of this process were told.
+/// Collects the reports that the handlers of this process receive.
 private let heard = Locked<[String]>([])
 
 private func reports() -> Int { heard.withLock { $0.count } }

@@ -4,13 +4,13 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B5, C8: names that come from outside, any number of them, leave nothing behind.
+/// B5, C8: names from outside leave nothing behind, however many there are.
 @Suite struct NameTests {
-  /// Less than any allocation takes.
+  /// Less than the smallest allocation.
   private static let bytesOfOne = 16
 
   @Test(
-    "B5 C8: names that are only read, set or validated, or fail, or are observed no more",
+    "B5 C8: unused names are freed, whether read, set, validated, failed or observed",
     arguments: Array(0..<12))
   func nothingLeft(_ way: Int) async {
     await #expect(processExitsWith: .success) { [way] in
@@ -21,19 +21,19 @@ import Testing
     }
   }
 
-  @Test("C8: of keys that only a hook answers as many can be observed as the limit allows")
+  @Test("C8: as many keys that only a hook answers can be observed as the limit allows")
   func limit() async {
     await #expect(processExitsWith: .success) {
       precondition(kvo_name_limit() == KVO_DEFAULT_NAMES)
       kvo_set_name_limit(100)
       precondition(names_observed_by_hook(150) == 100)
       precondition(kvo_name_count() == 100)
-      precondition(names_observed_by_hook(150) == 100)  // those that are known
+      precondition(names_observed_by_hook(150) == 100)  // the known ones
       precondition(names_left_by(NAMES_OBSERVED_PATH, 1_000) < 1_000 * Self.bytesOfOne)
     }
   }
 
-  @Test("C8: beyond the limit what has keys of its class goes on")
+  @Test("C8: beyond the limit, keys that the class has can still be observed")
   func beyondLimit() async {
     await #expect(processExitsWith: .success) {
       kvo_set_name_limit(0)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("C8 J3: beyond the limit a change by hand is reported, once, and says so")
+  @Test("C8 J3: beyond the limit a manual change is reported, once, with the reason")
   func changeByHandBeyondLimit() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       kvo_set_name_limit(0)
@@ -66,7 +66,7 @@ import Testing
         "KVO_NAMES, kvo_set_name_limit and, in Swift, KVODiagnostics.nameLimit say how many"), true)
   }
 
-  @Test("C8: very many key paths that are held at once are each found again")
+  @Test("C8: each of very many key paths is found again")
   func manyPaths() {
     let object = make(worker.self)
     let observer = make(watcher.self)
@@ -80,13 +80,13 @@ import Testing
     object.release()
   }
 
-  @Test("B5 C8: registrations of one key path share it, however it came to be known")
+  @Test("B5 C8: registrations of one key path share it, however it was first named")
   func sharedPath() {
     let object = make(worker.self)
     let observer = make(watcher.self)
     let log = Recorder()
     log.listen(to: observer, as: "w")
-    // Too long to be kept.
+    // Too long to be cached.
     let path = "boss." + String(repeating: "self.", count: 60) + "name"
     add(observer, to: object.object, path)
     add(observer, to: object.object, path, context: address(1))

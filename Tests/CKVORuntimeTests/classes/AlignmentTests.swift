@@ -3,14 +3,14 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// A8: instances of C that need more alignment than malloc gives.
+/// A8: C instances that need more alignment than malloc gives.
 @Suite struct AlignmentTests {
   @Test(
-    "A8: instances are aligned as their struct is, those of subclasses and observed ones too",
+    "A8: instances are aligned as their struct is, also of subclasses and while observed",
     arguments: [64, 128, 4096])
   func aligned(_ alignment: Int) { expectEqual(aligned_count_wrong(alignment), 0) }
 
-  @Test("A8: a subclass inherits the alignment that its superclass was given")
+  @Test("A8: a subclass inherits its superclass's alignment")
   func inherited() {
     let cls = kvo_class_create("CWideRow", nil, 64, nil)!
     expectEqual(kvo_class_set_alignment(cls, 512, nil), .KVO_OK)
@@ -23,7 +23,7 @@ import Testing
     for object in objects { kvo_object_release(object) }
   }
 
-  @Test("A8: an alignment that is none, or that comes too late, is an error")
+  @Test("A8: an invalid alignment, or one set too late, is an error")
   func refused() {
     let cls = kvo_class_create("CLateRow", nil, 64, nil)!
     for alignment in [0, 3, 48] {

@@ -3,24 +3,24 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// P4: objects of C that own one another.
+/// P4: C objects that own one another.
 @Suite struct DeathTests {
   @Test(
-    "P4: a long chain of objects that own one another dies without a stack that deep",
+    "P4: a long chain of objects that own one another dies in constant stack",
     arguments: [
       heir_link.HEIR_FIRST, .HEIR_SECOND, .HEIR_ARRAY, .HEIR_SET, .HEIR_ASSOCIATED,
     ])
   func chain(_ link: heir_link) { expectEqual(heir_end_chain(100_000, link), 100_000) }
 
   @Test(
-    "P4: what a dealloc releases dies before that goes on, however many deaths nest",
+    "P4: what a dealloc releases dies before dealloc goes on, however deep deaths nest",
     arguments: [2, 99, 100, 101, 102, 103, 5_000])
   func lenders(_ length: Int) {
     expectEqual(heir_end_lenders(length, 64 << 20), length - 1)
   }
 
   @Test(
-    "P4: deallocs that nest until the stack is about to end stop the program with the class",
+    "P4: deallocs that nest until the stack runs out stop the program, naming the class",
     arguments: [128, 1_024])
   func endOfStack(kilobytes: Int) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "P4: what an object owns dies in order, each with all that it owns, before its memory goes, however deep it is",
+    "P4: owned objects die in order, each with its own, before the owner's memory is freed",
     arguments: [0, 99, 100, 1_000])
   func tree(_ depth: Int) {
     let order = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in

@@ -4,10 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Dispatch tables, which the classes of a hierarchy share as long as they can.
+/// Dispatch tables, which the classes of a hierarchy share as long as possible.
 @Suite struct HierarchyTests {
-  /// A hierarchy, and what each of its classes answers to each selector by the rule alone: what it
-  /// has itself, or else what its superclass answers.
+  /// A hierarchy, and the expected method of each class for each selector: its own, or else its superclass's.
   private struct Hierarchy {
     var classes: [CClass] = []
     var superclasses: [Int?] = []
@@ -43,11 +42,11 @@ import Testing
       let status = kvo_class_add_method(
         classes[place], spelled(selector), function(implementations),
         signature(.KVO_FORM_GETTER, layout("d")), nil, nil)
-      guard status == .KVO_OK else { return }  // it or a class below has the method already
+      guard status == .KVO_OK else { return }  // the class or a subclass has the method already
       own[place][selector] = implementations
     }
 
-    /// So many that the classes below share tables also where they add methods of their own.
+    /// Enough methods that subclasses share tables even where they add methods of their own.
     func addMany(to place: Int) {
       for number in 0..<Self.many {
         let status = kvo_class_add_method(
@@ -66,7 +65,7 @@ import Testing
       own[place][selector] = implementations
     }
 
-    /// From then on the class has a dynamic subclass.
+    /// Makes the class get a dynamic subclass.
     mutating func observe(_ place: Int) {
       let object = make(classes[place])
       kvo_add_callback(object, "plain", [], { _, _, _, _ in }, nil, nil, nil, nil)
@@ -91,7 +90,7 @@ import Testing
     private func number(of function: kvo_imp) -> Int { unsafeBitCast(function, to: Int.self) }
   }
 
-  @Test("A4: each class answers with its own method or its superclass's, however they came")
+  @Test("A4: each class answers with its own method or its superclass's, in any order of adding")
   func random() throws {
     for seed in 1...20 {
       var random = Random(seed: UInt64(seed))

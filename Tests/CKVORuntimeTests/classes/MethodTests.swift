@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// What adding methods, calling them and handing them in as hooks comes to where it goes wrong.
+/// Errors in adding methods, calling them and passing them as hooks.
 @Suite(.recording) struct MethodTests {
   @Test("a selector that is too long is refused, as a method, a hook and a class method")
   func longSelector() throws {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "A4: a method that a superclass gets late is overridden by those that subclasses have had",
+    "A4: a method that a superclass gets late is overridden by its subclasses' existing ones",
     arguments: [0, 100])
   func lateInSuperclass(_ fillers: Int) throws {
     let elder = try require(makeClass("CElder\(fillers)"))
@@ -72,13 +72,13 @@ import Testing
   }
 
   @Test(
-    "A4: a look-up under way while the superclass gets the method reaches the subclass's",
+    "A4: a lookup while the superclass gets the method reaches the subclass's",
     arguments: [1, 2, 3, 4], [0, 56, 57, 120])
   func lookedUpWhileAdded(_ load: Int32, _ others: Int32) {
     expect(late_method_is_found(load, others))
   }
 
-  @Test("A4: what a subclass has with another signature can't be added to its superclass")
+  @Test("A4: a method that a subclass has with another signature can't be added to its superclass")
   func otherSignatureInSubclass() throws {
     let superclass = try require(makeClass("CUnlikeElder"))
     expectEqual(kvo_class_register(superclass, nil), .KVO_OK)
@@ -98,10 +98,10 @@ import Testing
   }
 
   @Test(
-    "a method that is called on an object without it stops the program", arguments: [true, false])
+    "calling a method that an object does not have stops the program", arguments: [true, false])
   func callWithout(_ isFilled: Bool) async {
     await #expect(processExitsWith: .failure) { [isFilled] in
-      // Where it can't be called, the process ends well, which fails the test.
+      // If the method can't even be set up, the process succeeds, which fails the test.
       guard let elder = makeClass("CElder"), kvo_class_register(elder, nil) == .KVO_OK,
         let younger = makeClass("CYounger", elder)
       else { return }
@@ -109,13 +109,13 @@ import Testing
       var method: OpaquePointer?
       kvo_class_add_method(younger, "height", nothing, getter, &method, nil)
       guard let method else { return }
-      // The place of one that is added later lies behind the subclass's.
+      // The slot of a method added later is after the subclass's.
       if isFilled { kvo_class_add_method(elder, "width", nothing, getter, nil, nil) }
       kvo_class_imp(elder, method)()
     }
   }
 
-  @Test("a value of the type of methods is described by its selector")
+  @Test("a method value is described by its selector")
   func methodAsValue() throws {
     let type = try require(kvo_type_for_encoding(":", nil))
     var method = kvo_class_method(account_class(), "setBalance:")
@@ -127,7 +127,9 @@ import Testing
     expectEqual(text(of: value), "nil")
   }
 
-  @Test("whatever it points to, a pointer's encoding must end", arguments: ["^{a)i}", "^y", "^{"])
+  @Test(
+    "a pointer's encoding must be complete, whatever it points to",
+    arguments: ["^{a)i}", "^y", "^{"])
   func pointee(_ encoding: String) {
     expect(kvo_type_for_encoding(encoding, nil) == nil)
     expect(kvo_type_for_encoding("^{a=\"b}\"i[2c]}", nil) != nil)
@@ -150,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "C4 D5: an object that is dropped in its own setter dies there, and at its change's end if old was read by a getter",
+    "C4 D5: an object dropped in its setter dies there, or after the change if old was read",
     arguments: [([], []), (.KVO_OLD, ["a: reading old 0.0"])] as [(kvo_options, [String])])
   func diesInItsSetter(_ options: kvo_options, _ told: [String]) {
     let deaths = Deaths()
@@ -174,7 +176,7 @@ import Testing
 
   // MARK: In processes of their own
 
-  @Test("C8: a path that comes to an object without the key is told, and broken there")
+  @Test("C8: a path that reaches an object without the key is reported, and broken there")
   func relinkedToUnknownKey() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -199,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("F1: what a hook answers that is no key path is told, and the rest holds")
+  @Test("F1: a hook's answers that are not key paths are reported, and the others hold")
   func hookAnswersNonsense() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -224,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("an object of a binding that takes no notifications can't be an observer")
+  @Test("a binding's object that takes no notifications can't be an observer")
   func bindingCannotObserve() async {
     await #expect(processExitsWith: .success) {
       lodger_move_in()
@@ -243,7 +245,7 @@ import Testing
     }
   }
 
-  @Test("J1: the dump of no object says so")
+  @Test("J1: the dump of a null object says so")
   func dumpOfNothing() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardErrorContent]
@@ -262,7 +264,7 @@ private func makeClass(_ name: String, _ superclass: CClass? = nil) -> CClass? {
   kvo_class_create(name, superclass, MemoryLayout<tracked>.size, nil)
 }
 
-/// Setters of `tracked.mark` that add something, by what they add.
+/// Setters of `tracked.mark` that add a number, by that number.
 private let setsMark: [Int32: kvo_imp] = [
   10: unsafeBitCast(
     { object, _, mark in object.pointee.mark = mark + 10 } as MarkSetter, to: kvo_imp.self),
@@ -277,7 +279,7 @@ private let getsMark: @convention(c) (UnsafeMutablePointer<tracked>, OpaquePoint
   object, _ in object.pointee.mark
 }
 
-/// Adds a getter and a setter of a mark. The setter's handle.
+/// Adds a getter and a setter of a mark, and returns the setter's handle.
 private func addMark(_ cls: CClass, _ added: Int32) -> OpaquePointer? {
   var method: OpaquePointer?
   let getter = signature(.KVO_FORM_GETTER, layout("i"))
@@ -301,5 +303,5 @@ private func text(of value: kvo_value) -> String {
   return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// What the misuse handler heard, in a process of its own.
+/// Collects the misuse reports of a process of its own.
 private let heard = Locked<[String]>([])

@@ -25,13 +25,13 @@ import Testing
     await #expect(processExitsWith: .success) { precondition(plugged_stays(.PLUGGED_CLASS_METHOD)) }
   }
 
-  @Test("P5: a library whose function is a method that a class gets in its setup stays")
+  @Test("P5: a library whose function becomes a method in a class's setup stays when it is closed")
   func setup() async {
     await #expect(processExitsWith: .success) { precondition(plugged_stays(.PLUGGED_SETUP)) }
     await #expect(processExitsWith: .success) { precondition(plugged_stays(.PLUGGED_INNER_SETUP)) }
   }
 
-  @Test("P5: no library is opened again before the outermost setup is over")
+  @Test("P5: a library is reopened only after the outermost setup is over")
   func insideSetup() async {
     await #expect(processExitsWith: .success) {
       precondition(!plugged_stays_inside(.PLUGGED_SETUP))

@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Section B for plain keys: which accessor or ivar serves a key, and what becomes of nil.
+/// Section B for plain keys: which accessor or ivar serves a key, and the handling of nil.
 @Suite(.recording) struct CodingTests {
-  /// The candidates of a search in its order.
+  /// The candidates of a search, in search order.
   private static let getters: [search_candidates] = [
     .SEARCH_GET_VALUE, .SEARCH_VALUE, .SEARCH_IS_VALUE, .SEARCH_LOW_VALUE,
     .SEARCH_IVAR_LOW_VALUE, .SEARCH_IVAR_LOW_IS_VALUE, .SEARCH_IVAR_VALUE, .SEARCH_IVAR_IS_VALUE,
@@ -65,7 +65,7 @@ import Testing
     expectEqual(read(object.object, "hollow"), "KVO_UNDEFINED_KEY")
   }
 
-  @Test("B2: a class that keeps its ivars to itself has no key for them")
+  @Test("B2: a class that hides its ivars has no keys for them")
   func noDirectAccess() {
     let object = make(sealed.self)
     defer { object.release() }
@@ -108,7 +108,7 @@ import Testing
     expectEqual(deaths.count, 2)
   }
 
-  @Test("B2: a key that can only be read is a read-only error and stays as it is")
+  @Test("B2: setting a read-only key is an error and changes nothing")
   func readOnly() {
     let object = make(account.self)
     defer { object.release() }
@@ -120,7 +120,7 @@ import Testing
     expectEqual(account_number(object), 12)
   }
 
-  @Test("B2: an unknown key ends in the hooks for undefined keys")
+  @Test("B2: an unknown key goes to the hooks for undefined keys")
   func undefinedKeyHooks() {
     let object = make(forgiving.self)
     defer { object.release() }
@@ -155,7 +155,8 @@ import Testing
   // MARK: Nil
 
   @Test(
-    "B3: nil for a scalar or struct is an error, by whatever nil", arguments: [Value.nil, .missing])
+    "B3: nil for a scalar or struct is an error, in every form of nil",
+    arguments: [Value.nil, .missing])
   func nilForScalar(_ nothing: Value) {
     let object = make(scalars.self)
     defer { object.release() }
@@ -251,7 +252,7 @@ import Testing
     expectEqual(log.take(), ["a: value"])
   }
 
-  @Test("E2: a set by key that fails notifies nobody")
+  @Test("E2: a failed set by key notifies no observer")
   func failureIsSilent() {
     let object = make(account.self)
     defer { object.release() }

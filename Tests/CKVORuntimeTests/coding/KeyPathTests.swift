@@ -21,7 +21,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: keys of any script stand in key paths")
+  @Test("B5: key paths may contain keys of any script")
   func nonASCII() {
     let crew = Crew()
     let (ada, bob, cem) = (crew.make("Ada"), crew.make("Bob"), crew.make("Cem"))
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "B5: a path of more components or operators than there can be is invalid, read, set or observed",
+    "B5: a path with too many components or operators is invalid, read, set or observed",
     arguments: [(257, 0), (34, 33), (20_000, 0), (20_000, 19_000)])
   func tooLong(_ components: Int, _ operators: Int) {
     let crew = Crew()
@@ -92,7 +92,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: a path of as many components and operators as there can be is read and observed")
+  @Test("B5: a path with the maximum of components and operators is read and observed")
   func asLongAsCanBe() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -108,7 +108,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: a path through a value that has no keys is an error, whatever comes before it")
+  @Test("B5: a path through a value without keys is an error, whatever precedes it")
   func throughScalars() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 3)
@@ -124,7 +124,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: a plain key that is a path is told from one, and the error says what to call")
+  @Test("B5: a key path given as a key is an error that says which function to call")
   func pathAsKey() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -157,7 +157,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: setting through nil does nothing, and self can't be set")
+  @Test("B5: setting through nil does nothing, and `self` can't be set")
   func settingNowhere() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -169,7 +169,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: the same text is parsed alike on every thread")
+  @Test("B5: the same text is parsed to the same path on every thread")
   func manyThreads() {
     let crew = Crew()
     let (ada, bob) = (Shared(crew.make("Ada")), crew.make("Bob"))
@@ -190,7 +190,7 @@ import Testing
   // MARK: Overrides
 
   @Test(
-    "B5: an overridden valueForKey: answers, on a path, to elements, and what it passes to super")
+    "B5: an overridden valueForKey: answers on paths and for elements, and may call super")
   func overriddenReading() {
     let crew = Crew()
     let sibyl = crew.makeOracle(age: 7)
@@ -212,7 +212,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B5: an overridden setValue:forKey: takes what is set, and passes the rest to super")
+  @Test("B5: an overridden setValue:forKey: gets what is set, and may call super")
   func overriddenSetting() {
     let crew = Crew()
     let sibyl = crew.makeOracle()
@@ -230,7 +230,7 @@ import Testing
     crew.end()
   }
 
-  @Test("D5: observers are told what an overridden valueForKey: answers")
+  @Test("D5: observers get what an overridden valueForKey: answers")
   func overriddenObserved() {
     let crew = Crew()
     let sibyl = crew.makeOracle(age: 1)
@@ -244,7 +244,7 @@ import Testing
   // MARK: Collections
 
   @Test(
-    "B7: a key of a collection is its elements', in a collection of the same kind",
+    "B7: a key of a collection maps over its elements, to a collection of the same kind",
     arguments: [kvo_collection_kind.KVO_ARRAY, .KVO_SET, .KVO_ORDERED_SET])
   func mapping(_ kind: kvo_collection_kind) {
     let crew = Crew()
@@ -299,7 +299,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B7: any value answers key paths: collections, objects, nil, and what has no keys")
+  @Test("B7: any value answers key paths: collections, objects, nil, and values without keys")
   func fromValues() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
@@ -336,7 +336,7 @@ import Testing
   }
 }
 
-/// Whole values: what reading hands over belongs to the reader, and storage owns what it is given.
+/// Whole values: the reader owns what it reads, and storage owns what it is given.
 @Suite(.recording) struct OwnershipTests {
   @Test("B2: a struct of 72 bytes is read and set whole")
   func largeStruct() {
@@ -355,7 +355,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: a struct that a getter lends is the reader's own, with the strings inside")
+  @Test("B2: a struct that a getter lends is copied for the reader, with its strings")
   func structOfStrings() {
     let crew = Crew()
     let ada = crew.make()
@@ -372,7 +372,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: a string or struct stored in an ivar by key is the ivar's own, and the old one ended")
+  @Test("B2: a string or struct set into an ivar by key is copied, and the old one freed")
   func ivarOwns() {
     let crew = Crew()
     let ada = crew.make()

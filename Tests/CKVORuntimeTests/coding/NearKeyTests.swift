@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// What an error about a key that a class of C does not have suggests.
+/// The suggestion in an error about a key that a C class does not have.
 @Suite(.recording) struct NearKeyTests {
   private func reading(_ object: CObject, _ key: String) -> String {
     attempt { error in
@@ -23,7 +23,7 @@ import Testing
     ("numbr", "number"), ("frozne", "frozen"), ("_frozen", "frozen"),
   ]
 
-  @Test("B1: an error about a misspelt key of a class of C names the key that is probably meant")
+  @Test("B1: a misspelt key's error names the C class's key that is probably meant")
   func nearKeys() {
     let object = make(savings.self)
     defer { object.release() }
@@ -34,12 +34,12 @@ import Testing
       expectEqual(
         observing(object.object, key),
         "\"\(key)\" of CSavings can't be observed: it has no getter and no ivar. \(question)")
-      guard key != "Balance" else { continue }  // setBalance: sets that, too
+      guard key != "Balance" else { continue }  // setBalance: also sets `Balance`
       expectEqual(set(object.object, key, .int(1)).message, "CSavings has no setter \(lack)")
     }
   }
 
-  @Test("B1: a key that is near to none is told as it is")
+  @Test("B1: a key that is near to no other is reported without a suggestion")
   func farKeys() {
     let object = make(savings.self)
     defer { object.release() }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("B1: what is suggested can be read: by a getter in any of its forms, or by an ivar")
+  @Test("B1: a suggested key can be read, by any form of getter or by an ivar")
   func forms() {
     for candidates: search_candidates in [
       .SEARCH_GET_VALUE, .SEARCH_VALUE, .SEARCH_IS_VALUE, .SEARCH_LOW_VALUE,
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("B1: neither what can only be set nor an ivar that its class keeps to itself is suggested")
+  @Test("B1: a write-only key or a hidden ivar is not suggested")
   func unreadable() {
     let object = makeSearch([.SEARCH_SET_VALUE])
     defer { kvo_object_release(object) }

@@ -2,9 +2,9 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// B6: what operators take of a binding's values that are no numbers of the runtime's.
+/// B6: binding values that are not numbers of the runtime's, as operands.
 @Suite struct OperandTests {
-  @Test("B6: an operand that a binding names is added up and compared, and comes out")
+  @Test("B6: a binding's named operand is added up, compared and returned")
   func operands() {
     let ranks = [3, 1, 2].map { Sample.value($0, Sample.rank) }
     expectEqual(result(of: "@sum.self", ranks).number, 6)
@@ -13,7 +13,7 @@ import Testing
     expect(greatest.number == 3 && greatest.type == kvo_type_for_encoding("q", nil))
   }
 
-  @Test("B6: numbers that only a binding can add are added by it, with other numbers and nil")
+  @Test("B6: a binding adds numbers that only it can add, with other numbers and nil")
   func sums() {
     let amounts = [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
     let sum = result(of: "@sum.self", amounts + [kvo_value_int(1), kvo_value()])
@@ -22,7 +22,7 @@ import Testing
     expect(average.number == 4 && average.type == Sample.amount)
   }
 
-  /// A number read of what an operator makes of values, which it ends.
+  /// The number that an operator computes from the values, which this function destroys.
   private func result(
     of path: String, _ values: [kvo_value]
   ) -> (number: Int?, type: UnsafePointer<kvo_type>?) {
@@ -39,7 +39,7 @@ import Testing
   }
 }
 
-/// Types of a binding's whose values are integers that the runtime does not know as such.
+/// A binding's types whose values are integers in a form that the runtime does not know.
 private enum Sample {
   nonisolated(unsafe) static let rank = make(
     operand: { _, bytes, operand in
@@ -61,7 +61,7 @@ private enum Sample {
     return made
   }
 
-  // For ever, as the types of a binding are.
+  // Never freed, like the types of a real binding.
   private static func make(
     operand: (
       @convention(c) (

@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B6: operators read what lies in fields where it lies, and look accessors up once for a class. What
-/// comes of it is what the getters answer.
+/// B6: operators read fields directly and look accessors up once per class. The result is the same as from the
+/// getters.
 @Suite struct OperatorFieldTests {
-  @Test("B6: numbers of every kind fold alike, read from fields or by getters")
+  @Test("B6: numbers of every kind are folded alike, read from fields or by getters")
   func kinds() async {
     await #expect(processExitsWith: .success) {
       var random = Random(seed: 66)
@@ -28,13 +28,13 @@ import Testing
     }
   }
 
-  @Test("B5 B6: elements of several classes answer each in its own way, in any order")
+  @Test("B5 B6: elements of several classes are each read in their own way, in any order")
   func classes() {
     let crew = Crew()
     let boss = crew.make()
     let worker = crew.make("w", age: 1)
     let other = crew.make("v", age: 20)
-    // Whose class has a way of its own with ages.
+    // Its class computes ages in its own way.
     let oracle = make(oracle.self)
     oracle.pointee.worker.age = 300
     let objects = [worker.object, other.object, oracle.object]
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "B4 B6: a getter that comes to a class in the midst of it is the one that answers from then on")
+    "B4 B6: a getter that a class gets during the reading answers from then on")
   func newGetter() {
     let cls = interlude_subclass("CInterludeOfNewGetter")
     interlude_play_in_getter(cls)
@@ -80,7 +80,7 @@ import Testing
     releaseAll(objects)
   }
 
-  @Test("B6 F5: what an operator reads is told to who records it")
+  @Test("B6 F5: what an operator reads is passed to the read recorder")
   func recorded() async {
     await #expect(processExitsWith: .success) {
       let objects = (0..<3).map { _ in make(account.self) }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("B6: a getter may let go of the collection that is folded")
+  @Test("B6: a getter may release the collection that is being folded")
   func collectionLetGo() {
     let cls = interlude_subclass("CInterludeThatLetsGo")
     interlude_play_in_getter(cls)

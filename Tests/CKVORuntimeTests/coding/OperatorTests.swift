@@ -91,7 +91,9 @@ import Testing
     expectEqual(readPath(of: sample.values, as: sample.kind, sample.path), sample.result)
   }
 
-  @Test("B6: unions keep the order of arrays, distinct ones what comes first", arguments: unions)
+  @Test(
+    "B6: unions keep the order of arrays, distinct unions the first of equal elements",
+    arguments: unions)
   func union(_ sample: Case) {
     expectEqual(readPath(of: sample.values, as: sample.kind, sample.path), sample.result)
   }
@@ -138,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("B6: unsigned numbers past an Int64 are summed by worth")
+  @Test("B6: unsigned numbers past an Int64 are summed by value")
   func unsigned() {
     let crew = Crew()
     let boss = crew.make()
@@ -156,7 +158,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: unsigned numbers are compared with others by worth")
+  @Test("B6: unsigned numbers are compared with others by value")
   func unsignedAmongOthers() {
     func number(_ number: UInt64) -> kvo_value {
       var number = number
@@ -236,7 +238,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: objects whose class compares them have a least and a greatest; others have none")
+  @Test("B6: objects whose class compares them have a minimum and a maximum; others have none")
   func comparableObjects() {
     let crew = Crew()
     let boss = crew.make()
@@ -269,7 +271,7 @@ import Testing
     expectEqual(readPath(of: [.nil], path), "KVO_NIL_VALUE KVOStoredCollection.\(path)")
   }
 
-  @Test("B6: nil inside what a union unites is an error too")
+  @Test("B6: nil inside a collection that a union joins is an error too")
   func nilInside() {
     let path = "@unionOfArrays.self"
     withCollection(.KVO_ARRAY, [.int(1), .nil]) { inner in
@@ -280,7 +282,7 @@ import Testing
   }
 
   @Test(
-    "B6: an unknown operator is an error, wherever it stands; so is one without its key path",
+    "B6: an unknown operator is an error anywhere, as is one without its key path",
     arguments: [
       "@median.self", "staff.@median.age", "staff.@sum.@median.age", "staff.@", "@",
       "staff.@Sum.age",
@@ -297,7 +299,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: an operator that comes to no collection is an error; to nil, nil")
+  @Test("B6: an operator on something other than a collection is an error; on nil it gives nil")
   func noCollection() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 3)
@@ -311,7 +313,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: what is no number can't be summed, and values of two sorts can't be compared")
+  @Test("B6: a non-number can't be summed, and values of two types can't be compared")
   func wrongTypes() {
     expectEqual(
       readPath(of: [.int(1), .string("a")], "@sum.self"),
@@ -342,7 +344,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: an error in one element's own key ends the reading with that error")
+  @Test("B6: an error from one element's key ends the reading with that error")
   func errorInElement() {
     let crew = Crew()
     let boss = crew.make()
@@ -356,10 +358,10 @@ import Testing
   }
 }
 
-// MARK: The plain loop
+// MARK: The naive loop
 
 extension Value {
-  /// The worth of a number; nil for nil.
+  /// The value of a number; nil for nil.
   fileprivate var real: Double? {
     switch self {
     case .int(let int): Double(int)

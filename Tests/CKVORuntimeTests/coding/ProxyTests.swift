@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B1, B4, B8: what keys read as that a class offers by collection accessors.
+/// B1, B4, B8: reading keys for which a class has collection accessors.
 @Suite(.recording) struct ProxyTests {
-  @Test("B1: collection accessors make an ordered set, else an array, else a set, else nothing")
+  @Test("B1: collection accessors make an ordered set, else an array, else a set")
   func kinds() {
     let cases: [(shelf_methods, String)] = [
       (.array, "[7, 8]"), ([.SHELF_COUNT, .SHELF_OBJECTS], "[7, 8]"),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("B8: one element is read alone, also where the class answers by indexes only")
+  @Test("B8: a single element is read alone, also where the class only has the bulk accessor")
   func single() {
     for (methods, calls) in [
       (shelf_methods([.array, .SHELF_OBJECTS, .SHELF_RANGE]), "count object(1)"),
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("B8: members and indexes are asked for where the class answers, else searched")
+  @Test("B8: the class's own member and index accessors are used, else elements are searched")
   func finding() {
     let cases: [(shelf_methods, String, String)] = [
       (.orderedSet, "index(8)", "index(8)"),
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("B8: what an accessor's type can't express is not found, and the accessor not asked")
+  @Test("B8: a value that the accessor's type can't express is not found, without calling it")
   func inexpressible() {
     for methods in [shelf_methods.orderedSet, .set] {
       let object = makeShelf(methods, [1, 0])
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("H6: an index out of range is an error that names class and key; no accessor gets it")
+  @Test("H6: an index out of range is an error that names class and key; no accessor is called")
   func bounds() {
     for methods in [shelf_methods.array, [.SHELF_COUNT, .SHELF_OBJECTS], .orderedSet, .set] {
       let object = makeShelf(methods, [7])
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("H6: an accessor that answers for fewer indexes than asked has no such element")
+  @Test("H6: an accessor that returns fewer elements than asked for has no such element")
   func missingAnswers() {
     let object = makeShelf([.SHELF_COUNT, .SHELF_OBJECTS], [7, 8])
     defer { object.release() }
@@ -149,7 +149,7 @@ import Testing
     expect(mutable[0].hasPrefix("KVO_INDEX_OUT_OF_BOUNDS CShelf"))
   }
 
-  @Test("B8: a proxy is live, and keeps its object alive")
+  @Test("B8: a proxy is live, and retains its object")
   func live() {
     let deaths = Deaths()
     let friend = deaths.make(mark: 1)
@@ -166,7 +166,7 @@ import Testing
     expectEqual(deaths.count, 1)
   }
 
-  @Test("B4: accessors added to the class later serve the proxies that there are")
+  @Test("B4: accessors added to the class later serve existing proxies")
   func addedLater() {
     let object = makeShelf([.SHELF_COUNT, .SHELF_OBJECT, .SHELF_REPLACE_MANY], [7, 8])
     defer { object.release() }
@@ -193,7 +193,7 @@ import Testing
     expectEqual(Many(object.object, "colours")?.text, "[]")
   }
 
-  @Test("H1: indexes of a set by hand pick members in their order, and none beyond")
+  @Test("H1: indexes of a manual set change pick members in their order, and none beyond")
   func membersByIndex() {
     let object = makeShelf(.set, [7, 8, 9])
     defer { object.release() }
@@ -218,7 +218,7 @@ import Testing
     expect(colours.snapshot?.text == "[[1, 2, 3], [4, 5, 6]]" && colours[1] == "[4, 5, 6]")
   }
 
-  @Test("B8: members that are objects are asked for by identity")
+  @Test("B8: members that are objects are looked up by identity")
   func objects() {
     let deaths = Deaths()
     let object = make(crate.self)

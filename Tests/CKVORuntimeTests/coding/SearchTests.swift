@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B1, B2, B4: which method or ivar answers a key, against a search as plain as the rules.
+/// B1, B2, B4: the method or ivar that serves a key, compared with a naive search.
 @Suite(.recording) struct SearchTests {
-  /// All single parts and pairs, and a sample of the other combinations.
+  /// All single parts, all pairs, and a sample of the other combinations.
   private static let combinations: [answers_parts] = {
     let readers = answersReaders
     var found = Set(readers.map(\.rawValue))
@@ -16,7 +16,8 @@ import Testing
     return found.sorted().map { answers_parts(rawValue: $0) }.filter(\.isPossible)
   }()
 
-  @Test("B1: of any combination of methods, collection accessors and ivars the right one is read")
+  @Test(
+    "B1: for every combination of methods, collection accessors and ivars the right one is read")
   func getters() {
     var wrong: [String] = []
     for parts in Self.combinations {
@@ -30,7 +31,7 @@ import Testing
     expect(wrong.isEmpty, "\(wrong.prefix(5))")
   }
 
-  @Test("B2: of any combination of setters and ivars the right one is set, and nothing else")
+  @Test("B2: for every combination of setters and ivars the right one is set, and nothing else")
   func setters() {
     var wrong: [String] = []
     for parts in answersSetting.subsets {
@@ -77,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("B4: an override of valueForKey: put in the place of an inherited one is asked at once")
+  @Test("B4: an override of valueForKey: added after an inherited one is called at once")
   func replacedHook() {
     let object = makeAnswers(of: makeClass("CAnswersReplaced", nil))
     defer { kvo_object_release(object) }
@@ -107,7 +108,7 @@ import Testing
     expectEqual(set(object, "value", .double(1)).status, .KVO_READ_ONLY)
   }
 
-  @Test("B1: a key of collection accessors is a link like any other")
+  @Test("B1: a key with only collection accessors is a link like any other")
   func collectionOnAPath() {
     let object = makeAnswers([.ANSWERS_COUNT, .ANSWERS_OBJECT])
     defer { kvo_object_release(object) }
@@ -117,7 +118,7 @@ import Testing
   }
 }
 
-// MARK: The plain search
+// MARK: The naive search
 
 private let answersReaders = (0..<16).map { answers_parts(rawValue: 1 << $0) }
 private let answersIvars: [answers_parts] = [
@@ -126,7 +127,7 @@ private let answersIvars: [answers_parts] = [
 private let answersSetting: [answers_parts] =
   [.ANSWERS_SET_VALUE, .ANSWERS_LOW_SET_VALUE, .ANSWERS_SEALED, .ANSWERS_VALUE] + answersIvars
 
-/// From the end of the search to its beginning.
+/// In reverse search order.
 private let answersFromLast: [answers_parts] = [
   .ANSWERS_IVAR_IS_VALUE, .ANSWERS_IVAR_VALUE, .ANSWERS_IVAR_LOW_IS_VALUE, .ANSWERS_IVAR_LOW_VALUE,
   .ANSWERS_COUNT, .ANSWERS_MEMBER, .ANSWERS_ENUMERATOR, .ANSWERS_AT_INDEXES, .ANSWERS_OBJECT,
@@ -151,7 +152,7 @@ private func naiveIvar(_ parts: answers_parts) -> answers_parts? {
   parts.contains(.ANSWERS_SEALED) ? nil : answersIvars.first { parts.contains($0) }
 }
 
-/// What a set does: the part that takes the value, or none.
+/// The expected effect of a set: the part that takes the value, or none.
 private struct NaiveSetter {
   let part: answers_parts?
   var bits: [Int] { part.map { [$0.bit] } ?? [] }
@@ -173,7 +174,7 @@ private func naiveSetter(_ parts: answers_parts) -> NaiveSetter {
 
 extension answers_parts {
   fileprivate var bit: Int { rawValue.trailingZeroBitCount }
-  /// `getValue` can be there in one form only.
+  /// A class can have `getValue` in only one form.
   fileprivate var isPossible: Bool { !isSuperset(of: [.ANSWERS_GET_VALUE, .ANSWERS_VOID_VALUE]) }
   fileprivate var names: String { "parts \(String(rawValue, radix: 2))" }
 }

@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// What a binding has the runtime keep, so that observing once more needs no looking up.
+/// Cached keys of a binding, which make observing again free of lookups.
 @Suite struct TokenTests {
-  // In processes of their own: other tests change classes, and give hints. Where the long way is forced
-  // everything is looked up.
+  // In processes of their own, because other tests change classes and give hints. The cache is unused where the slow
+  // path is forced.
   @Test("C12: a token names a key for objects of one type, until their class changes")
   func names() async {
     await #expect(processExitsWith: .success) {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("J2: while hints are wanted a binding is left to say something of a key that is ready")
+  @Test("J2: while hints are wanted, a binding's key does not count as ready")
   func hints() async {
     await #expect(processExitsWith: .success) {
       kvo_set_long_way_forced(false)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("F1: what a derived key depends on is let go when its last observer removes itself")
+  @Test("F1: a derived key's dependencies are released when its last observer removes itself")
   func derived() async {
     await #expect(processExitsWith: .success) {
       let (object, observer) = (make(account.self).object, make(watcher.self).object)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "C5: a binding's words are copied, handed to the callback, and once to what is told the end")
+    "C5: a binding's words are copied, passed to the callback, and once to `ended`")
   func words() {
     let object = make(account.self)
     defer { object.release() }

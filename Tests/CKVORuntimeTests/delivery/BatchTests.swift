@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// M: batches of C's objects.
+/// M: batches of C objects.
 @Suite(.recording) struct BatchTests {
   @Test(
-    "M1: each key is told once when the body ends, by setters of whatever kind",
+    "M1: each key notifies once when the body ends, whatever kind of setter sets it",
     arguments: [false, true])
   func once(_ byClosures: Bool) async {
     await #expect(processExitsWith: .success) { [byClosures] in
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "M1: who comes in a body before a key's last change is told of that, who comes later is not")
+    "M1: an observer added before a key's last change is notified of it, a later one is not")
   func comesInBody() {
     let object = make(account.self)
     let log = Recorder()
@@ -53,13 +53,13 @@ import Testing
   }
 
   @Test(
-    "M1 I1: an observer that comes during a setter is notified by the batch alone, which has the change"
+    "M1 I1: an observer added during a setter is notified by the batch alone"
   )
   func comesDuringSetter() {
     let object = make(account.self)
     let log = Recorder()
     coalescing(object.object) {
-      // A setter that began without an observer. It sets its key again, and looks for observers when it ends.
+      // A setter that began unobserved. It sets its key again, and looks for new observers when it ends.
       onAnotherThread { log.observe(object.object, "balance", [.KVO_OLD, .KVO_NEW]) }
       account_setBalance(object, 2)
       kvo_uniform_look_key(object, kvo_key_intern("balance")!)
@@ -70,7 +70,7 @@ import Testing
     object.release()
   }
 
-  @Test("M2: a key that is derived from several is told once, and so is a key path")
+  @Test("M2: a key derived from several keys notifies once, and so does a key path")
   func derived() {
     let person = make(guide_named.self, of: guide_general_name_class())
     let node = make(graph_node.self)
@@ -99,7 +99,7 @@ import Testing
     for object in [person.object, node.object, next.object] { kvo_object_release(object) }
   }
 
-  @Test("M3: one change of elements is told in detail, several as a setting of the whole")
+  @Test("M3: one change of elements is delivered in detail, several as a setting of the whole")
   func elements() {
     let object = makeShelf([.array, .singles], [7, 8])
     let log = Recorder()
@@ -141,7 +141,7 @@ import Testing
     other.release()
   }
 
-  @Test("M4: the last reference may be given back in the body")
+  @Test("M4: the last reference may be released in the body")
   func lastReference() {
     let deaths = Deaths()
     let object = make(thrower.self)
@@ -159,7 +159,7 @@ import Testing
   }
 }
 
-/// A body as a closure.
+/// Passes a closure as the body.
 func coalescing(_ object: UnsafeMutablePointer<kvo_object>, _ body: () -> Void) {
   withoutActuallyEscaping(body) { body in
     var body = body

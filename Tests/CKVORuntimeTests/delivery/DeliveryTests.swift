@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D1 to D5 and D11: who is told, when, in which order, and what a change carries.
+/// D1 to D5 and D11: which observers are called, when, in which order, and what a change carries.
 @Suite(.recording) struct DeliveryTests {
   @Test("D1: observers are called on the thread that made the change, before the setter returns")
   func synchronous() {
@@ -50,7 +50,7 @@ import Testing
     expectEqual(log.take(), names.map { "\($0): prior balance" } + names.map { "\($0): balance" })
   }
 
-  @Test("D2: a removal leaves the order of the others; what is added again comes last")
+  @Test("D2: a removal keeps the order of the others; what is added again comes last")
   func orderAfterRemoval() {
     let object = make(account.self)
     defer { object.release() }
@@ -125,9 +125,9 @@ import Testing
     expectEqual(log.take(), ["all: balance", "distinct: balance", "all: balance"])
   }
 
-  // MARK: What a change carries
+  // MARK: Content of a change
 
-  @Test("D4: each observer is told what it asked for and nothing more, whatever the others ask")
+  @Test("D4: each observer gets what it asked for and nothing more, whatever the others ask")
   func optionsDoNotLeak() {
     let object = make(account.self)
     defer { object.release() }
@@ -192,7 +192,7 @@ import Testing
 
   // MARK: Old and new
 
-  @Test("D5: new is what the getter answers afterwards: a clamping setter tells the truth")
+  @Test("D5: new is what the getter answers afterwards: a clamping setter delivers what it stored")
   func clampingSetter() {
     let object = make(quirk.self)
     defer { object.release() }
@@ -206,7 +206,7 @@ import Testing
       ])
   }
 
-  @Test("D5: an ignoring setter tells the truth")
+  @Test("D5: an ignoring setter delivers the unchanged value")
   func ignoringSetter() {
     let object = make(quirk.self)
     defer { object.release() }
@@ -255,7 +255,7 @@ import Testing
   }
 
   @Test(
-    "D5: the old string belongs to the change, even if the setter frees its own",
+    "D5: the change owns the old string, even if the setter frees its own",
     arguments: [true, false])
   func oldStringIsOwned(_ scribbling: Bool) {
     let object = make(quirk.self)
@@ -294,7 +294,7 @@ import Testing
     expectEqual(deaths.count, 1)
   }
 
-  @Test("D5: an object asked for by nobody dies as without observers")
+  @Test("D5: an object that no observer has old values of dies as without observers")
   func unaskedOldDies() {
     let object = make(account.self)
     let deaths = Deaths()
@@ -353,7 +353,7 @@ import Testing
   }
 }
 
-/// Sets each property to what it is in a new account.
+/// Sets each property to its value in a new account.
 private func setEverything(_ object: UnsafeMutablePointer<account>) {
   account_setBalance(object, 0)
   account_setFrozen(object, false)
@@ -362,7 +362,7 @@ private func setEverything(_ object: UnsafeMutablePointer<account>) {
   account_setPlace(object, location(latitude: 0, longitude: 0))
 }
 
-/// The line of an observer of `balance` that is named by its options.
+/// The line of an observer of `balance` whose name is its options.
 private func line(
   _ number: Int, _ options: kvo_options, prior: Bool = false, old: String? = nil, new: String? = nil
 ) -> String {

@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D7: recursion goes deep, and where it never ends the program is told so before its stack ends.
+/// D7: recursion may go deep, and endless recursion stops the program with a message before its stack ends.
 @Suite struct DepthTests {
   private static let never = Int.max
   private static let megabyte = 1 << 20
@@ -21,7 +21,7 @@ import Testing
     expect(errors.contains("kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say"))
   }
 
-  @Test("D7: the depth can be set, and is looked at every sixteen levels")
+  @Test("D7: the depth limit can be set, and is checked every sixteen levels")
   func limit() async throws {
     await #expect(processExitsWith: .success) {
       kvo_set_depth_limit(100)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "D7: whatever the limit, the stop comes before the end of the stack",
+    "D7: whatever the limit, the program stops before the stack ends",
     arguments: [(384, 16), (512, 16), (512, 1_000), (2_048, 8_000)])
   func stack(kilobytes: Int, each: Int) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -51,7 +51,7 @@ import Testing
     expect(errors.contains("larger stack") && !errors.contains("KVO_DEPTH"))
   }
 
-  @Test("D7: changes that are open and not being told are no depth")
+  @Test("D7: open changes that are not being delivered do not count as depth")
   func suspended() async {
     await #expect(processExitsWith: .success) {
       kvo_set_depth_limit(50)
@@ -59,11 +59,11 @@ import Testing
     }
   }
 
-  /// How an observer comes to set what it observes.
+  /// The way in which an observer sets what it observes.
   enum Way: String, CaseIterable, Codable {
     case key, path, derived, collection, hand
 
-    /// What the message names.
+    /// Text that the message must contain.
     var told: String {
       switch self {
       case .key: "\"value\" of CDisturbed1"
@@ -74,7 +74,7 @@ import Testing
       }
     }
 
-    /// An observer changes what it observes, so many times within one another.
+    /// An observer that sets what it observes, nested this many times.
     func recurse(_ levels: Int) {
       let object = Disturbed.ofFreshClass()
       let log = Recorder()
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(
-    "D7: initial calls that register again, with another initial call, are stopped with class and key"
+    "D7: initial calls that register again endlessly are stopped, naming class and key"
   )
   func initialCalls() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "D7: along key paths, where keys are derived and for collections it is changes that count, and that the message names",
+    "D7: depth counts changes along key paths, of derived keys and of collections",
     arguments: Way.allCases)
   func changes(_ way: Way) async throws {
     await #expect(processExitsWith: .success) { [way] in

@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D3: what is kept from an observer that asks for distinct changes, where changes of one thread overlap.
+/// D3: which changes `distinct` may drop where changes of one thread overlap.
 @Suite(.serialized, .recording) struct DistinctTests {
-  @Test("D3: NaN over NaN is no distinct change; a set gains and loses it once (H4)")
+  @Test("D3: NaN over NaN is not a distinct change; a set gains and loses it once (H4)")
   func notANumber() {
     let object = make(account.self)
     let log = Recorder()
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "D3: distinct hides nothing that a change of one thread has found in passing that crosses it",
+    "D3: distinct drops no value that crossing changes of one thread let an observer see",
     arguments: DistinctWay.allCases)
   func crossing(_ way: DistinctWay) {
     let object = make(disturbed.self)
@@ -43,7 +43,7 @@ import Testing
     releaseAll([root, object])
   }
 
-  @Test("D3 F1: distinct hides nothing that changes of several keys find which cross")
+  @Test("D3 F1: distinct drops no value that crossing changes of several keys let an observer see")
   func crossingKeys() {
     let object = Disturbed.ofFreshClass()
     kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
@@ -61,7 +61,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3 D6: nor what is found by a change of a derived key in which that of another ends")
+  @Test("D3 D6: nor one seen in a derived key's change inside which another's ends")
   func endsInDerived() {
     let object = Disturbed.ofFreshClass()
     kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
@@ -77,7 +77,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3 D7: nor what it reads of a change that begins and ends while it and others are told")
+  @Test("D3 D7: nor one read from a change that begins and ends during deliveries")
   func withinTelling() {
     let object = make(disturbed.self)
     let log = Recorder()
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "D3 D7: nor what a change has stored while an observer was told that goes on when it has been",
+    "D3 D7: nor one stored during a delivery that goes on after the change",
     arguments: [false, true])
   func outlivesTelling(_ isFirstThread: Bool) {
     let object = make(disturbed.self)
@@ -127,7 +127,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3 F2: what is told when a path moves is not told again by the change that it has left")
+  @Test("D3 F2: a value delivered when a path moves is not delivered again by the change it left")
   func movedAndTold() {
     let root = make(disturbed.self)
     let objects = [make(disturbed.self), make(disturbed.self)]
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "D3: however changes nest and cross on a thread, in the end distinct has told all that there is",
+    "D3: however changes nest and cross on a thread, distinct has delivered the final value",
     arguments: [0, 1, 2, 3], [false, true])
   func tangle(_ way: UInt32, _ isFirstThread: Bool) {
     let run = {
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(
-    "D3: a change in which another was passed over is passed over too",
+    "D3: a change in which another was dropped is dropped too",
     arguments: DistinctWay.allCases)
   func passedOverWithin(_ way: DistinctWay) {
     let object = make(disturbed.self)
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(
-    "D3 D7: what an observer of distinct changes sets to what it is already is told to nobody",
+    "D3 D7: setting an equal value in an observer of distinct changes notifies no observer",
     arguments: DistinctWay.allCases)
   func setsItself(_ way: DistinctWay) {
     let object = make(disturbed.self)
@@ -200,7 +200,7 @@ import Testing
     releaseAll([root, object])
   }
 
-  @Test("D3: what a thread is telling counts once, also by a pair that ends in its own prior call")
+  @Test("D3: a delivery on this thread counts once, also when a pair ends in its own prior call")
   func pairInItsOwnPrior() {
     let object = make(disturbed.self)
     let log = Recorder()
@@ -225,7 +225,7 @@ import Testing
   }
 
   @Test(
-    "D3: keys of one token that one change affects are told of it once each, and only if it is one")
+    "D3: keys of one token that one change affects notify once each, and only if distinct")
   func keysOfOneChange() {
     let object = Disturbed.ofFreshClass()
     kvo_class_add_dependency(kvo_class_of(object.object), "next", "other", nil)

@@ -4,10 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D3, I3 and I5: what is kept from an observer that asks for distinct changes, where changes of
-/// several threads overlap.
+/// D3, I3 and I5: which changes `distinct` may drop where changes of several threads overlap.
 @Suite(.serialized, .recording) struct DistinctThreadTests {
-  /// Each step on its thread, one after another.
+  /// Runs each step on its thread, one after another.
   private func inTurns(_ steps: [(thread: Int, body: () -> Void)]) {
     let turn = Shared(UnsafeMutablePointer<Int32>.allocate(capacity: 1))
     turn.value.pointee = 0
@@ -23,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "D3 I3: distinct hides nothing that several changes have found in passing",
+    "D3 I3: distinct drops no value that several changes let an observer see",
     arguments: DistinctWay.allCases)
   func foundInPassing(_ way: DistinctWay) {
     let object = make(disturbed.self)
@@ -60,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "D3 F2: distinct hides nothing that a path has found in passing which has moved since",
+    "D3 F2: distinct drops no value seen on a path that has moved since",
     arguments: [1, 2], [false, true])
   func moved(_ threads: Int, _ isDerived: Bool) {
     let root = Disturbed.ofFreshClass()
@@ -96,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "I5 D3: what a handler of distinct changes reads itself is in the end what there is",
+    "I5 D3: what a handler of distinct changes reads itself is the final value",
     arguments: DistinctWay.allCases)
   func readInPassing(_ way: DistinctWay) {
     let object = make(disturbed.self)
@@ -119,7 +118,7 @@ import Testing
   }
 
   @Test(
-    "I5 D3: keys of one token are one observer, who may read all of them when told of one",
+    "I5 D3: keys of one token are one observer, which may read all of them when notified of one",
     arguments: [false, true])
   func keysOfOneToken(_ isAmongOthers: Bool) {
     let object = make(disturbed.self)
@@ -153,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "D3: what another thread was telling when a process forked has ended in the child",
+    "D3: another thread's delivery at the time of a fork has ended in the child",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func fork() {
     let object = make(disturbed.self)
@@ -179,5 +178,5 @@ import Testing
   }
 }
 
-/// For what a forked child does, which captures nothing.
+/// Global, because the code of a forked child captures nothing.
 nonisolated(unsafe) private var inChild: (Disturbed, Recorder)?

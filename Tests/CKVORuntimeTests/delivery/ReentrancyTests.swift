@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D7: what callbacks may do while a change is being told.
+/// D7: what callbacks may do during a delivery.
 @Suite(.recording) struct ReentrancyTests {
   @Test("D7: a set in a final call is a change of its own, delivered in full before the rest")
   func setInFinal() {
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "D7: a set of the same key in a prior call joins the change under way",
+    "D7: a set of the same key in a prior call joins the open change",
     arguments: [true, false])
   func setInPrior(_ byKey: Bool) {
     let object = make(account.self)
@@ -92,7 +92,7 @@ import Testing
       ])
   }
 
-  @Test("D7: one that is added during a change gets the next one", arguments: [true, false])
+  @Test("D7: an observer added during a change gets the next one", arguments: [true, false])
   func addedDuringChange(_ inPrior: Bool) {
     let object = make(account.self)
     let added = make(watcher.self)
@@ -119,11 +119,11 @@ import Testing
       ])
   }
 
-  /// How a callback takes away a later observer.
+  /// How a callback removes a later observer.
   enum Taking: CaseIterable { case invalidate, release, remove, removeAll, death }
 
   @Test(
-    "D7: one that is removed during a change is not called any more",
+    "D7: an observer removed during a change is not called again",
     arguments: Taking.allCases, [true, false])
   func removedDuringChange(_ taking: Taking, _ inPrior: Bool) {
     let object = make(account.self)
@@ -185,7 +185,7 @@ import Testing
     expectEqual(log.take(), ["0: balance", "1: balance", "2: balance", "2: balance"])
   }
 
-  @Test("D7: what is removed and added again during a change gets the next one")
+  @Test("D7: an observer removed and added again during a change gets the next one")
   func removedAndAddedAgain() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -240,7 +240,8 @@ import Testing
     expect(!registration.isValid)
   }
 
-  @Test("D7 B11: the object may be dropped while several of its keys are set: the others are set")
+  @Test(
+    "D7 B11: the object may be dropped while several of its keys are set: the others are still set")
   func droppingAmongKeys() {
     let deaths = Deaths()
     let object = deaths.make()
@@ -270,7 +271,7 @@ import Testing
     expectEqual(deaths.count, 1)
   }
 
-  @Test("D7: a callback may set the key in its initial call and is told")
+  @Test("D7: a callback may set the key in its initial call and is notified")
   func settingInInitial() {
     let object = make(account.self)
     defer { object.release() }
@@ -310,7 +311,7 @@ import Testing
   }
 
   @Test(
-    "D7: removing the last observer in a call leaves the setter's store in place",
+    "D7: removing the last observer in a call keeps what the setter stored",
     arguments: [true, false])
   func lastObserverRemovedInCall(_ inPrior: Bool) {
     let object = make(account.self)

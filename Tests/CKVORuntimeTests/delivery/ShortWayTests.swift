@@ -3,10 +3,10 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// The short way of a change: whatever happens in its setter, observers are told the same as by the
-/// long way. In processes of their own, as the switch is the process's.
+/// The fast path of a change delivers the same as the slow path, whatever happens in the setter. The tests run in
+/// processes of their own, because the switch is global.
 @Suite struct ShortWayTests {
-  @Test("D5 D7 I2: both ways tell the same, whatever happens in a setter")
+  @Test("D5 D7 I2: the fast path and the slow path deliver the same, whatever a setter does")
   func sameAsLong() async {
     await #expect(processExitsWith: .success) {
       for options in askedFor {
@@ -22,10 +22,10 @@ import Testing
   }
 
   @Test(
-    "D7 G1 I2: both ways tell the same along a path and of a derived key",
+    "D7 G1 I2: both paths of delivery agree on key paths and derived keys",
     arguments: Reach.allCases)
   func sameAsLong(_ reach: Reach) async {
-    // A parameter can't be captured by an exit test.
+    // An exit test can't capture a parameter.
     switch reach {
     case .plain: break
     case .path:
@@ -35,14 +35,14 @@ import Testing
     }
   }
 
-  @Test("D7 G1 I2: both ways tell the same of a path, whatever its getters do")
+  @Test("D7 G1 I2: both paths of delivery agree on a key path, whatever its getters do")
   func sameInGetters() async {
     await #expect(processExitsWith: .success) {
       for call in 1...4 { compareWays(.path, events + eventsOfPaths, inGetter: call) }
     }
   }
 
-  @Test("C5 I2: an observer along a path that is removed in its call is let go after it")
+  @Test("C5 I2: an observer of a path that is removed in its call is released after the call")
   func endsAfterCall() async {
     await #expect(processExitsWith: .success) {
       let (root, leaf) = (make(interlude.self), make(interlude.self))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("F5: what an observer reads is told to nobody who records what a getter reads")
+  @Test("F5: an observer's reads are not recorded as a getter's reads")
   func setWhileRecorded() async {
     await #expect(processExitsWith: .success) {
       kvo_set_read_listener { recorder, _, _ in
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("F2: a getter that sets what its key is derived from is told once")
+  @Test("F2: a getter that sets what its key is derived from notifies once")
   func setWhileRead() async {
     await #expect(processExitsWith: .success) {
       for long in [false, true] {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("D5 D7 I2: what the short way tells, by an example of each")
+  @Test("D5 D7 I2: the fast path's deliveries, one example of each")
   func examples() async {
     await #expect(processExitsWith: .success) {
       for event in events {
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("D5: what is read of a field is of the field's type, whatever the setter takes")
+  @Test("D5: a value read from a field has the field's type, whatever the setter takes")
   func fieldOfAnotherType() {
     let object = make(interlude.self)
     defer { object.release() }
@@ -134,7 +134,7 @@ import Testing
     expectEqual(log.take(), ["a: rate old 0.0 new 3.0", "a: rate old 3.0 new 4.0"])
   }
 
-  @Test("D7: a change whose object dies in its setter is told to nobody")
+  @Test("D7: a change whose object dies in its setter notifies no observer")
   func death() {
     let object = make(interlude.self)
     let log = Recorder()
@@ -143,7 +143,7 @@ import Testing
     object.pointee.context = UnsafeMutableRawPointer(object)
     object.pointee.during = {
       let object = $0!.assumingMemoryBound(to: interlude.self)
-      // Its memory stays: the setter goes on to store in it.
+      // The memory stays valid: the setter still stores in it.
       kvo_object_will_die(object.object)
     }
     account_setBalance(
@@ -153,7 +153,7 @@ import Testing
     object.release()
   }
 
-  @Test("E1: a binding's key that notifies by hand alone is told of by nobody else")
+  @Test("E1: a binding's key that notifies manually is notified only by the binding")
   func manual() async {
     await #expect(processExitsWith: .success) {
       lodger_move_in()
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("J2: the long way is taken where it is forced, and the switch tells what it was")
+  @Test("J2: the slow path is taken where it is forced, and the switch returns its old value")
   func switched() async {
     await #expect(processExitsWith: .success) {
       kvo_set_long_way_forced(false)
@@ -194,7 +194,7 @@ extension UnsafeMutablePointer<interlude> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: CFixtures.account.self)
   }
 
-  /// Where the path `branch.balance` leads.
+  /// The object that the path `branch.balance` leads to.
   fileprivate var branch: UnsafeMutablePointer<interlude>? {
     get { nil }
     nonmutating set {
@@ -204,7 +204,7 @@ extension UnsafeMutablePointer<interlude> {
   }
 }
 
-/// What is observed where the balance is set.
+/// How the observers reach the balance that is set.
 enum Reach: CaseIterable { case plain, path, derived }
 
 private func compareWays(_ reach: Reach, _ events: [Event], inGetter call: Int? = nil) {
@@ -224,7 +224,7 @@ private let askedFor: [kvo_options] = [[], .KVO_NEW, .KVO_OLD, [.KVO_OLD, .KVO_N
 /// Something that happens in the setter of an observed property.
 private struct Event {
   let name: String
-  /// What is told where old and new are asked for.
+  /// The lines for an observer that asks for old and new.
   let told: [String]
   let body: (Scene) -> Void
 
@@ -235,14 +235,14 @@ private struct Event {
   }
 }
 
-/// What an event may have to do with.
+/// The objects that an event may use.
 private final class Scene {
   let cls: CClass
   let object: UnsafeMutablePointer<interlude>
   let log = Recorder()
   let options: kvo_options
   let reach: Reach
-  /// What leads to the object, of another class; the object itself where nothing is to lead to it.
+  /// An object of another class that leads to `object`, or `object` itself if there is no path.
   private(set) var root: UnsafeMutablePointer<interlude>
   var registration: Registration?
 
@@ -320,7 +320,7 @@ nonisolated(unsafe) private let events: [Event] = [
   },
 ]
 
-/// What may happen along a path.
+/// Events for a key path.
 nonisolated(unsafe) private let eventsOfPaths: [Event] = [
   Event("the path is led elsewhere", []) {
     let other = make(interlude.self)
@@ -357,8 +357,8 @@ nonisolated(unsafe) private let eventsOfPaths: [Event] = [
   Event("all observers of the root are removed", []) { kvo_remove_all_observers($0.root.object) },
 ]
 
-/// Everything that is told when `balance` is set to 1 and the event happens in its setter, or when its getter
-/// is called for the so-manieth time; then what the property is, and what is told of one more set.
+/// Sets `balance` to 1, with the event in its setter, or in the given call of its getter. Returns all lines and the
+/// property's value, then the lines of one more set.
 private func play(
   _ event: Event, _ options: kvo_options, long: Bool, _ reach: Reach = .plain,
   inGetter call: Int? = nil
@@ -367,12 +367,12 @@ private func play(
   numberOfClasses += 1
   let scene = Scene("Interlude\(numberOfClasses)", options, reach)
   defer { scene.end() }
-  // So that the object goes on having a table where nobody observes the balance any more.
+  // Keeps the object's table when the balance has no observer any more.
   scene.log.observe(scene.object.object, "owner", [], as: "z")
   scene.registration = scene.observe()
   if call != nil {
     interlude_play_in_getter(scene.cls)
-    scene.account.pointee.balance = 1  // sets tell nothing of the getter's part
+    scene.account.pointee.balance = 1  // so old equals new
   }
   let context = Context(scene: scene, call: call, body: event.body)
   scene.object.pointee.context = Unmanaged.passUnretained(context).toOpaque()
@@ -393,7 +393,7 @@ nonisolated(unsafe) private var numberOfClasses = 0
 private final class Context {
   let scene: Scene
   private let body: (Scene) -> Void
-  /// Calls of the getter and the setter come one after the other.
+  /// Counted without synchronisation: getter and setter calls never overlap.
   private var calls: Int
 
   init(scene: Scene, call: Int?, body: @escaping (Scene) -> Void) {

@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// To-many keys where changes cross, collections hold collections, and several threads take part.
+/// To-many keys where changes cross, collections are nested, and several threads take part.
 @Suite(.recording) struct ToManyEdgeTests {
-  @Test("D5 H4: a did inside a prior call leaves what that call and the next priors are shown")
+  @Test("D5 H4: a did inside a prior call keeps the values that this call and later priors see")
   func didInPrior() {
     let nodes = (0..<3).map { _ in make(graph_node.self) }
     defer { releaseAll(nodes) }
@@ -51,7 +51,7 @@ import Testing
     expect(nodes.allSatisfy { !isSwapped($0.object) })
   }
 
-  @Test("B9: what a class refuses is an error of the proxy, and no final call is made")
+  @Test("B9: an error from the class is the proxy's error, and no final call is made")
   func refusedEdit() {
     let size = MemoryLayout<graph_node>.size
     let cls = kvo_class_create("CRefusesWares", graph_node_class(), size, nil)!
@@ -80,7 +80,7 @@ import Testing
     expectEqual(log.take(), ["a: wares"])
   }
 
-  @Test("I1: observers of an object are all removed while paths are registered with it")
+  @Test("I1: all observers of an object are removed while paths are registered with it")
   func removeAllAgainstPaths() {
     let nodes = [make(weave_class()), make(weave_class())]
     weave_set_next(nodes[0], nodes[1])

@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C4 and C5: who lives how long, and what is left of a registration when somebody dies.
+/// C4 and C5: lifetimes of objects and observers, and what a death leaves of a registration.
 @Suite(.recording) struct LifetimeTests {
-  @Test("C4: a registration keeps neither side alive", arguments: [true, false])
+  @Test("C4: a registration retains neither side", arguments: [true, false])
   func keepsNeitherAlive(_ observerFirst: Bool) {
     let deaths = Deaths()
     let object = deaths.make()
@@ -100,7 +100,7 @@ import Testing
     expectEqual(kvo_isa(object.object), account_class())
   }
 
-  @Test("C4: an observed object still has its registrations in its own last call")
+  @Test("C4: an observed object still has its registrations in its own last callback")
   func observedInLastCall() {
     let object = make(tracked.self)
     let log = Recorder()
@@ -180,7 +180,7 @@ import Testing
     expectEqual(log.take(), ["suicide: balance", "dropped", "last: balance", "last: balance"])
   }
 
-  @Test("C4: a binding that frees its objects itself says so beforehand")
+  @Test("C4: a binding that frees its objects itself announces it beforehand")
   func objectsOfABinding() async {
     await #expect(processExitsWith: .success) {
       lodger_move_in()
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(
-    "C5: a token may be invalidated or given back inside its own call, which ends first",
+    "C5: a token may be invalidated or released inside its own call, which ends first",
     arguments: [true, false])
   func insideItsCall(_ givenBack: Bool) {
     let object = make(account.self)
@@ -280,11 +280,11 @@ import Testing
     expectEqual(token?.ended, 1)
   }
 
-  /// How registrations end by something else than their token.
+  /// The ways in which a registration ends, other than by its token.
   enum End: CaseIterable { case removeAll, death, failedRegistration }
 
   @Test(
-    "C5: `ended` is called once for each registration, by whatever it ends",
+    "C5: `ended` is called once per registration, however it ends",
     arguments: End.allCases)
   func endedOnce(_ end: End) {
     let object = make(account.self)
@@ -297,7 +297,7 @@ import Testing
     expectEqual(registrations.map(\.ended), Array(repeating: times, count: 10))
   }
 
-  @Test("C5: a registration without a wish for its handle lives as long as the object")
+  @Test("C5: a registration made without a handle lives as long as the object")
   func withoutHandle() {
     let object = make(account.self)
     let count = UnsafeMutablePointer<(calls: Int, ended: Int)>.allocate(capacity: 1)
@@ -318,7 +318,7 @@ import Testing
     expect(count.pointee == (1, 1))
   }
 
-  @Test("C5: a context that owns its own handle may give it back as it ends")
+  @Test("C5: a context that owns its own handle may release it in `ended`")
   func contextOwnsHandle() {
     let object = make(account.self)
     let owner = HandleOwner()
@@ -355,7 +355,7 @@ import Testing
   }
 }
 
-/// What an object says as it dies.
+/// Code that an object runs as it dies.
 private final class Farewell {
   private let speech: (CObject) -> [String]
   private(set) var said: [String] = []
@@ -375,7 +375,7 @@ private final class Farewell {
   }
 }
 
-/// A context that keeps its registration's handle.
+/// A context that owns its registration's handle.
 private final class HandleOwner {
   let slot = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
   var ended = 0

@@ -3,10 +3,10 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// C4 and B4: the program's own code drops the last reference to an object while the runtime uses that.
+/// C4 and B4: the program's code drops the last reference to an object that the runtime is using.
 @Suite struct PartingTests {
   @Test(
-    "C4: an object that its getter or a hook drops lives until its registration is made",
+    "C4: an object dropped by its getter or a hook lives until its registration is made",
     arguments: [
       parting_use.PARTING_OBSERVED, .PARTING_OBSERVED_AT_ONCE, .PARTING_OBSERVED_BY_OBJECT,
       .PARTING_OBSERVER, .PARTING_GROUP,
@@ -14,24 +14,24 @@ import Testing
   func registering(_ use: parting_use) { expectDeaths(use) }
 
   @Test(
-    "B4: an object that its getter or a hook drops lives until its key is read, set or validated",
+    "B4: an object dropped by its getter or a hook lives until its key is read, set or validated",
     arguments: [
       parting_use.PARTING_READ, .PARTING_READ_TOGETHER, .PARTING_SET, .PARTING_SET_ALONG_PATH,
       .PARTING_VALIDATED,
     ])
   func coding(_ use: parting_use) { expectDeaths(use) }
 
-  @Test("B9: an object that a hook drops lives until its proxy is made")
+  @Test("B9: an object dropped by a hook lives until its proxy is made")
   func mutating() {
     expectDeaths(.PARTING_MUTATED)
     expectDeaths(.PARTING_MUTATED_ALONG_PATH)
   }
 
-  @Test("D6: an object that a hook drops lives until its change by hand is open")
+  @Test("D6: an object dropped by a hook lives until its manual change is open")
   func bracketing() { expectDeaths(.PARTING_BRACKETED) }
 
   @Test(
-    "D5: an object that its getter drops when old or new is read lives until its change is told",
+    "D5: an object dropped by the getter for old or new lives until its change is delivered",
     arguments: [
       parting_use.PARTING_CHANGED, .PARTING_CHANGED_BY_KEY, .PARTING_CHANGED_BY_HAND,
       .PARTING_COALESCED,

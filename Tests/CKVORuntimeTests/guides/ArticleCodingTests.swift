@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// The article's contacts: what is said of coding.
+/// The article's contacts: key-value coding.
 @Suite(.recording) struct ArticleCodingTests {
   private func withContact(
     _ cls: CClass = article_contact_class(),
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("B1: article: undefined keys are errors, or what the class makes of them, both ways")
+  @Test("B1: article: undefined keys are errors, or what the class's hooks answer, both ways")
   func undefinedKeys() {
     withContact { contact in
       let expected = "KVO_UNDEFINED_KEY CArticleContact.motto"
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "B1: article, DetailViewController: text fields are found by key, and fill the contact by key")
+    "B1: article, DetailViewController: text fields are found by key, and fill the contact")
   func form() {
     withContact { contact in
       let form = Form()
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("B1: article, DetailViewController: the fields are not retained by what finds them")
+  @Test("B1: article, DetailViewController: finding the fields does not retain them")
   func unretainedFields() {
     let made = Numbered()
     let form = make(article_form.self)

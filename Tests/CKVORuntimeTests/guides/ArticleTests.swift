@@ -5,9 +5,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The article's colours: what is said of observing.
+/// The article's colours: key-value observing.
 @Suite(.recording) struct ArticleObservingTests {
-  @Test("F1: article, LabColor: chained dependencies reach red, green, blue, and the colour once")
+  @Test("F1: article, LabColor: chained dependencies notify red, green, blue and the colour once")
   func chained() {
     let color = make(article_color.self)
     defer { color.release() }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "E3: article, setLComponent: off, and by hand where it changes, also for what depends on it")
+    "E3: article, setLComponent: manual where the value changes, also for derived keys")
   func manualSetter() {
     let color = make(article_color.self, of: article_manual_color_class())
     defer { color.release() }
@@ -97,7 +97,7 @@ import Testing
     colors[1].release()
   }
 
-  @Test("C3: article, options: initial tells at once, and only once")
+  @Test("C3: article, options: initial is delivered at once, and only once")
   func initial() {
     let color = make(article_color.self)
     defer { color.release() }
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "D1: article: all have been told when the setter returns; in the prior call nothing changed")
+    "D1: article: all observers are called before the setter returns; prior sees the old value")
   func synchronous() {
     let color = make(article_color.self)
     defer { color.release() }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test("J1: article, debugging: the dump says who observes what")
+  @Test("J1: article, debugging: the dump lists the observers and what they observe")
   func dump() throws {
     let color = make(article_color.self)
     let observer = make(watcher.self)
@@ -204,9 +204,9 @@ import Testing
   }
 }
 
-/// The article's collections: operators, proxies, and what they tell.
+/// The article's collections: operators, proxies and their notifications.
 @Suite(.recording) struct ArticleCollectionTests {
-  @Test("B7: article, operators: the greatest of [4, 84, 2], and the greatest amount")
+  @Test("B7: article, operators: the maximum of [4, 84, 2], and the largest amount")
   func operators() {
     expectEqual(readPath(of: ints(4, 84, 2), "@max.self"), "84")
     let made = Numbered()
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(
-    "H2: article, mutableContacts: one notification per change, automatic, by hand, or both",
+    "H2: article, mutableContacts: one notification per change, automatic, manual, or both",
     arguments: classes)
   func mutableContacts(_ name: String) {
     let made = Numbered()
@@ -280,7 +280,8 @@ import Testing
     made.end()
   }
 
-  @Test("H1: article, mutableContacts: a prior call has indexes and what goes, not what comes")
+  @Test(
+    "H1: article, mutableContacts: a prior has the indexes and the elements removed, not inserted")
   func priors() {
     let made = Numbered()
     let list = make(article_list.self)
@@ -299,7 +300,7 @@ import Testing
     made.end()
   }
 
-  @Test("H4: article, sets: through the proxy and by hand, what came and went, without indexes")
+  @Test("H4: article, sets: the elements added and removed, by proxy or manually, without indexes")
   func sets() {
     let made = Numbered()
     let list = make(article_list.self)

@@ -81,7 +81,7 @@ import Testing
     let department = make(guide_department.self)
     let employees: [UnsafeMutablePointer<guide_employee>]
 
-    /// Two who earn 100 and 50, and don't belong to the department yet.
+    /// Two employees who earn 100 and 50, and do not belong to the department yet.
     init() {
       employees = [made.make(guide_employee.self), made.make(guide_employee.self)]
       guide_employee_setSalary(employees[0], 100)
@@ -121,7 +121,7 @@ import Testing
     office.end()
   }
 
-  @Test("C6: guide, to-many: employees.@sum.salary is observed, and depended on, as it is")
+  @Test("C6: guide, to-many: employees.@sum.salary is observed, and may be a dependency")
   func sumOfSalaries() {
     let office = Office()
     let log = Recorder()
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "C6: guide, to-many: to depend on employees.salary is told as misuse, with the operator form")
+    "C6: guide, to-many: depending on employees.salary is misuse; the message has the operator")
   func wrongDependency() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
@@ -171,5 +171,5 @@ import Testing
   }
 }
 
-/// What the misuse handler heard, in a process of its own.
+/// Collects the misuse reports of a process of its own.
 private let heard = Locked<[String]>([])

@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// The examples of Apple's guide to key-value observing, but those of dependent keys.
+/// The examples of Apple's guide to key-value observing, except those of dependent keys.
 @Suite(.recording) struct GuideTests {
   // MARK: Registering
 
@@ -64,7 +64,7 @@ import Testing
     expectEqual(child.takeHeard(), ["child: balance 20 to 30"])
   }
 
-  @Test("D10: guide, receiving: a notification that nobody in the hierarchy takes stops")
+  @Test("D10: guide, receiving: a notification that no class in the hierarchy takes stops")
   func unrecognised() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -79,7 +79,7 @@ import Testing
     for word in ["CGuideChild", "name", "CGuideAccount"] { expect(errors.contains(word)) }
   }
 
-  @Test("C2: guide, removing: to remove what is not registered is an error, and no harm")
+  @Test("C2: guide, removing: removing what is not registered is an error, and harmless")
   func removedTwice() {
     let account = make(guide_account.self)
     let person = make(guide_person.self)
@@ -99,7 +99,7 @@ import Testing
     expectEqual(person.takeHeard(), ["person: rate 0 to 3"])
   }
 
-  @Test("C4: guide, removing: here an observer that disappears without removing itself is let go")
+  @Test("C4: guide, removing: an observer that dies without removing itself is released here")
   func deadObserver() {
     let account = make(guide_account.self)
     let person = make(guide_person.self)
@@ -166,7 +166,7 @@ import Testing
       ])
   }
 
-  @Test("H5: guide, automatic, listing 1: the proxy of a relationship tells of an insertion")
+  @Test("H5: guide, automatic, listing 1: a relationship's proxy notifies of an insertion")
   func automaticProxy() {
     let made = Numbered()
     let account = make(guide_account.self)
@@ -251,7 +251,7 @@ import Testing
   }
 
   @Test(
-    "H2: guide, manual, listing 6: a removal by hand is told once, with its indexes",
+    "H2: guide, manual, listing 6: a manual removal notifies once, with its indexes",
     arguments: ["automatic too", "by hand alone"])
   func removalByHand(_ notification: String) {
     let made = Numbered()
@@ -276,7 +276,7 @@ import Testing
 
   // MARK: Implementation details
 
-  @Test("A2: guide, details: the isa shows the class between, kvo_class_of never does")
+  @Test("A2: guide, details: the isa shows the dynamic subclass, kvo_class_of never does")
   func swizzling() {
     let account = make(guide_account.self)
     let other = make(guide_account.self)
@@ -297,7 +297,7 @@ import Testing
 }
 
 extension UnsafeMutablePointer<guide_person> {
-  /// What it has heard since the last time.
+  /// The notifications since the last call of this function.
   fileprivate func takeHeard() -> [String] {
     withUnsafeMutableBytes(of: &pointee.heard) { bytes in
       let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

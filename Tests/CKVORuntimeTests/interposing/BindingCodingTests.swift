@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Key-value coding from C of objects that a language binding owns, and of values of its types.
+/// Key-value coding from C on objects and values that a language binding owns.
 @Suite(.recording) struct BindingCodingTests {
-  @Test("B5: a path passes through a binding's objects, by what the binding has described")
+  @Test("B5: a path goes through a binding's objects by the properties that the binding describes")
   func reading() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
@@ -27,7 +27,8 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: a binding's key is set in its storage, converted by the binding, the old value ended")
+  @Test(
+    "B2: a binding's key is set in its storage, converted by the binding; the old value is freed")
   func setting() {
     let crew = Crew()
     let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
@@ -48,7 +49,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: what a binding's key can't take is an error and stores nothing")
+  @Test("B2: a value that a binding's key can't take is an error and stores nothing")
   func refusals() {
     withGuest { guest in
       guest.pointee.length = 1
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("B5: a binding's own hooks for reading and setting are asked for every key")
+  @Test("B5: a binding's own hooks for reading and setting are called for every key")
   func hooks() {
     withGuest(parrot_class()) { parrot in
       expectEqual(readPath(parrot.header, "length"), "length")
@@ -78,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("B7: a binding's collection answers keys, key paths and operators, and takes C's")
+  @Test("B7: a binding's collection answers keys, key paths and operators, and accepts C's")
   func collections() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -115,7 +116,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B6: a binding's numbers and objects count as such, in operators and conversions")
+  @Test("B6: a binding's numbers and objects work in operators and conversions")
   func valuesOfBindings() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
@@ -169,7 +170,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: a binding's values equal the runtime's of the same worth, object or nil")
+  @Test("B2: a binding's values equal the runtime's equal values, object or nil")
   func equality() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -201,7 +202,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B2: a binding's object and its nil become a property's of C")
+  @Test("B2: a binding's object and its nil can be set to a C property")
   func objectsOfBindings() {
     let crew = Crew()
     let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
@@ -235,7 +236,7 @@ extension UnsafeMutablePointer<guest> {
   }
 }
 
-/// A guest, to which nothing may hold on afterwards.
+/// A guest. The test checks that no reference to it is left.
 func withGuest(
   _ cls: CClass = guest_class(), _ body: (UnsafeMutablePointer<guest>) -> Void
 ) {

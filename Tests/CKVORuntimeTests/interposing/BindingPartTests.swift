@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// H1, H4: a language binding that changes a collection itself announces which elements.
+/// H1, H4: a language binding announces which elements it changes.
 @Suite(.recording) struct BindingPartTests {
-  @Test("H1: an ordered key is told by what it has at the indexes, in its own type")
+  @Test("H1: an ordered key delivers its elements at the indexes, in its own type")
   func ordered() {
     withGuest { guest in
       guest.pointee.numbers = numbers(1, 2, 3)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("H1: a type that can't pick elements is notified of by arrays of them")
+  @Test("H1: a type that can't pick elements delivers arrays of them")
   func arrays() {
     withGuest { guest in
       guest.pointee.numbers = numbers(1, 2, 3)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("H6: a change that comes to nothing makes no final call, and the next is told")
+  @Test("H6: a change that has no effect makes no final call, and the next is delivered")
   func cancelled() {
     withGuest { guest in
       guest.pointee.numbers = numbers(1)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("H4: what the binding says goes and comes is told as it is, and nothing is read")
+  @Test("H4: the inserted and removed elements that a binding gives are delivered unread")
   func members() {
     withGuest { guest in
       let log = observed(guest)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("H1: a key that nobody observes is not announced")
+  @Test("H1: a key without observers is not announced")
   func unobserved() {
     withGuest { guest in
       if let change = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_did(change) }
@@ -123,7 +123,7 @@ private func guestValue(_ numbers: guest_numbers) -> kvo_value {
   }
 }
 
-// The type is the fixture's own: a value of it has it.
+// The fixture does not export the type, so this takes it from a value.
 private func withGuestType<R>(_ body: (UnsafePointer<kvo_type>) -> R) -> R {
   var made: R?
   withGuest { guest in
@@ -156,12 +156,12 @@ private func change(
   frame.map { kvo_uniform_did($0) }
 }
 
-/// Notes changes of the key with all that they carry.
+/// Records changes of the key with everything that they carry.
 private func observed(_ guest: UnsafeMutablePointer<guest>) -> Recorder {
   let log = Recorder()
   let names = [kvo_change_kind.KVO_INSERTION: "insertion", .KVO_REMOVAL: "removal"]
   log.observe(guest.header, "numbers", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { [unowned log] call in
-    // In place of the line that the recorder has written.
+    // Replaces the line that the recorder has written.
     var lines = Array(log.take().dropLast())
     defer { lines.forEach(log.note) }
     var words = call.isPrior ? ["prior"] : []

@@ -4,10 +4,10 @@ import Expectations
 import SignatureFixtures
 import Testing
 
-/// The two ways in which setters are interposed, and systems that refuse one of them. In processes
-/// of their own, as the choice and the system are the process's.
+/// The two kinds of interposers, and systems that refuse one of them. The tests run in processes of their own,
+/// because the choice and the system restrictions are global.
 @Suite struct InterposerTests {
-  @Test("A3 J2: every type is observed exactly where closures are forced for all of them")
+  @Test("A3 J2: every type is observed exactly where closures are forced")
   func forced() async {
     await #expect(processExitsWith: .success) {
       kvo_set_closures_forced(true)
@@ -17,7 +17,8 @@ import Testing
     }
   }
 
-  @Test("A3 J2: every scalar and pointer is observed exactly without any closure, and they alone")
+  @Test(
+    "A3 J2: every scalar and pointer is observed exactly without a closure, and no other type is")
   func typed() async {
     await #expect(processExitsWith: .success) {
       closures_refuse(true)
@@ -35,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("A3: there are cases of either interposer")
+  @Test("A3: the test has cases of both kinds of interposer")
   func enough() {
     let typed = (0..<signature_case_count()).filter(signature_case_is_typed)
     expect(typed.count >= 20)
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "J2: the interposer is chosen when a setter is first interposed, and the switch tells what it was"
+    "J2: the interposer is chosen at the first interposition; the switch returns its old value"
   )
   func chosenOnce() async {
     await #expect(processExitsWith: .success) {
@@ -67,7 +68,7 @@ import Testing
   // MARK: A hardened system
 
   @Test(
-    "A3: where a setter needs a closure and can't have it, the error names class, key and cause")
+    "A3: a setter that needs a closure it can't get fails, naming class, key and cause")
   func refused() async {
     await #expect(processExitsWith: .success) {
       closures_refuse(true)
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("A3: and once it is to be had, the same registration succeeds")
+  @Test("A3: once a closure is available, the same registration succeeds")
   func allowedAgain() async {
     await #expect(processExitsWith: .success) {
       closures_refuse(true)
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "A3: a kernel that keeps writable memory from becoming executable is no obstacle, or is named",
+    "A3: a kernel that forbids writable memory to become executable is handled, or named",
     .enabled(if: system_can_harden(), "the kernel has no PR_SET_MDWE (Linux 6.3), or no seccomp"))
   func writeExecuteDenied() async {
     await #expect(processExitsWith: .success) {
@@ -129,7 +130,7 @@ import Testing
   }
 
   @Test(
-    "A3 E2 E3: nor is one that gives no executable memory at all to what needs no closure",
+    "A3 E2 E3: a kernel that gives no executable memory does not stop interposers without closures",
     .enabled(if: system_can_harden(), "the kernel has no PR_SET_MDWE (Linux 6.3), or no seccomp"))
   func executeDenied() async {
     await #expect(processExitsWith: .success) {
@@ -173,8 +174,8 @@ private func expectTold(
   log.end()
 }
 
-/// Typed setters, changes by hand of a key without a setter, key-value coding of a setter and of
-/// data, and a setter that nobody can observe.
+/// Typed setters, manual changes of a key without a setter, key-value coding of a setter and of data, and a setter
+/// that can't be observed.
 private func expectOtherLanesWork() {
   let object = make(account.self)
   expectTold(object.object, "balance", "1.0") { account_setBalance(object, 1) }

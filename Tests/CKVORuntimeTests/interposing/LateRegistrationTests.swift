@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// I3: who registers, or is led somewhere by a link, while a setter is under way on another thread.
+/// I3: observers registered, or reached by a link, while a setter runs on another thread.
 @Suite(.serialized, .recording) struct LateRegistrationTests {
-  /// What had been observed before the setter began.
+  /// The observations that exist before the setter begins.
   enum Before: CaseIterable { case nothing, otherKey, otherObject, both, sameKey }
   enum Way: CaseIterable {
     case setter, key
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "I3: a setter that returns after the registration has tells what it has stored",
+    "I3: a setter that returns after a registration notifies it of the stored value",
     arguments: Before.allCases, Way.allCases)
   func setterUnderWay(_ before: Before, _ way: Way) {
     observe(before) { object in
@@ -57,7 +57,8 @@ import Testing
   }
 
   @Test(
-    "I3: who comes too late for old is told of a change from new to new", arguments: Before.allCases
+    "I3: an observer that comes too late for old is notified of a change from new to new",
+    arguments: Before.allCases
   )
   func oldIsNeverMissing(_ before: Before) {
     observe(before) { object in
@@ -86,7 +87,8 @@ import Testing
     }
   }
 
-  @Test("I3: who asks for old alone is told as well where all others ask for old alone")
+  @Test(
+    "I3: a late observer that asks for old alone is notified, also if all others ask for old alone")
   func oldAlone() {
     let object = Disturbed.ofFreshClass()
     let log = Recorder()
@@ -104,7 +106,7 @@ import Testing
     object.release()
   }
 
-  @Test("I3: old is the change's own where somebody has asked for it in time")
+  @Test("I3: old is the change's own if an earlier observer has asked for it")
   func oldOfOthers() {
     let object = make(disturbed.self)
     let log = Recorder()
@@ -119,7 +121,9 @@ import Testing
     object.release()
   }
 
-  @Test("D7 I3: what the setter itself registers gets the next change", arguments: Before.allCases)
+  @Test(
+    "D7 I3: an observer that the setter itself registers gets the next change",
+    arguments: Before.allCases)
   func onTheSameThread(_ before: Before) {
     observe(before) { object in
       let log = Recorder()
@@ -135,7 +139,8 @@ import Testing
   }
 
   @Test(
-    "I3: one removed again before the setter returns is told nothing", arguments: Before.allCases)
+    "I3: an observer removed again before the setter returns is not notified",
+    arguments: Before.allCases)
   func removedAgain(_ before: Before) {
     observe(before) { object in
       let log = Recorder()
@@ -149,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "D7 I3: an object that nobody observes may die in its setter, whatever is registered meanwhile",
+    "D7 I3: an unobserved object may die in its setter, whatever is registered during it",
     arguments: [false, true])
   func diesInSetter(_ isObserved: Bool) {
     let deaths = Deaths()
@@ -170,7 +175,7 @@ import Testing
     releaseAll(others)
   }
 
-  @Test("I3: a path that is registered while its link is set stands at what the link leads to")
+  @Test("I3: a path registered while its link is set follows what the link leads to")
   func linkUnderWay() {
     let root = Disturbed.ofFreshClass()
     let old = make(disturbed.self)
@@ -191,7 +196,8 @@ import Testing
   }
 
   @Test(
-    "I3: who is led to an object while it is being set is told of that", arguments: [false, true])
+    "I3: a path that reaches an object while it is being set is notified of that",
+    arguments: [false, true])
   func leafUnderWay(_ isObserved: Bool) {
     let root = make(disturbed.self)
     let leaf = Disturbed.ofFreshClass()
@@ -209,7 +215,9 @@ import Testing
     releaseAll([root, leaf])
   }
 
-  @Test("D3 I3: distinct does not hide what has come back meanwhile", arguments: Way.allCases)
+  @Test(
+    "D3 I3: distinct does not drop a value that was changed and restored in between",
+    arguments: Way.allCases)
   func distinct(_ way: Way) {
     let object = make(disturbed.self)
     let log = Recorder()
@@ -222,7 +230,7 @@ import Testing
     }
     expectEqual(log.take(), ["a: value old 1 new 7", "a: value old 1 new 1"])
     object.interrupt(.DISTURBED_BEFORE_STORE) {
-      disturbed_setValue(object, 1)  // overlaps with the other, which can't know what it has found
+      disturbed_setValue(object, 1)  // overlaps with the outer change, so neither knows what the other found
     } in: {
       way.set(object, 1)
     }
@@ -235,7 +243,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3 I3: distinct hides nothing from who was told otherwise by initial, or along a path")
+  @Test("D3 I3: distinct drops nothing that initial or a path showed differently")
   func distinctElsewhere() {
     let root = make(disturbed.self)
     let leaf = make(disturbed.self)
@@ -260,7 +268,7 @@ import Testing
   }
 
   @Test(
-    "I5: what a handler reads itself is in the end what there is, whichever call comes last",
+    "I5: what a handler reads itself is the final value, whichever call comes last",
     arguments: [[.KVO_NEW], [.KVO_NEW, .KVO_INITIAL]] as [kvo_options])
   func lastValue(_ options: kvo_options) {
     let object = make(disturbed.self)
@@ -287,7 +295,7 @@ import Testing
   // MARK: Keys that share a setter
 
   @Test(
-    "A5 I3: the first observer ever of a key is told by the setter under way of one that shares it",
+    "A5 I3: the first observer of a key is notified by a running setter that shares it",
     arguments: [false, true], ["twin", "Twin"])
   func twins(_ isLarge: Bool, _ observed: String) {
     let object = Disturbed.of(disturbed_fresh_class_of_twins(isLarge))
@@ -306,7 +314,7 @@ import Testing
     object.release()
   }
 
-  @Test("A5 I3: of two such keys the one that is new to it is told from new to new, and once")
+  @Test("A5 I3: of two such keys the new one notifies once, from new to new")
   func twinsWithOld() {
     let object = Disturbed.of(disturbed_fresh_class_of_twins(false))
     let log = Recorder()
@@ -321,7 +329,7 @@ import Testing
     object.release()
   }
 
-  @Test("A5 D7: an object may die in the setter that its second key is first observed in")
+  @Test("A5 D7: an object may die in the setter during which its second key is first observed")
   func twinsDie() {
     let deaths = Deaths()
     let object = Disturbed.of(disturbed_fresh_class_of_twins(false))

@@ -3,9 +3,9 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// Section A: what the swap of the dispatch table does, and what it leaves alone.
+/// Section A: the effects of swapping the dispatch table, and what it must not affect.
 @Suite(.recording) struct DispatchTests {
-  @Test("A1: the first observer of an object swaps its isa, and its alone")
+  @Test("A1: an object's first observer swaps its isa, and no other object's")
   func swap() {
     let observed = make(account.self)
     let other = make(account.self)
@@ -47,7 +47,7 @@ import Testing
     expectEqual(name(of: kvo_isa(third.object)), "KVONotifying_CSavings")
   }
 
-  @Test("A1: the last removal puts the isa back, no earlier one does")
+  @Test("A1: only the last removal restores the isa")
   func lastRemoval() {
     let observed = make(account.self)
     defer { observed.release() }
@@ -71,12 +71,12 @@ import Testing
     expectEqual(account_balance(observed), 3)
   }
 
-  /// Every way in which a registration ends.
+  /// Every way to end a registration.
   enum Ending: CaseIterable {
     case invalidate, releaseHandle, remove, removeWithContext, removeAll, observerDies
   }
 
-  @Test("A1: whatever ends the last registration puts the isa back", arguments: Ending.allCases)
+  @Test("A1: however the last registration ends, the isa is restored", arguments: Ending.allCases)
   func everyEnding(_ ending: Ending) {
     let observed = make(account.self)
     defer { observed.release() }
@@ -181,7 +181,7 @@ import Testing
     expectEqual(log.take(), ["a: balance old 0.0 new 1.0", "a: balance old 1.0 new 4.0"])
   }
 
-  @Test("A4: so it does where the class has changed since, and the key has been looked up anew")
+  @Test("A4: so it does where the class has changed since, and the key was looked up again")
   func replacedAfterOtherChanges() throws {
     let cls = try require(makeClass("CReplacedLater", superclass: account_class()))
     let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
@@ -197,7 +197,7 @@ import Testing
     expectEqual(log.take(), ["a: balance old 0.0 new 4.0"])
   }
 
-  @Test("A4: replacing takes effect on the class's own objects and not on the superclass's")
+  @Test("A4: replacing a method affects the class's own objects and not the superclass's")
   func replacedInSubclassAlone() throws {
     let cls = try require(makeClass("CReplacedAlone", superclass: account_class()))
     let inside = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
@@ -215,7 +215,7 @@ import Testing
     expectEqual(account_balance(outside), 3)
   }
 
-  @Test("A4: an override added while objects are observed runs, and calls on to its superclass's")
+  @Test("A4: an override added while objects are observed runs, and can call super")
   func addedOverride() throws {
     let cls = try require(makeClass("COverridden", superclass: account_class()))
     let observed = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
@@ -252,7 +252,7 @@ import Testing
   enum Stranger: String, CaseIterable, Codable { case sibling, observedSibling, superclass, later }
 
   @Test(
-    "A7: a method called by the handle of a class that the object is none of stops the program",
+    "A7: calling a method by the handle of an unrelated class stops the program",
     arguments: Stranger.allCases)
   func handleOfStranger(_ stranger: Stranger) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -308,7 +308,7 @@ import Testing
     expect(!kvo_is_observed(object.object, "name"))
   }
 
-  @Test("A5: setting by key, either key, tells the observers of both, once each")
+  @Test("A5: setting by either key notifies the observers of both, once each")
   func sharedSetterByKey() {
     let object = make(spelled.self)
     defer { object.release() }
@@ -368,8 +368,7 @@ import Testing
   }
 }
 
-/// The function that a call reaches now, and the one that the class has: they are the same where
-/// nothing is interposed.
+/// The function that a call reaches now, and the class's own. They are equal if nothing is interposed.
 private func reached(_ object: CObject, _ method: OpaquePointer) -> UnsafeRawPointer {
   unsafeBitCast(kvo_method_lookup(object, method), to: UnsafeRawPointer.self)
 }
@@ -378,7 +377,7 @@ private func implementation(_ cls: CClass, _ method: OpaquePointer) -> UnsafeRaw
   unsafeBitCast(kvo_class_imp(cls, method), to: UnsafeRawPointer.self)
 }
 
-/// All of an account but its header.
+/// The bytes of an account after its header.
 private func fields(_ object: UnsafeMutablePointer<account>) -> [UInt8] {
   Array(
     UnsafeRawBufferPointer(start: object, count: MemoryLayout<account>.size)
@@ -399,14 +398,14 @@ private func makeClass(_ name: String, superclass: CClass) -> CClass? {
 
 private typealias DoubleSetter = @convention(c) (CObject, OpaquePointer, Double) -> Void
 
-/// Stores twice what it is given.
+/// Stores twice its argument.
 private let doubling = unsafeBitCast(
   { object, _, value in
     UnsafeMutableRawPointer(object).assumingMemoryBound(to: account.self).pointee.balance =
       value * 2
   } as DoubleSetter, to: kvo_imp.self)
 
-/// Gives the account's own setter twice what it is given.
+/// Calls the account's own setter with twice the argument.
 private let doublingForSuper = unsafeBitCast(
   { object, method, value in
     let superSetter = unsafeBitCast(kvo_class_imp(account_class(), method), to: DoubleSetter.self)

@@ -20,18 +20,18 @@ import Testing
   }
 
   static let cases = [
-    // By the hooks of one key; of two, `Of` goes first.
+    // By hooks for one key; of two hooks, `Of` precedes `For`.
     Case({ automatic_by_key_class() }, "plain", true),
     Case({ automatic_by_key_class() }, "of", false),
     Case({ automatic_by_key_class() }, "for_", false),
     Case({ automatic_by_key_class() }, "both", true),
     Case({ automatic_by_key_class() }, "bare", false),
-    // By the general hook, which goes before the hooks of one key.
+    // By the general hook, which precedes the hooks for one key.
     Case({ automatic_general_class() }, "quiet", false),
     Case({ automatic_general_class() }, "named", true),
     Case({ automatic_general_class() }, "loud", true),
     Case({ automatic_general_class() }, "left", false),
-    // Inherited, and overridden with the rest left to the superclass.
+    // Inherited, and overridden with a call of the superclass.
     Case({ automatic_sub_class() }, "quiet", false),
     Case({ automatic_sub_class() }, "named", true),
     Case({ automatic_sub_class() }, "loud", false),
@@ -85,7 +85,7 @@ import Testing
     expectEqual(log.take(), ["a: Loud new 30"])
   }
 
-  @Test("E1: where automatic notification is off, a pair by hand still notifies", arguments: cases)
+  @Test("E1: where automatic notification is off, a manual pair still notifies", arguments: cases)
   func pairByHand(_ sample: Case) {
     let object = make(sample.cls())
     defer { kvo_object_release(object) }

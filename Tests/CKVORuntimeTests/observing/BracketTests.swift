@@ -5,12 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Changes by hand around a body, as a binding makes them. In processes of their own, in which the lodgers'
-/// is the binding.
+/// Manual changes around a body, as a binding makes them. Each test runs in a process of its own, whose binding is
+/// the lodgers'.
 @Suite struct BracketTests {
   private static let ways = [false, true]
 
-  @Test("D6 D5: a bracket tells of its change, and what is changed in its body is told of its own")
+  @Test("D6 D5: a bracket notifies of its change; changes in its body notify on their own")
   func nested() async {
     await #expect(processExitsWith: .success) {
       for long in BracketTests.ways {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("E1: what a binding sets of a key that notifies by hand alone tells nobody")
+  @Test("E1: a binding's set of a manual key notifies no observer")
   func setsByHand() async {
     await #expect(processExitsWith: .success) {
       for options in [kvo_options(), .KVO_NEW] {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("D5: old is told also where others have come while the body ran")
+  @Test("D5: old is delivered also where observers were added while the body ran")
   func leavesShortWay() async {
     await #expect(processExitsWith: .success) {
       for long in BracketTests.ways {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("E1: a bracket tells of a key that notifies by hand alone, also who came in its body")
+  @Test("E1: a bracket of a manual key notifies, also observers added in its body")
   func manual() async {
     await #expect(processExitsWith: .success) {
       for long in BracketTests.ways {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("E3: what a class announces in its own way is not announced by a bracket")
+  @Test("E3: a bracket does not announce what a class announces in its own way")
   func ownWay() async {
     await #expect(processExitsWith: .success) {
       for long in BracketTests.ways {
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("C12: what a key is known by in a superclass does not hide what a subclass stores under it")
+  @Test("C12: a key known in a superclass does not hide a subclass's storage of that key")
   func storedAnew() async {
     await #expect(processExitsWith: .success) {
       for long in BracketTests.ways {
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(
-    "E5: a class that announces changes is called at each, in a batch too, and its calls begin and finish it"
+    "E5: a class that announces changes is called at each, in a batch too"
   )
   func announced() async {
     await #expect(processExitsWith: .success) {
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "E5 D7: what a change of elements carries for the methods goes with it, if the object dies first"
+    "E5 D7: the elements of an announced change are freed with it, if the object dies first"
   )
   func announcedToTheDead() async {
     await #expect(processExitsWith: .success) {
@@ -195,7 +195,8 @@ import Testing
   }
 
   @Test(
-    "D7 E5: a method that sets what it announces is stopped with class and key", arguments: ways)
+    "D7 E5: a method that sets the key it announces is stopped, naming class and key",
+    arguments: ways)
   func announcedEndless(_ isBeforeSuper: Bool) async throws {
     await #expect(processExitsWith: .success) { [isBeforeSuper] in
       kvo_set_depth_limit(100)
@@ -217,7 +218,7 @@ import Testing
     expect(errors.contains(" of CSublodger1 sets what it announces, again and again"))
   }
 
-  @Test("C8: a bracket of what is no key tells nobody, and of a key that nobody observes as well")
+  @Test("C8: a bracket of a non-key, or of an unobserved key, notifies no observer")
   func untold() async {
     await #expect(processExitsWith: .success) {
       let house = House(long: false)
@@ -229,7 +230,7 @@ import Testing
   }
 }
 
-/// A lodger, and who is told of it.
+/// A lodger, with a recorder of its observers.
 private final class House {
   nonisolated(unsafe) static let plain: CClass = {
     lodger_move_in()
@@ -268,7 +269,7 @@ private final class House {
     UnsafeRawPointer(lodger) + MemoryLayout<CFixtures.lodger>.offset(of: \.rent)!
   }
 
-  /// - Parameter id: what the key is likely to be known by; nil for a bracket by name.
+  /// - Parameter id: the key's probable id; nil for a bracket by name.
   func bracket(_ key: String, _ id: UInt? = nil, _ body: () -> Void) {
     let frame =
       id.map { kvo_bracket_will(header, kvo_key_intern(key)!, $0) }

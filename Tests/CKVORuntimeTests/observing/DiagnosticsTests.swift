@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// J1 and what else tells what goes on: the dump, the list of registrations, environment options.
+/// J1 and J2: the dump, the list of registrations, environment options.
 @Suite(.recording) struct DiagnosticsTests {
   @Test("J1: the dump lists every registration: key path, observer, options, context")
   func dump() {
@@ -41,7 +41,7 @@ import Testing
     expect(lines, haveOneWith: ["balance", hexadecimal(object.object), "0xabc"])
   }
 
-  @Test("J1: the dump lists open pairs by hand, and no closed ones")
+  @Test("J1: the dump lists open manual pairs, and no closed ones")
   func dumpOfPairs() {
     let object = make(account.self)
     defer { object.release() }
@@ -137,7 +137,7 @@ import Testing
 
   // MARK: Environment
 
-  @Test("J1: hits are counted in a debug mode alone")
+  @Test("J1: hits are counted only in a debug mode")
   func hits() {
     let counting = runProgram("observe", "KVO_COUNT_HITS", "1")
     expectEqual(counting.exitCode, 0)
@@ -160,7 +160,7 @@ import Testing
     expect(logged.allSatisfy { $0.contains("balance") })
   }
 
-  @Test("J2: a kind of log that there is not is told, and the others are logged")
+  @Test("J2: an unknown kind of log is reported, and the others are logged")
   func unknownKind() {
     let run = runProgram("observe", "KVO_LOG", "nothing,registrations")
     let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(
-    "J2: hints are logged where they are asked for, by their option or that for help",
+    "J2: hints are logged where the hints option or the help option is set",
     arguments: [
       ("KVO_LOG", "hints"), ("KVO_LOG", "deliveries,hints"), ("KVO_HELP", "1"), ("KVO_LOG", ""),
       ("KVO_HELP", "0"), ("KVO_LOG", "conventions"),
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "D7 J2: where anything is logged, what sets a key until the stack ends is reported before, once",
+    "D7 J2: with logging on, a set that recurses until the stack ends is reported first, once",
     .disabled(if: fixture_has_address_sanitizer(), "the address sanitizer makes frames larger"))
   func ownCode() {
     let run = runProgram("recursion", "KVO_LOG", "hints")
@@ -190,7 +190,7 @@ import Testing
     expect(run.signal != 0 && lines.count == 1)
     expectEqual(lines.first?.hasPrefix("KVO misuse: \"balance\" of CAccount is set where "), true)
     expectEqual(lines.first?.contains("KB are left of the stack's 1"), true)
-    // Which is asked for where tests run with it.
+    // Overrides the option of a test run that sets it.
     expect(runProgram("recursion", "KVO_FORCE_LONG_WAY", "0").errors.isEmpty)
   }
 
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test("J2: KVO_FORCE_CLOSURES has setters interposed by closures that need none")
+  @Test("J2: KVO_FORCE_CLOSURES interposes with closures where none are needed")
   func forceClosures() {
     let forced = runProgram("observe-refused", "KVO_FORCE_CLOSURES", "1")
     expect(forced.errors.hasPrefix("KVO_CLOSURES_UNAVAILABLE: \"balance\" of CAccount"))
@@ -227,7 +227,7 @@ import Testing
   }
 }
 
-/// Removes all observers at its first visit.
+/// Removes all observers in its first call.
 private final class Visits {
   private let object: CObject
   private(set) var seen:
@@ -265,7 +265,7 @@ private func runProgram(
   _ program: String, _ variable: String, _ value: String
 ) -> (exitCode: Int32, signal: Int32, errors: String) {
   var run = fixture_run_program(program, variable, value)
-  // By its address: a copy of so large a tuple takes the compiler half a minute.
+  // By address: the compiler takes half a minute to copy so large a tuple.
   let errors = withUnsafeBytes(of: &run.errors) { bytes in
     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }

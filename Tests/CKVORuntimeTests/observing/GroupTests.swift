@@ -6,11 +6,11 @@ import Testing
 
 /// C5: several keys registered at once, with one handle.
 @Suite(.recording) struct GroupTests {
-  /// What the callbacks of one registration of several keys were handed.
+  /// The calls of the callbacks of one registration of several keys.
   private final class Listener {
     var calls: [String] = []
     var endings = 0
-    // Not a variable that is lent while the initial calls are made, which read it.
+    // Not a stored property: an inout access during registration would exclude the initial calls, which read it.
     private let slot = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
     var handle: OpaquePointer? {
       get { slot.pointee }
@@ -77,7 +77,7 @@ import Testing
     expect(listener.endings <= 1)
   }
 
-  @Test("C5: each key's callback is handed a context of its own, and one handle ends them all")
+  @Test("C5: each key's callback gets its own context, and one handle ends them all")
   func contexts() {
     withAccount { object, listener in
       expectEqual(
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("C5: they end by removal of all, by the object's death, or with the handle, once")
+  @Test("C5: they end by removing all, by the object's death, or with the handle, once")
   func ends() {
     for way in 0..<3 {
       let object = make(account.self)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// Registers with the keys of a group when its own registration ends.
+  /// Registers for the keys of a group when its own registration ends.
   private final class Successor {
     let object: CObject
     let keys: [String]
@@ -137,9 +137,9 @@ import Testing
     }
   }
 
-  // Registrations end in the order of the table, which depends on addresses: one of the three keys comes before both others.
+  // Registrations end in table order, which depends on addresses: one of the three keys precedes both others.
   @Test(
-    "C5: removal of all ends several keys as a whole, also if what has ended registers with them",
+    "C5: removing all ends a token of several keys as a whole, also if `ended` registers again",
     arguments: ["balance", "interestRate", "frozen"])
   func removedWithSuccessors(_ other: String) {
     withAccount { object, listener in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  // Inside a call, where what ends has to wait, and is given a number.
+  // Inside a call, where the freed registration has to wait and gets a number.
   @Test("C5: ended by their handle, they are freed at once, not one by one")
   func endedAtOnce() async {
     await #expect(processExitsWith: .success) {
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("C3 C5: ended inside an initial call, the other keys are never registered")
+  @Test("C3 C5: if ended inside an initial call, the other keys are never registered")
   func endedInInitialCall() {
     withAccount { object, listener in
       listener.endsAtCall = true
@@ -209,7 +209,7 @@ import Testing
     kvo_handle_release(listener.handle)
   }
 
-  @Test("C5: the handle may be given back inside an initial call", arguments: [1, 2])
+  @Test("C5: the handle may be released inside an initial call", arguments: [1, 2])
   func releasedInInitialCall(_ call: Int) {
     let object = make(account.self)
     let listener = Listener()
@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test(
-    "C8: one key that can't be observed, and none is",
+    "C8: if one key can't be observed, none is",
     arguments: [
       (["balance", "nonsense"], kvo_status.KVO_UNDEFINED_KEY),
       (["balance", "branch.mark"], .KVO_INVALID_KEY_PATH),
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("C9: keys of a collection can't be observed together either")
+  @Test("C9: several keys of a collection can't be observed either")
   func collection() {
     let many = Many(ints: 0..<3)
     let listener = Listener()

@@ -3,7 +3,7 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// C3: the one call before registration returns.
+/// C3: the one call made before registration returns.
 @Suite(.recording) struct InitialTests {
   static let initialLines: [(kvo_options, String)] = [
     (.KVO_INITIAL, "a: balance"),
@@ -25,7 +25,7 @@ import Testing
     expectEqual(log.take(), [line])
   }
 
-  @Test("C3: an observer object is told initially as well, with its context")
+  @Test("C3: an observer object gets the initial call as well, with its context")
   func initialForObject() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -39,7 +39,7 @@ import Testing
     expectEqual(log.take(), ["w[3]: balance new 0.0"])
   }
 
-  @Test("C3: initial comes even where automatic notification is off")
+  @Test("C3: initial is delivered even where automatic notification is off")
   func initialOfManualKey() {
     let object = make(hand.self)
     defer { object.release() }
@@ -48,7 +48,7 @@ import Testing
     expectEqual(log.take(), ["a: balance new 0.0"])
   }
 
-  @Test("C3: initial carries nil as nil")
+  @Test("C3: initial delivers nil as nil")
   func initialNil() {
     let object = make(account.self)
     defer { object.release() }
@@ -102,7 +102,7 @@ import Testing
   }
 }
 
-/// What a callback needs to end its own registration while it is being made.
+/// A context with which a callback can end its own registration while it is being made.
 private final class InitialContext {
   let handle = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
   let byRemovingAll: Bool

@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// E2, F1: hints at keys that a class of C does not have. Handlers are the process's.
+/// E2, F1: hints about keys that a C class does not have. Handlers are global.
 @Suite struct KeyHintTests {
-  @Test("E2: a change by hand of a key path, no key, or a key that a class of C lacks is misuse")
+  @Test("E2: a manual change of a key path, of no key, or of a key the C class lacks is misuse")
   func changesByHand() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler(hear)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("E2: a key that the class's own hook answers is no hint; one that can only be set is")
+  @Test("E2: a key that the class's own hook answers is no hint; a write-only key is")
   func hooks() async {
     await #expect(processExitsWith: .success) {
       kvo_set_hint_handler(hear)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("F1: a dependency for a key that a class of C lacks is a hint once the class is observed")
+  @Test("F1: a dependency for a key that a C class lacks is a hint once the class is observed")
   func dependencies() async {
     await #expect(processExitsWith: .success) {
       kvo_set_hint_handler(hear)
@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  @Test("F1: a superclass may declare what a subclass's key depends on; who answers any key has it")
+  @Test(
+    "F1: a dependency declared for a subclass's key, or a class that answers any key, is no hint")
   func otherClasses() async {
     await #expect(processExitsWith: .success) {
       kvo_set_hint_handler(hear)

@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D6 and E3: changes bracketed by hand, beside automatic ones.
+/// D6 and E3: manual pairs beside automatic changes.
 ///
-/// A script is a list of steps such as `wA`: will, did, set by the setter, store into the field;
-/// of key A (balance) or B (interestRate). Each set or store adds 1.
+/// A script is a list of steps such as `wA`: will, did, set by the setter, store into the field; of key A (balance)
+/// or B (interestRate). Each set or store adds 1.
 @Suite(.recording) struct ManualTests {
   @Test("D6: every pair is a change of its own, delivered by its did", arguments: ChangeScript.all)
   func pairs(_ script: ChangeScript) {
@@ -21,7 +21,7 @@ import Testing
     expectEqual(log.take(), script.lines.map(spelledOut))
   }
 
-  @Test("D6: pairs on an object that nobody observes change nothing", arguments: ChangeScript.all)
+  @Test("D6: pairs on an unobserved object change nothing", arguments: ChangeScript.all)
   func pairsUnobserved(_ script: ChangeScript) {
     let object = make(account.self)
     defer { object.release() }
@@ -134,9 +134,9 @@ import Testing
       ])
   }
 
-  // MARK: Pairs alongside
+  // MARK: Pairs beside automatic changes
 
-  @Test("E3: a setter that brackets by hand may skip the pair where nothing changed")
+  @Test("E3: a setter with a manual pair may skip it where nothing changed")
   func skippedPair() {
     let object = make(hand.self)
     defer { object.release() }
@@ -146,7 +146,7 @@ import Testing
     expectEqual(log.take(), ["a: balance old 0.0 new 5.0", "a: balance old 5.0 new 0.0"])
   }
 
-  @Test("E3: another key may be set within a pair by hand")
+  @Test("E3: another key may be set within a manual pair")
   func otherKeyWithinPair() {
     let object = make(hand.self)
     defer { object.release() }
@@ -161,7 +161,7 @@ import Testing
       ])
   }
 
-  @Test("E3: a pair by hand tells of an in-place change of plain storage")
+  @Test("E3: a manual pair notifies of an in-place change of plain storage")
   func inPlaceChange() {
     let object = make(account.self)
     let bare = make(plain.self)
@@ -185,7 +185,8 @@ import Testing
       ])
   }
 
-  @Test("E3: setting plain storage without a pair tells nobody, and the next pair the truth")
+  @Test(
+    "E3: setting plain storage without a pair is silent; the next pair delivers the true values")
   func unbracketedStore() {
     let object = make(account.self)
     defer { object.release() }
@@ -197,7 +198,7 @@ import Testing
     expectEqual(log.take(), ["a: balance old 4.0 new 5.0"])
   }
 
-  @Test("D6: a did finds its will among many others that are open, whichever end first")
+  @Test("D6: a did finds its will among many open ones, whichever ends first")
   func manyOpen() {
     let object = make(account.self)
     defer { object.release() }
@@ -210,7 +211,7 @@ import Testing
       for key in others[20...] { kvo_will_change(object.object, key) }
       object.pointee.balance += 1
       kvo_will_change(object.object, "balance")
-      // Few are left, beside what was made for many.
+      // Few pairs stay open, in a table that has grown for many.
       for key in others[..<37] { kvo_did_change(object.object, key) }
       object.pointee.balance += 1
       kvo_will_change(object.object, "balance")
@@ -225,7 +226,7 @@ import Testing
   }
 }
 
-/// `prior A 0` as the recorder writes it.
+/// Expands `prior A 0` to the recorder's line.
 private func spelledOut(_ line: String) -> String {
   var words = line.split(separator: " ").map(String.init)
   let isPrior = words[0] == "prior"

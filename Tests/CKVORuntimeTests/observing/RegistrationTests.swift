@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C1 and C2: what several registrations of one observer are, and what a removal takes away.
+/// C1 and C2: several registrations of one observer, and which of them a removal ends.
 @Suite(.recording) struct RegistrationTests {
-  @Test("C1: the same registration made several times is told as often, and removed one by one")
+  @Test("C1: a registration made several times is called as often, and removed one at a time")
   func sameSeveralTimes() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -45,7 +45,7 @@ import Testing
     expectEqual(log.take(), ["w: balance new 3.0"])
   }
 
-  @Test("C1: removal with a context takes the most recent of that context's alone")
+  @Test("C1: removal with a context takes only the most recent of that context")
   func removalWithContext() {
     let object = make(account.self)
     let observer = make(watcher.self)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("C1: random removals among many observers and contexts take what a plain list takes")
+  @Test("C1: random removals among many observers and contexts match a plain list")
   func removalsAmongMany() {
     let object = make(account.self)
     let observers = (0..<3).map { _ in make(watcher.self) }
@@ -87,7 +87,7 @@ import Testing
     for step in 0..<800 {
       let entry = (observer: random.next(3), context: 1 + random.next(4))
       let observer = observers[entry.observer]
-      let grows = random.next(10) < (step % 200 < 120 ? 7 : 2)  // to some sixty, and down
+      let grows = random.next(10) < (step % 200 < 120 ? 7 : 2)  // grows to about sixty, then shrinks
       let anyContext = random.next(2) == 0
       if grows {
         expected.append(entry)
@@ -155,7 +155,7 @@ import Testing
     expectEqual(log.take(), ["w[5]: balance"])
   }
 
-  /// A removal of what is not there: its observer (the registered one or another), key, context.
+  /// A removal that must fail: its observer (the registered one or another), key, context.
   struct Removal: Sendable, CustomTestStringConvertible {
     var registered = true
     var key = "balance"
@@ -204,7 +204,7 @@ import Testing
     expectEqual(log.take(), ["w[1]: balance"])
   }
 
-  @Test("C2: removing from an object that nobody ever observed is an error")
+  @Test("C2: removing from an object that was never observed is an error")
   func removingFromUnobserved() {
     let object = make(account.self)
     let observer = make(watcher.self)

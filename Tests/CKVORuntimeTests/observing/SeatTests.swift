@@ -4,14 +4,14 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C5: a registration of several keys has but a seat at each that nothing else stands at (seats.c). Whatever comes to
-/// stand there, they are told as registrations of single keys are.
+/// C5: a registration of several keys takes only a seat at each key without other observers (seats.c). Whatever is
+/// registered there later, it must notify as registrations of single keys do.
 @Suite(.recording) struct SeatTests {
   private static let asked: [kvo_options] = [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]]
 
   // MARK: In a setter
 
-  /// What happens beside a seat.
+  /// Events at a key that has a seat.
   private static let events: [(name: String, happen: @Sendable (Twin) -> Void)] = [
     ("nothing", { _ in }),
     ("an observer", { $0.recorder.observe($0.object, "value", [.KVO_OLD, .KVO_NEW], as: "x") }),
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "C5 I3: whatever happens beside a key's seat, it is told as by a registration",
+    "C5 I3: whatever happens concurrently to a key's seat, it notifies as a registration does",
     arguments: events.indices)
   func sameAsSingle(_ event: Int) {
     let (name, happen) = Self.events[event]
@@ -152,7 +152,7 @@ import Testing
     "value", "extra", "quiet", "manual", "items", "next", "total", "circle",
   ]
 
-  /// The same for two nodes that are given the same random numbers.
+  /// Runs the same steps on two nodes, from equal random numbers.
   private final class Program {
     let twin: Twin
     let node = CKVORuntimeTests.make(graph_node.self)
@@ -195,7 +195,8 @@ import Testing
     func step() {
       switch below(20) {
       case 0...2:
-        // An end in an initial call ends all keys of one, and distinct changes are judged together.
+        // No initial or distinct: an end in an initial call ends all keys of a token, and distinct treats its keys as
+        // one observer.
         let options = below(4) > 0 ? SeatTests.asked[below(SeatTests.asked.count)] : .KVO_PRIOR
         twin.observe(someKeys(), options)
       case 3...4: if !twin.groups.isEmpty { twin.groups[below(twin.groups.count)].end() }
@@ -243,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("C5: any program tells the same with registrations of several keys as with single ones")
+  @Test("C5: any program delivers the same with one token for several keys as with single ones")
   func sameInAnyProgram() {
     for seed in 1...max(Environment.steps(2_400) / 60, 1) {
       let grouped = Program(seed: seed, isGrouped: true).run()

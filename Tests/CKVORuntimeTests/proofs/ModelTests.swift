@@ -4,11 +4,11 @@ import Expectations
 import TestSupport
 import Testing
 
-/// The runtime and a naive model of it run the same random programs and must write the same log:
-/// every call in order with what it carried, every state between.
+/// The runtime and a naive model run the same random programs and must record the same log: every call in order with
+/// its content, and every state in between.
 @Suite struct ModelTests {
   @Test(
-    "C1 C2 C3 D2 D3 D4 D5 D6 D7: random programs run as on the naive model",
+    "C1 C2 C3 D2 D3 D4 D5 D6 D7: random programs behave as the naive model",
     arguments: 1...10 as ClosedRange<UInt64>)
   func sameLog(_ seed: UInt64) {
     let steps = Int(Environment.times(400))
@@ -26,7 +26,7 @@ import Testing
   }
 }
 
-/// Accounts and watchers of the runtime, whose calls a recorder writes down.
+/// Accounts and watchers of the runtime, whose calls a recorder records.
 private final class RuntimeSystem: ObservedSystem {
   var reaction: (String) -> Void = { _ in }
   private let recorder = Recorder()
@@ -53,7 +53,7 @@ private final class RuntimeSystem: ObservedSystem {
     }
   }
 
-  /// Registrations whose end was not told exactly as often as it happened.
+  /// Registrations whose `ended` was not called exactly once.
   var endings: [String] {
     registrations.filter { ($0.value.isValid ? 0 : 1) != $0.value.ended }.map(\.key)
   }

@@ -2,8 +2,8 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Random programs on graphs of objects: the runtime and the model must tell the same, word for
-/// word, in 50,000 operations unless the environment says otherwise (`GraphProof`).
+/// Random programs on graphs of objects: the runtime and the model must notify the same, word for word, in 50,000
+/// operations unless the environment says otherwise (`GraphProof`).
 ///
 /// `Scripts/prove` runs it in release.
 @Suite struct ProofTests {
@@ -12,7 +12,7 @@ import Testing
   @Test(
     """
     C1 C3 C4 C6 D2 D3 D4 D5 D6 D7 D12 D13 F1 F2 F3 F4 G1 G2 G4 H1 H2 H3 H4 H5 H6: the runtime \
-    tells what the model tells
+    notifies as the model does
     """,
     arguments: 0..<GraphProof.shares)
   func sameAsTheModel(_ share: Int) {

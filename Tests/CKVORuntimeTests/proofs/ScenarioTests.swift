@@ -8,7 +8,8 @@ import Testing
   // MARK: Registration
 
   @Test(
-    "C1: as many calls as registrations, and a removal takes one away", arguments: Scenario.of("C1")
+    "C1: as many calls as registrations, and each removal takes one away",
+    arguments: Scenario.of("C1")
   )
   func c1(_ scenario: Scenario) { check(scenario) }
 
@@ -21,7 +22,9 @@ import Testing
   @Test("C4: deaths end registrations", arguments: Scenario.of("C4"))
   func c4(_ scenario: Scenario) { check(scenario) }
 
-  @Test("C5: invalidation, also again, also inside the own callback", arguments: Scenario.of("C5"))
+  @Test(
+    "C5: invalidation, also repeated, also inside the token's own callback",
+    arguments: Scenario.of("C5"))
   func c5(_ scenario: Scenario) { check(scenario) }
 
   @Test("C6: operators over collections, elements and membership", arguments: Scenario.of("C6"))
@@ -36,24 +39,24 @@ import Testing
   @Test("C10: a registration replaced inside its own callback", arguments: Scenario.of("C10"))
   func c10(_ scenario: Scenario) { check(scenario) }
 
-  @Test("C11: contexts are handed back", arguments: Scenario.of("C11"))
+  @Test("C11: contexts are passed back", arguments: Scenario.of("C11"))
   func c11(_ scenario: Scenario) { check(scenario) }
 
   // MARK: Delivery
 
-  @Test("D1: all are told when the setter returns", arguments: Scenario.of("D1"))
+  @Test("D1: all observers are called when the setter returns", arguments: Scenario.of("D1"))
   func d1(_ scenario: Scenario) { check(scenario) }
 
   @Test("D2: the order of registration", arguments: Scenario.of("D2"))
   func d2(_ scenario: Scenario) { check(scenario) }
 
-  @Test("D3: equal values are told, unless distinct", arguments: Scenario.of("D3"))
+  @Test("D3: equal values are delivered, unless distinct", arguments: Scenario.of("D3"))
   func d3(_ scenario: Scenario) { check(scenario) }
 
-  @Test("D4: each gets what it asked for", arguments: Scenario.of("D4"))
+  @Test("D4: each observer gets what it asked for", arguments: Scenario.of("D4"))
   func d4(_ scenario: Scenario) { check(scenario) }
 
-  @Test("D5: old at will, new at did", arguments: Scenario.of("D5"))
+  @Test("D5: old is read before the change, new after it", arguments: Scenario.of("D5"))
   func d5(_ scenario: Scenario) { check(scenario) }
 
   @Test("D6: pairs nest, cross, and join automatic changes", arguments: Scenario.of("D6"))
@@ -62,8 +65,8 @@ import Testing
   @Test("D7: observers that set, register, remove and drop", arguments: Scenario.of("D7"))
   func d7(_ scenario: Scenario) { check(scenario) }
 
-  // In a process of its own, as the handler is the process's.
-  @Test("D8: wills and dids without the other")
+  // In a process of its own, because the handler is global.
+  @Test("D8: a will without a did, and a did without a will")
   func d8() async {
     await #expect(processExitsWith: .success) {
       kvo_set_misuse_handler { _ in }
@@ -74,7 +77,7 @@ import Testing
   @Test("D11: two contexts of one observer", arguments: Scenario.of("D11"))
   func d11(_ scenario: Scenario) { check(scenario) }
 
-  @Test("D12: pairs from prior to final call", arguments: Scenario.of("D12"))
+  @Test("D12: pairs from a prior to the final call", arguments: Scenario.of("D12"))
   func d12(_ scenario: Scenario) { check(scenario) }
 
   @Test("D13: the order across keys", arguments: Scenario.of("D13"))
@@ -88,7 +91,7 @@ import Testing
   @Test("E2: key-value coding notifies once", arguments: Scenario.of("E2"))
   func e2(_ scenario: Scenario) { check(scenario) }
 
-  @Test("E3: a setter that brackets by hand", arguments: Scenario.of("E3"))
+  @Test("E3: a setter with a manual pair", arguments: Scenario.of("E3"))
   func e3(_ scenario: Scenario) { check(scenario) }
 
   // MARK: Dependent keys
@@ -113,7 +116,7 @@ import Testing
   @Test("G2: detached and attached objects", arguments: Scenario.of("G2"))
   func g2(_ scenario: Scenario) { check(scenario) }
 
-  @Test("G4: relinking by what was hooked", arguments: Scenario.of("G4"))
+  @Test("G4: relinking by what was observed before", arguments: Scenario.of("G4"))
   func g4(_ scenario: Scenario) { check(scenario) }
 
   // MARK: To-many

@@ -4,11 +4,11 @@ import Expectations
 import TestSupport
 import Testing
 
-/// I1 to I3, C4 and C5 under stress: many threads do what the rules allow, at random, on the same
-/// objects and keys, and every call and end is accounted for. In debug builds freed memory is poison
-/// and hazard pointers are seen as late as can be (kvo_reclaim.h).
+/// I1 to I3, C4 and C5 under stress: many threads do at random what the rules allow, on the same objects and keys,
+/// and every call and end is accounted for. Debug builds poison freed memory and make hazard pointers visible as late
+/// as possible (kvo_reclaim.h).
 ///
-/// `Stress` says what makes it last.
+/// `Stress` has the environment variables that make it run longer.
 @Suite(.serialized) struct StressTests {
   struct Scenario: CustomTestStringConvertible {
     let number: Int32
@@ -19,11 +19,11 @@ import Testing
     }
   }
 
-  /// Of each thread, in a round.
+  /// The number of steps of each thread in a round.
   private static let steps: UInt32 = 1_024
 
   @Test(
-    "I1 I2 I3 C4 C5: no call is lost, doubled or late, however sets, registrations and deaths meet",
+    "I1 I2 I3 C4 C5: no call is lost, doubled or late when sets, registrations and deaths overlap",
     arguments: Scenario.all)
   func everyCallIsAccountedFor(_ scenario: Scenario) {
     var (sets, calls, registrations) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "C5 I1: an observer may fork, and calls and ends go on in the child as in the parent",
+    "C5 I1: an observer may fork, and calls and removals go on in the child as in the parent",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"),
     arguments: [false, true])
   func forkInCall(isCarried: Bool) {
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(
-    "E5 I1: in a child no thread goes on in a method that another was in when the program forked",
+    "E5 I1: a forked child does not continue a method that another thread was in",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkBesideMethod() async {
     await #expect(processExitsWith: .success) {
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "E5 I1: a method may fork that announces what another thread has begun",
+    "E5 I1: a method that announces a change begun by another thread may fork",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkInMethod() async {
     await #expect(processExitsWith: .success) {
@@ -96,12 +96,12 @@ import Testing
     }
   }
 
-  @Test("I1: a thread that ends in a call leaves alone what another has begun with its record")
+  @Test("I1: a thread that ends in a call leaves a change that another began with its record")
   func exitInCall() async {
     await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }
   }
 
-  @Test("D7 I1: a thread's change joins none that another has begun with its record")
+  @Test("D7 I1: a thread's change does not join one that another thread began with its record")
   func changeBeside() async {
     await #expect(processExitsWith: .success) { precondition(carried_calls_beside() == 2) }
   }
@@ -110,7 +110,7 @@ import Testing
     "C4: a binding's locks are free in a forked child, though another thread held them",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func locksOfBindings() {
-    // In a child, which is ended if its threads wait for each other.
+    // In a forked child, which is killed if its threads deadlock.
     expectEqual(fixture_fork({ _ in StressTests.locksAreFreeInChildren() }, nil), 0)
   }
 
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "I1: where the kernel comes to refuse its barrier, threads make their own",
+    "I1: if the kernel starts to refuse membarrier, threads fence on their own",
     .enabled(
       if: fixture_can_fork() && system_can_harden(),
       "the thread sanitizer follows no forks, or the kernel has no seccomp"))
@@ -164,7 +164,7 @@ import Testing
   }
 }
 
-/// An outer lock, twice, and one that is not.
+/// Takes an outer lock twice, with another lock inside.
 private func takeAndGiveBack(_ locks: UnsafeMutablePointer<kvo_binding_lock>) {
   kvo_binding_lock_take(locks)
   kvo_binding_lock_take(locks)

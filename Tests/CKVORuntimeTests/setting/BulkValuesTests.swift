@@ -4,17 +4,17 @@ import Expectations
 import TestSupport
 import Testing
 
-/// What there may be very many of.
+/// Limits: things of which there may be very many.
 @Suite struct BulkValuesTests {
   @Test(
-    "C1 C5: objects with one observer each are told and end, in any order, however many there are")
+    "C1 C5: objects with one observer each are notified and end, in any order and number")
   func objects() {
     let told = many_objects(5001)
     expect(told.all == 5001 && told.half == 2500 && told.none == 0)
   }
 
-  // In a process of its own, which has none left then.
-  @Test("A1: beyond 256 kinds of root classes there is an error that says so")
+  // In a process of its own, which can make no more root classes afterwards.
+  @Test("A1: more than 256 kinds of root classes is an error that says so")
   func roots() async {
     await #expect(processExitsWith: .success) {
       var error = kvo_error()

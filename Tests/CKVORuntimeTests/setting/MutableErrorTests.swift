@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B9, H6, D9: changes by a mutable proxy that can't be made, or are cut short.
+/// B9, H6, D9: changes by a mutable proxy that are impossible, or are interrupted.
 @Suite(.recording) struct MutableErrorTests {
   @Test(
-    "H6: an index out of range is an error; nothing is changed, called or told",
+    "H6: an index out of range is an error; nothing is changed, called or delivered",
     arguments: MutableTests.everyWay
   )
   func bounds(_ methods: shelf_methods) {
@@ -38,7 +38,7 @@ import Testing
     log.end()
   }
 
-  @Test("B9: elements are converted to what the accessor takes; what can't be is an error")
+  @Test("B9: elements are converted to the accessor's type; what can't be converted is an error")
   func conversion() {
     for methods in [shelf_methods.singles, .batches, [.singles, .SHELF_REPLACE]] {
       let object = makeShelf([.array, methods], [7])
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("B9: what can't be mutated is an error at the first mutation, and stays as it was")
+  @Test("B9: a key that can't be mutated is an error at the first mutation, and unchanged")
   func immutable() {
     let readOnly = makeShelf(.array, [7])
     let getter = makeShelf(.SHELF_GETTER)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(
-    "B9: a collection of another kind is read, and can't be changed, whatever it is asked to do")
+    "B9: a collection of another kind can be read, but no operation changes it")
   func otherKind() {
     let kinds: [kvo_collection_kind] = [.KVO_ARRAY, .KVO_SET, .KVO_ORDERED_SET]
     let ways: [shelf_methods] = [.SHELF_IVAR, [.SHELF_GETTER, .SHELF_SETTER], .array]
@@ -127,7 +127,8 @@ import Testing
     }
   }
 
-  @Test("H6: where accessors and setter disagree, the bounds are those of what is set")
+  @Test(
+    "H6: where accessors and setter disagree, the bounds are those of the collection that is set")
   func disagreement() {
     let object = makeShelf([.array, .SHELF_GETTER, .SHELF_SETTER], [7, 8, 9])
     defer { object.release() }

@@ -13,7 +13,7 @@ import Testing
     [.SHELF_GETTER, .SHELF_SETTER, .SHELF_ADD], [.SHELF_GETTER, .SHELF_IVAR, .SHELF_DROP_MANY],
   ]
 
-  @Test("B9: one element goes through the method for one, several through that for several")
+  @Test("B9: one element goes through the method for one, several through the method for several")
   func choiceOfMethods() {
     let cases: [(shelf_methods, [String])] = [
       (
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "B9 H4: accessors of a set that return something are called by proxies",
+    "B9 H4: set accessors that return a value are called by proxies",
     arguments: [[.SHELF_ADD, .SHELF_DROP], [.SHELF_ADD_MANY, .SHELF_DROP_MANY, .SHELF_INTERSECT]]
       as [shelf_methods])
   func accessorsWithResults(_ methods: shelf_methods) {
@@ -82,7 +82,8 @@ import Testing
   }
 
   @Test(
-    "H4: each mutation by a proxy is told once, with what came and went alone", arguments: everyWay)
+    "H4: each mutation by a proxy notifies once, with only the elements added or removed",
+    arguments: everyWay)
   func toldOnce(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])
     defer { object.release() }
@@ -120,7 +121,7 @@ import Testing
     log.end()
   }
 
-  @Test("H4: a prior of a removal or replacement says what will go", arguments: everyWay)
+  @Test("H4: a prior of a removal or replacement has what will be removed", arguments: everyWay)
   func priors(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])
     defer { object.release() }
@@ -141,7 +142,7 @@ import Testing
     log.end()
   }
 
-  @Test("H4: a set that has methods and a setter is replaced by the setter, told as a replacement")
+  @Test("H4: a set with methods and a setter is replaced by the setter, as a replacement")
   func setterReplaces() {
     let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER, .SHELF_ADD, .SHELF_DROP])
     defer { object.release() }
@@ -155,7 +156,7 @@ import Testing
     log.end()
   }
 
-  @Test("H2: a method called directly is told once, as by a proxy")
+  @Test("H2: a method called directly notifies once, as by a proxy")
   func calledDirectly() {
     let object = makeShelf([.set, .SHELF_ADD_MANY, .SHELF_DROP], [7])
     defer { object.release() }
@@ -165,7 +166,7 @@ import Testing
     log.end()
   }
 
-  @Test("B9: elements are converted; what only resembles a member is none; others are errors")
+  @Test("B9: elements are converted; an almost equal value is no member; others are errors")
   func conversion() {
     for methods in [
       shelf_methods([.SHELF_ADD, .SHELF_DROP]), [.SHELF_ADD_MANY, .SHELF_DROP_MANY],
@@ -211,7 +212,7 @@ import Testing
   ]
 
   @Test(
-    "B9: an ordered set takes an element once; what is there already is no change",
+    "B9: an ordered set takes an element once; adding one again is no change",
     arguments: orderedWays)
   func orderedSets(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])
@@ -242,7 +243,7 @@ import Testing
     log.end()
   }
 
-  /// The key reads as what its accessors make of it.
+  /// The key reads as what its accessors give.
   private func setting(_ methods: shelf_methods, _ old: String, _ new: String) -> String {
     let isArray = methods.contains(.array) && !methods.contains(.SHELF_INDEX)
     return isArray ? "setting old [\(old)] new [\(new)]" : "setting old <\(old)> new <\(new)>"

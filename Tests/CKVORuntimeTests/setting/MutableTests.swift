@@ -7,7 +7,7 @@ import Testing
 /// B9, H2, H5, H6: mutable proxies of arrays and ordered sets.
 @Suite(.recording) struct MutableTests {
   @Test(
-    "B9 H2: accessors that return something are called by proxies, and read by ranges",
+    "B9 H2: accessors that return a value are called by proxies, and ranges are read in bulk",
     arguments: [[.singles, .SHELF_REPLACE], [.batches, .SHELF_REPLACE_MANY]] as [shelf_methods])
   func accessorsWithResults(_ methods: shelf_methods) {
     let object = makeShelf([.array, .SHELF_RANGE, .SHELF_RESULTS, methods], [7, 8])
@@ -24,7 +24,7 @@ import Testing
     expect(object.takeCalls().contains("range(0,3)"))
   }
 
-  @Test("B9: one element goes through the method for one, several through that for several")
+  @Test("B9: one element goes through the method for one, several through the method for several")
   func choiceOfMethods() {
     let both: shelf_methods = [.singles, .batches, .SHELF_REPLACE, .SHELF_REPLACE_MANY]
     let cases: [(shelf_methods, [String])] = [
@@ -97,7 +97,7 @@ import Testing
   ]
 
   @Test(
-    "H2: each mutation by a proxy is told once, with kind, indexes and elements",
+    "H2: each mutation by a proxy notifies once, with kind, indexes and elements",
     arguments: everyWay)
   func toldOnce(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])
@@ -170,7 +170,7 @@ import Testing
     log.end()
   }
 
-  @Test("B9: half a pair is none: then the setter, then the ivar")
+  @Test("B9: an incomplete pair is ignored: then the setter, then the ivar")
   func halfPairs() {
     let halves: [shelf_methods] = [
       .SHELF_INSERT, .SHELF_INSERT_MANY, .SHELF_REMOVE, .SHELF_REMOVE_MANY,
@@ -190,7 +190,7 @@ import Testing
     expect(object.value == "[8]" && !object.takeCalls().contains("set"))
   }
 
-  @Test("B9: a nil collection springs into being at the first insertion, of the proxy's kind")
+  @Test("B9: a nil collection is created at the first insertion, of the proxy's kind")
   func springing() {
     for methods in [shelf_methods.SHELF_IVAR, [.SHELF_GETTER, .SHELF_SETTER]] {
       for (kind, expected) in [
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("B9: a proxy keeps its object alive, and may be dropped in a callback of its own change")
+  @Test("B9: a proxy retains its object, and may be dropped in a callback of its own change")
   func lifetime() {
     let object = makeShelf(.mutableArray)
     var proxy: Many? = Many(mutable: object.object)
@@ -263,7 +263,7 @@ import Testing
     log.end()
   }
 
-  @Test("D7: a callback may mutate the proxy whose change it is told of")
+  @Test("D7: a callback may mutate the proxy whose change it is notified of")
   func reentrancy() {
     for methods in [shelf_methods.mutableArray, [.SHELF_GETTER, .SHELF_SETTER]] {
       let object = makeShelf(methods)
@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test("E1: a key without automatic notification is changed in silence")
+  @Test("E1: a key without automatic notification is changed silently")
   func manualKey() {
     for methods in Self.everyWay {
       let object = make(manualClass(methods))
@@ -295,7 +295,7 @@ import Testing
     }
   }
 
-  @Test("H2: a method called directly is told once, as by a proxy")
+  @Test("H2: a method called directly notifies once, as by a proxy")
   func calledDirectly() {
     let object = makeShelf([.mutableArray, .SHELF_ADD_MANY], [7])
     defer { object.release() }
@@ -305,7 +305,7 @@ import Testing
     log.end()
   }
 
-  @Test("B9: structs go through the methods for several alone")
+  @Test("B9: structs go only through the methods for several elements")
   func structs() {
     let object = make(crate.self)
     defer { object.release() }
@@ -368,7 +368,7 @@ import Testing
 
 func className(_ object: Shelf) -> String { name(of: kvo_class_of(object.object)) }
 
-/// A subclass of a shelf's whose key notifies by hand alone.
+/// A subclass of a shelf's whose key notifies only manually.
 private func manualClass(_ methods: shelf_methods) -> CClass {
   let superclass = shelf_class(methods)
   let title = name(of: superclass) + "ByHand"

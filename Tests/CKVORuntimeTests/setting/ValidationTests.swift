@@ -6,7 +6,7 @@ import Testing
 
 /// B10 and B11: validation, and several keys at once.
 @Suite(.recording) struct ValidationTests {
-  @Test("B10: a validator agrees, or replaces the value, and nothing is set")
+  @Test("B10: a validator accepts or replaces the value, and nothing is set")
   func validators() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
@@ -18,7 +18,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B10: a refused value is as it was, and the validator's error is handed on as it is")
+  @Test("B10: a refused value is unchanged, and the validator's error is passed on unchanged")
   func refusal() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -31,7 +31,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B10: a validator that gives only a status gets an error that names class and key")
+  @Test("B10: a validator that returns only a status gets an error that names class and key")
   func statusAlone() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -42,7 +42,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B10: no validator means valid, even for a key that there is not")
+  @Test("B10: without a validator every value is valid, even for an undefined key")
   func noValidator() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -69,7 +69,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B10: a class may validate all its keys by one hook, and leave others to its superclass's")
+  @Test("B10: a class may validate all its keys by one hook, and leave others to its superclass")
   func generalHook() {
     let crew = Crew()
     let sibyl = crew.makeOracle()
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(
-    "B11: an error that the class tells beforehand sets nothing",
+    "B11: an error found beforehand from the class sets nothing",
     arguments: [
       ("age", nil, "KVO_NIL_VALUE CWorker.age"),
       ("nothing", 1, "KVO_UNDEFINED_KEY CWorker.nothing"),
@@ -154,7 +154,7 @@ import Testing
     crew.end()
   }
 
-  @Test("B11: no keys are no error")
+  @Test("B11: an empty list of keys is no error")
   func none() {
     let crew = Crew()
     let ada = crew.make("Ada")
@@ -167,7 +167,7 @@ import Testing
   }
 }
 
-/// What validating came to, and the value afterwards.
+/// The result of validating, and the value afterwards.
 struct Validated: Equatable {
   let brief: String
   let value: String

@@ -6,7 +6,7 @@ import Testing
 
 /// P2: values that a program keeps with objects, in C.
 @Suite struct AssociationTests {
-  /// Values are places of this array; what is given back is counted there.
+  /// Values are addresses of this array's elements, which count the releases.
   private final class Places {
     let counts = UnsafeMutablePointer<Int32>.allocate(capacity: 8)
     init() { counts.initialize(repeating: 0, count: 8) }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("P2: a value is given back when another takes its place, when nil does, and at the death")
+  @Test("P2: a value is released when it is replaced, set to nil, or its object dies")
   func ends() {
     let object = make(gauge.self)
     keep(object.object, 0, 0)
@@ -52,7 +52,7 @@ import Testing
     expectEqual(places.all, [1, 1, 1, 1, 0, 0, 0, 0])
   }
 
-  @Test("P2: values stay while registrations come and go, and the other way round")
+  @Test("P2: values stay while registrations are added and removed, and the reverse")
   func registrations() {
     let object = make(gauge.self)
     let probe = Probe()
@@ -71,7 +71,7 @@ import Testing
     object.release()
   }
 
-  @Test("P2: a value without a function is nobody's to give back")
+  @Test("P2: a value without a release function is not released")
   func plain() {
     let object = make(gauge.self)
     expectEqual(kvo_object_associate(object.object, keys[0], places[5], nil, nil), .KVO_OK)
@@ -80,7 +80,7 @@ import Testing
     expectEqual(places.all, [0, 1, 0, 0, 0, 0, 0, 0])
   }
 
-  // An address that is nobody else's.
+  // A unique address.
   private nonisolated(unsafe) static let key = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
   private static let keepOnceMore: @convention(c) (UnsafeMutableRawPointer) -> Void = { value in
     let object = value.assumingMemoryBound(to: kvo_object.self)
@@ -91,7 +91,7 @@ import Testing
   }
   private static let lastCalls = Count()
 
-  @Test("P2: what is kept while the object dies is given back as well; it gives no reference then")
+  @Test("P2: a value added while the object dies is released as well; no new reference is given")
   func whileDying() {
     let object = make(gauge.self)
     expect(kvo_object_try_retain(object.object))
@@ -103,7 +103,7 @@ import Testing
     expectEqual(Self.lastCalls.value, 1)
   }
 
-  @Test("P2: `retain` is called with what is there")
+  @Test("P2: `retain` is called with the current value")
   func retains() {
     let object = make(gauge.self)
     keep(object.object, 0, 7)

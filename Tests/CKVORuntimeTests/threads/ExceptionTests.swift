@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// D9: exceptions of C++ on their way through the runtime. Swift can't be passed by one, so the
-/// fixtures throw and catch, and only tell which number was thrown.
+/// D9: C++ exceptions on their way through the runtime. They must not pass through Swift, so the fixtures throw and
+/// catch them, and return the number that was thrown.
 @Suite(.recording) struct ExceptionTests {
   private let deaths = Deaths()
   private let object: UnsafeMutablePointer<thrower>
@@ -18,14 +18,14 @@ import Testing
     trap.initialize(to: .init())
   }
 
-  /// Whether a change of the key is told in full, and once.
+  /// Whether a change of the key is delivered in full, and once.
   private func isTold(_ log: Recorder, line: String) -> Bool {
     _ = log.take()
     guard thrown_by_set_reading(object, 9) == 0 else { return false }
     return log.take() == [line]
   }
 
-  /// Gives back the object, which must be the last reference to it, and the trap.
+  /// Releases the object, which must be the last reference to it, and frees the trap.
   private func end(alsoDead others: Int = 0) {
     object.release()
     expectEqual(deaths.count, 1 + others)
@@ -66,7 +66,9 @@ import Testing
     end()
   }
 
-  @Test("D9: an exception of a setter closes its change untold", arguments: ["reading", "extent"])
+  @Test(
+    "D9: an exception of a setter closes its change without notifying",
+    arguments: ["reading", "extent"])
   func setter(_ key: String) {
     let log = Recorder()
     log.observe(object.object, key, .KVO_OLD)
@@ -98,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "D9 D3: after an exception, of an observer or in reading new, distinct is as it was",
+    "D9 D3: after an exception in an observer or a getter, distinct is unaffected",
     arguments: [false, true], [false, true])
   func distinct(_ byGetter: Bool, _ amongOthers: Bool) {
     let log = Recorder()
@@ -122,7 +124,7 @@ import Testing
         calls.append(trap.pointee.calls)
       }
     }
-    onThreads(1) { _ in body.value() }  // not the first of the process
+    onThreads(1) { _ in body.value() }  // on a thread other than the process's first
     expectEqual(thrown, [7, 0, 0, 0])
     expectEqual(calls, [0, 1, 1])
     kvo_handle_release(handle)
@@ -131,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "D9 B6 B7: an exception of an element's getter keeps nothing of what was read before",
+    "D9 B6 B7: an exception of an element's getter releases everything read before",
     arguments: [
       "reading", "ward.mark", "@sum.reading", "@max.reading", "@unionOfObjects.ward",
       "self.@distinctUnionOfObjects.reading",
@@ -154,7 +156,7 @@ import Testing
     end(alsoDead: 2)
   }
 
-  @Test("D9: the initial call may throw: the registration stands, and its handle is told")
+  @Test("D9: the initial call may throw: the registration remains, and its handle is returned")
   func initial() {
     let log = Recorder()
     log.observe(object.object, "reading")
@@ -171,7 +173,7 @@ import Testing
     end()
   }
 
-  @Test("D9: where a getter on its path throws, a registration is there or not, and ends once")
+  @Test("D9: if a getter on its path throws, a registration is made or not, and ends once")
   func path() {
     let ward = deaths.make()
     object.pointee.ward = ward
@@ -196,7 +198,7 @@ import Testing
     end(alsoDead: 1)
   }
 
-  @Test("D9: where a getter on its path throws, a registration leaves no memory behind")
+  @Test("D9: if a getter on its path throws, a registration leaks no memory")
   func memory() async {
     await #expect(processExitsWith: .success) {
       let deaths = Deaths()
@@ -226,7 +228,7 @@ import Testing
     object.release()
   }
 
-  @Test("C5 D9: an initial call that throws ends all keys that are registered with its own")
+  @Test("C5 D9: an initial call that throws ends all keys registered with it")
   func group() {
     trap.pointee.final = 7
     var handle: OpaquePointer?
@@ -241,7 +243,7 @@ import Testing
   }
 
   @Test(
-    "D9: an observer object that throws is not held any longer",
+    "D9: an observer object that throws is no longer retained",
     arguments: [[], .KVO_PRIOR, .KVO_INITIAL] as [kvo_options])
   func observerObject(_ options: kvo_options) {
     let observer = make(throwing_watcher.self)
@@ -263,7 +265,7 @@ import Testing
     end(alsoDead: 1)
   }
 
-  @Test("D9: by key, the value on its way is given back", arguments: [true, false])
+  @Test("D9: an exception in a set by key releases the value", arguments: [true, false])
   func byKey(_ observed: Bool) {
     let log = Recorder()
     if observed { log.observe(object.object, "ward", .KVO_OLD) }
@@ -297,7 +299,7 @@ import Testing
     end()
   }
 
-  @Test("D9: a will by hand that throws leaves no pair open, a did that throws neither")
+  @Test("D9: a manual will or did that throws leaves no pair open")
   func byHand() {
     let log = Recorder()
     let handle = observe("reading", [.KVO_PRIOR, .KVO_OLD])
@@ -322,7 +324,7 @@ import Testing
     end()
   }
 
-  @Test("D9 M4: what was changed in a body is told before an exception that leaves it passes on")
+  @Test("D9 M4: changes of a body are delivered before an exception that leaves it passes on")
   func coalesced() {
     let log = Recorder()
     log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
@@ -335,7 +337,7 @@ import Testing
     end()
   }
 
-  @Test("D9 M4: an observer that throws when a batch is told, or before, leaves none behind")
+  @Test("D9 M4: an observer that throws in or before a batch's delivery leaves no batch behind")
   func thrownInBatch() {
     let log = Recorder()
     let handle = observe("reading", .KVO_PRIOR)
@@ -354,7 +356,7 @@ import Testing
   }
 
   @Test(
-    "D9 D7: a will by hand whose prior call drops the object and throws leaves nothing of either")
+    "D9 D7: a manual will whose prior call drops the object and throws leaks neither")
   func droppedByHandThenThrown() {
     let handle = observe("reading", .KVO_PRIOR)
     trap.pointee.prior = 7
@@ -366,7 +368,7 @@ import Testing
     trap.deallocate()
   }
 
-  @Test("D9: a will whose pair the prior call has ended already is not taken back once more")
+  @Test("D9: a will whose pair the prior call has already ended is not undone again")
   func endedByHandThenThrown() {
     let log = Recorder()
     log.observe(object.object, "reading", [.KVO_PRIOR, .KVO_NEW]) { [object] call in
@@ -413,7 +415,8 @@ import Testing
   }
 
   @Test(
-    "P4 D9: what ends with a collection may change other objects, and throw", arguments: [0, 7])
+    "P4 D9: values released with a collection may change other objects, and throw",
+    arguments: [0, 7])
   func values(_ thrown: CInt) {
     let account = make(account.self)
     let branch = deaths.make()
@@ -429,7 +432,7 @@ import Testing
     end(alsoDead: 2)
   }
 
-  @Test("D9: where deallocs of owned objects throw, all of them die, and what comes after")
+  @Test("D9: where deallocs of owned objects throw, all of them die, and later ones too")
   func deallocsOfElements() {
     let elements = (0..<3).map { _ in makeDying() }
     let last = deaths.make()
@@ -454,7 +457,7 @@ import Testing
     end()
   }
 
-  @Test("D9: caught inside a callback, it leaves the change around it as it was")
+  @Test("D9: caught inside a callback, it leaves the outer change unchanged")
   func caughtInside() {
     let log = Recorder()
     let inner = make(thrower.self)
@@ -495,7 +498,7 @@ import Testing
     end()
   }
 
-  @Test("D9: an observer that drops the object and throws leaves nothing of either")
+  @Test("D9: an observer that drops the object and throws leaks neither")
   func dropsObject() {
     let handle = observe("reading", [.KVO_OLD, .KVO_NEW])
     trap.pointee.final = 7
@@ -508,7 +511,7 @@ import Testing
   }
 
   @Test(
-    "D9: an exception of the program's own code lets go of what has been read, made and held",
+    "D9: an exception of the program's code releases what was read, made and held",
     arguments: faulty_use.all)
   func faulty(_ use: faulty_use) {
     var throwing: Int32 = 0
@@ -518,7 +521,7 @@ import Testing
     object.release()
   }
 
-  @Test("D9: an exception of the program's own code leaves no memory behind")
+  @Test("D9: an exception of the program's code leaks no memory")
   func memoryOfFaulty() async {
     await #expect(processExitsWith: .success) {
       let uses: [faulty_use] = [.FAULTY_PROXY_ALONG_PATH, .FAULTY_SNAPSHOT]
@@ -550,7 +553,7 @@ import Testing
     expectEqual(thrown_by_add_observer(object.object, observer.object, "reading", options), 0)
   }
 
-  @Test("D9: an exception of a setter at the end of a key path lets go of the objects on the way")
+  @Test("D9: an exception of a setter at the end of a key path releases the objects on the path")
   func setterOfPath() {
     let last = make(thrower.self)
     last.pointee.base.deaths = deaths.counter

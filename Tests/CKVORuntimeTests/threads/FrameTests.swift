@@ -4,14 +4,15 @@ import Expectations
 import TestSupport
 import Testing
 
-/// I1, I4: what changes and threads leave behind. What is looked through is what is open now.
+/// I1, I4: what changes and threads leave behind. Only open changes are searched.
 @Suite struct FrameTests {
   @Test("I1: a removal does not look at threads that have ended")
   func endedThreads() async {
     await #expect(processExitsWith: .success) { precondition(records_after_threads(6) == 0) }
   }
 
-  @Test("I1: it looks at a thread that has ended in a change until another has ended that")
+  @Test(
+    "I1: a removal looks at a thread that ended in a change until another has ended that change")
   func endedInChange() async {
     await #expect(processExitsWith: .success) {
       let left = records_of_suspended_change()
@@ -20,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "I4: changes that overlap take room for those that are open, not for those that were",
+    "I4: overlapping changes take memory for the open ones only",
     arguments: [(3, 1), (16, 1), (100, 7)])
   func overlapping(open: Int, blocks: Int) {
     let most = Locked(0)
@@ -32,12 +33,12 @@ import Testing
     expect(most.withLock { $0 } <= blocks + 1)
   }
 
-  @Test("I4: the same where another thread ends them than began them")
+  @Test("I4: also where another thread ends the changes than began them")
   func endedElsewhere() {
     expect(frames_of_changes_ended_elsewhere(1_000) <= 2)
   }
 
-  @Test("D7: a change that ends above others of which some have ended is told, and ends")
+  @Test("D7: a change below others of which some have ended is delivered, and ends")
   func endsAboveHoles() {
     let objects = (0..<40).map { _ in make(gauge.self) }
     let log = Recorder()

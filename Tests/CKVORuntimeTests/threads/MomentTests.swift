@@ -3,30 +3,31 @@ import CKVORuntime
 import Expectations
 import Testing
 
-/// I1 and I2 at the moment that counts, in which gates hold a thread: these fail whenever the rule
-/// is broken, however threads meet.
+/// I1 and I2 at the critical moment, at which gates hold a thread. These tests fail whenever the rule is broken,
+/// whatever the scheduling.
 @Suite struct MomentTests {
-  @Test("I1: what a call on another thread may use stays until it is over, and is freed then")
+  @Test("I1: what a call on another thread may use lives until it is over, and is freed then")
   func endBesideCall() {
     expect(moment_end_waits_for_call())
   }
 
   @Test(
-    "C4 C5: what waited for a call is told of its end in a child when next something ends",
+    "C4 C5: in a forked child, `ended` calls that waited for a call are made at the next removal",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func endInChild() {
     expect(moment_child_tells_what_waited())
   }
 
   @Test(
-    "I1 C5: whoever owns an object waits for the calls of others",
+    "I1 C5: a removal waits for other threads' calls, whichever thread owns the object",
     arguments: [MOMENT_OF_CHANGE, MOMENT_OF_PATH, MOMENT_OF_DERIVED_KEY, MOMENT_OF_INITIAL])
   func endByOwner(call: moment_call) {
     expect(moment_owner_waits_for_call(call))
   }
 
-  // In a process of its own: of threads that end and begin, each takes the last one's record.
-  @Test("I1 C5: nor does it end anything early while it tells what another thread has begun")
+  // In a process of its own, because each new thread must reuse the record of the last one that ended.
+  @Test(
+    "I1 C5: nor does it free anything early while it delivers a change another thread has begun")
   func endInCarriedCall() async {
     await #expect(processExitsWith: .success) {
       let ends = moment_end_in_carried_call()
@@ -40,22 +41,23 @@ import Testing
   }
 
   #if DEBUG
-    // In a process of its own: what is reported is the test's.
-    @Test("C8 D1: many are told of a change, or that memory is out, whichever allocation fails")
+    // In a process of its own, because the test checks all its reports.
+    @Test(
+      "C8 D1: many observers are notified, or memory is reported out, whichever allocation fails")
     func manyWithoutMemory() async {
       await #expect(processExitsWith: .success) {
         precondition(moment_many_told_without_memory())
       }
     }
 
-    @Test("C5 C8: without memory for several keys, others of the keys may end meanwhile")
+    @Test("C5 C8: without memory for several keys, others of the keys may end during the call")
     func severalWithoutMemory() {
       expect(moment_several_without_memory())
     }
   #endif
 
   @Test(
-    "I1: where the kernel has refused its barrier, it stays likewise",
+    "I1: once the kernel has refused membarrier, the runtime does not ask it again",
     .enabled(
       if: fixture_can_fork() && system_can_harden(),
       "the thread sanitizer follows no forks, or the kernel has no seccomp"))
@@ -66,13 +68,13 @@ import Testing
   }
 
   @Test(
-    "I1: a child that is forked while a class is defined may define others",
+    "I1: a child forked while a class is being defined may define others",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkInDefinition() {
     expect(moment_fork_in_definition())
   }
 
-  @Test("I2: a set that another thread begins when invalidate has returned is not told")
+  @Test("I2: a set that another thread begins after invalidate has returned is not delivered")
   func setAfterInvalidation() {
     expectEqual(moment_calls_after_invalidation(), 0)
   }

@@ -4,10 +4,10 @@ import Expectations
 import TestSupport
 import Testing
 
-/// I1, and C4 and C5 between threads: everything at once on the same objects and keys. The counts
-/// are exact, and no call comes after its registration has ended.
+/// I1, and C4 and C5 between threads: everything at once on the same objects and keys. The counts are exact, and no
+/// call is made after its registration has ended.
 @Suite(.serialized, .recording) struct ThreadTests {
-  @Test("I1: n sets on m threads are n times m calls of an observer that was there throughout")
+  @Test("I1: n sets on m threads make n times m calls of an observer registered throughout")
   func exactCount() {
     let object = make(gauge.self)
     let steady = Probe()
@@ -34,7 +34,7 @@ import Testing
     expectEqual(kvo_isa(object.object), gauge_class())
   }
 
-  @Test("I1: pairs by hand and sets by key are counted exactly as well")
+  @Test("I1: manual pairs and sets by key are counted exactly as well")
   func exactCountOfAllKinds() {
     let object = make(gauge.self)
     let steady = Probe()
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("I1: the first observers of a class's objects may come on several threads at once")
+  @Test("I1: objects of one class may get their first observers on several threads at once")
   func firstObservers() throws {
     for round in 0..<30 {
       let cls = try require(
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("I1: of several threads that remove one registration, one does")
+  @Test("I1: if several threads remove one registration, one of them does")
   func oneRemoval() {
     let object = make(gauge.self)
     let observer = make(watcher.self)
@@ -136,7 +136,7 @@ import Testing
     expectEqual(kvo_isa(object.object), gauge_class())
   }
 
-  @Test("C5: token, removal of all and death at once end a registration once")
+  @Test("C5: invalidation, removal of all and death at once end a registration once")
   func endsAtOnce() {
     for _ in 0..<300 {
       let deaths = Deaths()
@@ -218,7 +218,7 @@ import Testing
     turn.deallocate()
   }
 
-  @Test("C4 I1: an observer that dies while it is told is told to the end, and not again")
+  @Test("C4 I1: an observer that dies in its call finishes the call, and is not called again")
   func deathWhileTold() {
     for _ in 0..<200 {
       let object = make(gauge.self)
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test("A4 I1: a method may be replaced while other threads set and are told")
+  @Test("A4 I1: a method may be replaced while other threads set and deliver")
   func replacingWhileSetting() throws {
     let cls = try require(
       kvo_class_create("CReplacing", gauge_class(), MemoryLayout<gauge>.size, nil))
@@ -300,13 +300,13 @@ import Testing
   }
 
   @Test(
-    "I3: a thread that begins while another sets tells its own change, whose record it may have")
+    "I3: a thread that begins during another's set delivers its own change")
   func recordsApart() {
     let object = make(disturbed.self)
     let log = Recorder()
     log.observe(object.object, "value", .KVO_NEW)
     let shared = Shared(object)
-    onThreads(1) { _ in disturbed_setValue(shared.value, 1) }  // ends, and leaves its record
+    onThreads(1) { _ in disturbed_setValue(shared.value, 1) }  // ends, and leaves its record for reuse
     onThreads(1) { _ in
       shared.value.interrupt(.DISTURBED_BEFORE_STORE) {
         disturbed_setValue(shared.value, 2)
@@ -320,7 +320,7 @@ import Testing
   }
 
   @Test(
-    "I3: initial tells who registers on another thread what was, and the change under way the rest",
+    "I3: an initial call has the old value, and a change on another thread delivers the rest",
     arguments: Begun.allCases, [[], .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options])
   func registersDuringChange(_ begun: Begun, _ options: kvo_options) {
     let object = make(gauge.self)
@@ -353,7 +353,7 @@ import Testing
     object.release()
   }
 
-  @Test("I3: initial tells what a setter has stored, or its change finds the registration")
+  @Test("I3: an initial call has the stored value, or its change finds the registration")
   func nothingMissed() {
     expectEqual(late_store_missed_values(500), 0)
   }

@@ -3,8 +3,8 @@ import Expectations
 import SignatureFixtures
 import Testing
 
-/// A3: every type that C and libffi can express is observed exactly; every other is refused.
-/// Serialised, as the fixtures keep their case's state in one place.
+/// A3: every type that C and libffi can express is observed exactly, and every other type is refused. Serialised,
+/// because the fixtures keep their case's state in one place.
 @Suite(.serialized) struct SignatureTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let index: Int
@@ -19,7 +19,7 @@ import Testing
     Case(index: $0, name: String(cString: refusal_case_name($0)))
   }
 
-  @Test("A3: there are cases enough to speak of any signature")
+  @Test("A3: the tests have enough cases to cover any signature")
   func enough() {
     expect(Self.cases.count >= 30)
     expect(Self.refusals.count >= 5)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "A3: what an encoding can't tell is refused, and the class is as it was",
+    "A3: a type that an encoding can't express is refused, and leaves the class unchanged",
     arguments: refusals)
   func refused(_ sample: Case) {
     let failure = failureText { refusal_case_run(sample.index, $0, $1) }

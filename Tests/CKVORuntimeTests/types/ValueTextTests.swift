@@ -4,9 +4,9 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Values by themselves: what they are described as, and where the bytes of unusual types lie.
+/// Values: their descriptions, and where the bytes of unusual types are stored.
 @Suite(.recording) struct ValueTextTests {
-  @Test("scalars are described with as few digits as tell them from their neighbours")
+  @Test("scalars are described with the fewest digits that distinguish them")
   func scalarText() {
     let object = make(scalars.self)
     defer { object.release() }
@@ -45,7 +45,7 @@ import Testing
     crew.end()
   }
 
-  @Test("a description is cut at the end of the buffer, and tells its whole length")
+  @Test("a description is truncated to the buffer, and returns its full length")
   func cutText() {
     let crew = Crew()
     let ada = crew.make()
@@ -61,7 +61,7 @@ import Testing
     crew.end()
   }
 
-  @Test("what a change has no value for is described like nil, at any capacity")
+  @Test("a value that a change lacks is described like nil, at any capacity")
   func noText() {
     for capacity in 0...5 {
       let (text, length) = described(nil, capacity: capacity)
@@ -85,7 +85,7 @@ import Testing
     crew.end()
   }
 
-  @Test("values of a binding's type lie as that type demands, however large or aligned it is")
+  @Test("values of a binding's type are stored with its alignment, however large")
   func alignment() {
     for (size, alignment) in [(8, 8), (24, 16), (32, 32), (16, 64), (200, 128)] {
       let type = makeType(size: size, alignment: alignment)

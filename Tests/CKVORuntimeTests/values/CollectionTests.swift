@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Stored collections of C, which key-value coding takes and gives (B7), and values that are
-/// collections of either sort.
+/// C's stored collections, which key-value coding accepts and returns (B7), and values that are collections of C or a
+/// binding.
 @Suite(.recording) struct CollectionTests {
   @Test(
     "B7: an array keeps order and repeats, a set and an ordered set keep the first of equal ones")
@@ -33,7 +33,7 @@ import Testing
     expect(Many(ints: 0..<0).last.hasPrefix("KVO_INDEX_OUT_OF_BOUNDS"))
   }
 
-  @Test("B7: in a set every equal value is found, whatever its type, among few and among many")
+  @Test("B7: a set finds every equal value, whatever its type, with few and many members")
   func equalValuesAreFound() {
     let same: [[Value]] = [
       [.int(1), .bool(true), .double(1)], [.int(0), .bool(false), .double(-0.0)],
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("B7: NaN is a member of a set once, of whatever type and bits", arguments: [2, 20])
+  @Test("B7: NaN is in a set once, whatever its type and bits", arguments: [2, 20])
   func notANumber(_ count: Int) {
     let values = (0..<count).map { Value.double($0 % 2 == 0 ? .nan : -.nan) }
     for kind in [kvo_collection_kind.KVO_SET, .KVO_ORDERED_SET] {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("B7: objects are equal by identity, and live as long as a collection holds them")
+  @Test("B7: objects are equal by identity, and are retained by a collection")
   func objects() {
     let deaths = Deaths()
     var marks: [UnsafeMutablePointer<tracked>] = (0..<12).map { deaths.make(mark: $0) }
@@ -138,7 +138,7 @@ import Testing
     withExtendedLifetime(many) { expectEqual(many.snapshot?.object, many.object) }
   }
 
-  @Test("B7: values that are no collection have no elements")
+  @Test("B7: values that are not collections have no elements")
   func otherValues() {
     for value in [Value.nil, .int(1), .string("a")] {
       value.withValue { value in
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("B7: a binding's collection is read by its operations, and equals one of the runtime")
+  @Test("B7: a binding's collection is read by its operations, and equals one of the runtime's")
   func bindingCollections() {
     var value = kvo_value()
     var element = kvo_value()
@@ -167,7 +167,7 @@ import Testing
     expect(kvo_value_equal(&value, &same) && kvo_value_equal(&same, &value))
   }
 
-  @Test("B7: a binding's values are found by its hash, its number, or by comparing all")
+  @Test("B7: a binding's values are found by hash, by number, or by comparing all")
   func bindingElements() {
     for sort in [token_sort.TOKEN_BARE, .TOKEN_HASHED, .TOKEN_NUMBER] {
       let set = Many(.KVO_SET, elements: (0..<100).map { token(sort, $0 % 50) })
@@ -218,7 +218,8 @@ import Testing
     }
   }
 
-  @Test("C9: a collection can't be observed, stored or proxy; the error says what to observe")
+  @Test(
+    "C9: a collection can't be observed, stored or proxy; the error says what to observe instead")
   func notObservable() {
     let object = makeShelf(.mutableArray, [1])
     defer { object.release() }
@@ -241,7 +242,7 @@ import Testing
     }
   }
 
-  @Test("C9: the classes of collections are below one class")
+  @Test("C9: the classes of collections share one superclass")
   func classes() {
     for many in [Many(ints: 0..<1), Many(.KVO_SET, ints: 0..<1)] {
       many.lend {
@@ -274,7 +275,7 @@ private func nestedArray(_ depth: Int) -> Many {
   return inner
 }
 
-/// A value that needs no ending, as long as the array is there.
+/// A value that needs no destruction and is valid while the array exists.
 private func borrowed(_ array: Many) -> kvo_value {
   var value = kvo_value_object(array.object)
   let copy = value
@@ -288,7 +289,7 @@ private func described(_ many: Many) -> String {
   return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Runs it on a thread with a stack of 512 KB, the least that systems give threads by default.
+/// Runs `body` on a thread with a stack of 512 KB, the smallest default of any system.
 private func onSmallStack(_ body: () -> Void) {
   withoutActuallyEscaping(body) { body in
     var attributes = pthread_attr_t()

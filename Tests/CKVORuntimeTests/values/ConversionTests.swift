@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// B2's second half: what becomes of a value on its way into a property of another type.
+/// B2's second half: converting a value to a property of another type.
 @Suite(.recording) struct ConversionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let key: String
@@ -53,7 +53,7 @@ import Testing
     Case("text", .string("grüße"), "grüße"), Case("text", .string(""), ""),
   ]
 
-  @Test("D4: what a change lacks reads as nothing: values and indexes of NULL")
+  @Test("D4: values and indexes that a change lacks read as null")
   func missing() {
     expect(
       !kvo_value_get_bool(nil) && kvo_value_get_int(nil) == 0 && kvo_value_get_double(nil) == 0)
@@ -134,14 +134,15 @@ import Testing
     ("pointer", .string("x"), "pointer, not string"),
   ]
 
-  @Test("B2: the error says what the key takes, and what it was given", arguments: types)
+  @Test(
+    "B2: the error names the type that the key takes and the type it was given", arguments: types)
   func mismatchedTypes(_ key: String, _ value: Value, _ types: String) {
     let object = make(scalars.self)
     defer { object.release() }
     expect(set(object.object, key, value).message.hasSuffix("of CScalars takes \(types)."))
   }
 
-  // MARK: Values by themselves
+  // MARK: Values
 
   static let equals: [(Value, Value, Bool)] = [
     (.int(1), .int(1), true), (.int(1), .double(1), true), (.int(1), .bool(true), true),
@@ -152,7 +153,7 @@ import Testing
     (.point(1, 2), .point(2, 1), false),
   ]
 
-  @Test("B2: values are equal by worth among numbers, else by type and contents", arguments: equals)
+  @Test("B2: numbers are equal by value, others by type and contents", arguments: equals)
   func equality(_ first: Value, _ second: Value, _ equal: Bool) {
     first.withValue { a in
       second.withValue { b in
@@ -180,7 +181,7 @@ import Testing
     kvo_value_destroy(&copy)
   }
 
-  @Test("B2: a value too large to lie inline is kept whole")
+  @Test("B2: a value too large to be stored inline is kept whole")
   func largeStruct() throws {
     let type = try require(kvo_type_for_encoding("{large=[9d]}", nil))
     expectEqual(type.pointee.size, 72)
@@ -195,7 +196,7 @@ import Testing
     kvo_value_destroy(&copy)
   }
 
-  @Test("B2: a value holds its object")
+  @Test("B2: a value retains its object")
   func objectIsRetained() {
     let deaths = Deaths()
     let object = deaths.make()
@@ -207,7 +208,7 @@ import Testing
     expectEqual(deaths.count, 1)
   }
 
-  @Test("B2: reading a value as what it is not gives zero or NULL")
+  @Test("B2: reading a value as another type gives zero or NULL")
   func readingAsOther() {
     Value.string("12").withValue {
       expectEqual(kvo_value_get_int($0!), 0)
@@ -232,7 +233,7 @@ import Testing
     kvo_value_destroy(&target)
   }
 
-  @Test("B2: a description is cut to the room there is and always ends")
+  @Test("B2: a description is truncated to the buffer and always terminated")
   func describing() {
     Value.string("abcdefgh").withValue { value in
       var buffer = [CChar](repeating: 1, count: 4)

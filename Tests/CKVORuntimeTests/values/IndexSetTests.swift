@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("H1: whatever is added in whatever order, an index set is the set of it")
+  @Test("H1: indexes added in any order make the same index set")
   func againstSwift() {
     var random = Random(seed: 7)
     for _ in 0..<300 {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("H1: the n-th index is found among many ranges, in whatever order they came")
+  @Test("H1: the n-th index is found among many ranges, added in any order")
   func nth() {
     let set = kvo_index_set_create()!
     let starts = Array(0..<500)
@@ -48,13 +48,13 @@ import Testing
     let expected = starts.flatMap { [$0 * 4, $0 * 4 + 1] }
     expectEqual((0..<1000).map { kvo_index_set_index(set, $0) }, expected)
     expectEqual(kvo_index_set_index(set, 1000), notFound)
-    // What two ranges become one by.
+    // Indexes that join two ranges.
     expect(kvo_index_set_add_range(set, 2, 2))
     expectEqual((0..<7).map { kvo_index_set_index(set, $0) }, [0, 1, 2, 3, 4, 5, 8])
     kvo_index_set_destroy(set)
   }
 
-  @Test("H1: what reaches beyond the last possible index is refused and changes nothing")
+  @Test("H1: indexes beyond the last possible one are refused and change nothing")
   func limits() {
     expect(kvo_index_set_create_range(notFound, 1) == nil)
     withIndexes([(Int.max - 1)..<Int.max]) { set in
@@ -72,7 +72,7 @@ import Testing
     (0..<kvo_index_set_count(set)).map { kvo_index_set_index(set, $0) }
   }
 
-  /// A copy is equal, and no longer when an index is added to it.
+  /// A copy is equal until an index is added to it.
   private static func expectEqualCopy(of set: OpaquePointer, adding index: Int) {
     let copy = kvo_index_set_copy(set)!
     expect(kvo_index_set_equal(set, copy) && indexes(set) == indexes(copy))

@@ -66,8 +66,8 @@ static void count_misuse(const char *message) {
   fuzz_misuses++;
 }
 
-// Makes the classes of the graph, of collections and of proxies: as any class of a program's, these
-// stop it if memory is out when they are first used.
+// Makes the classes of the graph, of collections and of proxies. Like any class of a program, they stop it if memory
+// is out when they are first used.
 static void make_classes(void) {
   kvo_object *node = kvo_object_create(graph_node_class());
   FUZZ_REQUIRE(node);
@@ -77,8 +77,8 @@ static void make_classes(void) {
   kvo_object_release(node);
 }
 
-// What libFuzzer writes of inputs that fail goes beside the program, not into the current folder,
-// which may be of the sources. Later arguments are heard instead.
+// libFuzzer writes failing inputs beside the program, not into the current folder, which may be the sources. Later
+// arguments take precedence.
 static void keep_failures_beside(int *argc, char ***argv) {
   static char prefix[4096];
   static char *arguments[64];
@@ -86,7 +86,7 @@ static void keep_failures_beside(int *argc, char ***argv) {
   snprintf(prefix, sizeof prefix, "-artifact_prefix=%s-", (*argv)[0]);
   arguments[0] = (*argv)[0];
   arguments[1] = prefix;
-  memcpy(arguments + 2, *argv + 1, (size_t)*argc * sizeof **argv); // with the null at the end
+  memcpy(arguments + 2, *argv + 1, (size_t)*argc * sizeof **argv); // including the terminator
   ++*argc;
   *argv = arguments;
 }

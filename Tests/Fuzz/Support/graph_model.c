@@ -4,8 +4,8 @@
 
 enum { TERMS = 2 };
 
-// As fixture_graph has them. A derived number is the sum of what it reads, nil counting 0, a
-// derived link the first that is there.
+// The dependencies of fixture_graph. A derived number is the sum of its sources, with nil as 0; a derived link is the
+// first of its sources that is not nil.
 typedef struct key_description {
   const char *name;
   model_kind kind;
@@ -51,7 +51,7 @@ static const key_description *find_key(const char *name, size_t length) {
 static const key_description *key_named(const char *name) { return find_key(name, strlen(name)); }
 static size_t length_of_component(const char *path) { return strcspn(path, "."); }
 
-// What is behind the first component; "" if nothing is.
+// The part of the path after its first component, or "".
 static const char *behind(const char *path) {
   const char *end = path + length_of_component(path);
   return *end ? end + 1 : end;
@@ -187,7 +187,7 @@ static model_value read_key(graph_node *node, const char *path) {
   return key->reads[0] ? read_derived(node, key) : read_stored(node, path);
 }
 
-// A key read on a collection is read on its elements. Of numbers there is no room for several.
+// A key read on a collection maps over its elements. A model value can hold only one number.
 static model_value map(const model_value *list, const char *path) {
   const key_description *key = find_key(path, length_of_component(path));
   model_value mapped = {.kind = key && key->kind == MODEL_NODE ? list->kind : MODEL_UNKNOWN};
@@ -232,7 +232,7 @@ static model_value average(const model_value *list, const char *path) {
   return result;
 }
 
-// Nil is an error. What is united of a set is in no order.
+// Nil is an error. A union over a set has no order.
 static model_value unite(const model_value *list, bool is_distinct, const char *path) {
   bool is_set = list->kind == MODEL_SET;
   model_value result = {.kind = is_set && is_distinct ? MODEL_SET : MODEL_ARRAY};
@@ -274,7 +274,7 @@ bool model_is_whole(const char *path) {
   return length && *path != '.' && path[length - 1] != '.' && !strstr(path, "..");
 }
 
-// Whether there is an operator that the model does not know, or one without what it works on.
+// Whether the path has an unknown operator, or one without its key path.
 static bool has_odd_operator(const char *path) {
   static const char *const known[] = {
       "@count", "@sum", "@avg", "@min", "@max", "@unionOfObjects", "@distinctUnionOfObjects"};
@@ -327,9 +327,9 @@ bool model_maps(graph_node *node, const char *path) {
   return is_collection(&value) && *path && *path != '@';
 }
 
-// MARK: Reaching
+// MARK: Reachability
 
-// The derived keys on the way here: one that depends on itself leads nowhere.
+// The derived keys visited so far: a key that depends on itself leads nowhere.
 typedef struct dependent {
   const graph_node *node;
   const key_description *key;
@@ -392,7 +392,7 @@ static bool is_affected(const key_description *key, const char *by) {
   return false;
 }
 
-// How many keys it takes to come from one to another.
+// The number of dependencies between one key and another.
 static int level(const char *key, const char *affected, int depth) {
   int least = MODEL_UNRANKED;
   if (!strcmp(key, affected)) return depth;

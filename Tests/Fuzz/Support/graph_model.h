@@ -1,5 +1,5 @@
-/// What the rules say of graph nodes, in the plainest way: what a key path leads to, and whether a
-/// change reaches who observes it. Storage is read, nothing is kept, and the runtime is not asked.
+/// A naive model of the rules for graph nodes: where a key path leads, and which observers a change reaches. It reads
+/// storage only, caches nothing, and never calls the runtime.
 #ifndef GRAPH_MODEL_H
 #define GRAPH_MODEL_H
 
@@ -14,14 +14,14 @@ typedef enum model_kind {
   MODEL_ARRAY,
   MODEL_SET,
   MODEL_ERROR,
-  MODEL_UNKNOWN ///< more than there is room for, or what the model does not know
+  MODEL_UNKNOWN ///< too large, or outside the model
 } model_kind;
 
 typedef struct model_value {
   model_kind kind;
   double number;
-  bool is_integer;               ///< of numbers
-  graph_node *nodes[MODEL_ROOM]; ///< borrowed, NULL is nil; of a node the first
+  bool is_integer;               ///< for numbers
+  graph_node *nodes[MODEL_ROOM]; ///< borrowed, NULL is nil; a single node is the first
   size_t count;
 } model_value;
 
@@ -29,33 +29,32 @@ model_value model_of_node(graph_node *node);
 /// The elements of a stored collection.
 model_value model_of_collection(kvo_collection *collection);
 bool model_equal(const model_value *a, const model_value *b);
-/// Whether a value is what the model says. What the model does not know, and what there is no
-/// memory to look at, is.
+/// Whether a value is the expected one. True for a value that is outside the model, or can't be read for lack of
+/// memory.
 bool model_matches(const model_value *expected, const kvo_value *value);
 /// The elements of `all` that are, or are not, in `others`.
 model_value model_filter(const model_value *all, const model_value *others, bool wanted);
 
-/// Whether no component is empty.
+/// Whether the path has no empty component.
 bool model_is_whole(const char *path);
-/// Whether the path comes to an empty component, or goes on through a collection without an
-/// operator.
+/// Whether the path has an empty component, or goes on through a collection without an operator.
 bool model_is_broken(graph_node *node, const char *path);
 bool model_maps(graph_node *node, const char *path);
-/// What a key path leads to, nil where it is broken, an error if there is no such thing.
+/// The value at the end of a key path: nil where it is broken, an error if it can't exist.
 model_value model_read(graph_node *node, const char *path);
-/// What the path leads to but for its last component.
+/// The object that has the path's last key.
 model_value model_read_owner(graph_node *node, const char *path);
-/// Whether the path stands at a key of an object, which it leads through or depends on.
+/// Whether the path goes through, ends at, or depends on the key of the node.
 bool model_reaches(graph_node *root, const char *path, const graph_node *node, const char *key);
 
-/// Whether a key is a link or a collection: where paths lead changes with it.
+/// Whether a key is a link or a collection. Changing it moves paths.
 bool model_leads_on(const char *key);
-/// Whether setters tell of the key.
+/// Whether the key's setter notifies.
 bool model_is_automatic(const char *key);
 /// Whether the key is a number in storage.
 bool model_is_stored_number(const char *key);
-/// Where among the keys of one object that a change of `key` affects another one comes, by levels
-/// and then by name; MODEL_UNRANKED if it is not affected by way of that object alone.
+/// The position of a key in the order of keys that a change of `key` affects: by level, then by name. MODEL_UNRANKED
+/// if it is not affected within one object.
 int model_rank(const char *key, const char *affected);
 
 #endif

@@ -49,8 +49,7 @@ ledger_entry *ledger_find(const graph_node *object, const graph_node *observer, 
 
 // MARK: Changes
 
-// Memory has run out. If the runtime has told so, as it tells of misuse, paths are not followed
-// from there on.
+// Whether memory has run out. If the runtime has reported this as misuse, paths are no longer followed.
 static bool is_short(void) {
   if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
   return fuzz_ledger.is_short || fuzz_memory_is_out();
@@ -62,7 +61,7 @@ static bool is_stale(void) {
   return false;
 }
 
-// Whether it can't be said who is told.
+// Whether it is unknown which observers must be called.
 static bool is_unsure(void) { return is_short() || is_stale(); }
 
 static ledger_set reached(const graph_node *node, const char *key) {
@@ -76,7 +75,7 @@ static ledger_set reached(const graph_node *node, const char *key) {
 
 bool ledger_has_observers(const graph_node *node, const char *key) { return reached(node, key); }
 
-// An automatic change of the same key that is open: this one joins it.
+// The open automatic change of the same key, which this change joins, or NULL.
 static ledger_change *joined_by(const ledger_change *change) {
   for (ledger_change *outer = fuzz_ledger.top; outer; outer = outer->outer)
     if (outer->is_automatic && outer->is_open && outer->node == change->node &&
@@ -85,7 +84,7 @@ static ledger_change *joined_by(const ledger_change *change) {
   return NULL;
 }
 
-// Keys of one handle are one observer.
+// The keys of one handle count as one observer.
 static ledger_entry *observer_of(const ledger_entry *entry) {
   size_t index = (size_t)((entry->group ? entry->group : entry) - fuzz_ledger.entries);
   return &fuzz_ledger.entries[index];
@@ -130,7 +129,7 @@ void ledger_pop(ledger_change *change) {
   fuzz_ledger.top = change->outer;
 }
 
-// What is told of the mutation of a to-many key.
+// Records the elements that a mutation of a to-many key removed and inserted.
 static void read_mutation(ledger_change *change) {
   model_value after = model_read(change->node, change->key);
   if (after.kind == MODEL_SET) {
@@ -142,7 +141,7 @@ static void read_mutation(ledger_change *change) {
   }
 }
 
-// The change has been made, and nobody has been told of it.
+// The change has been made, and no observer has been called for it yet.
 static void begin_finals(ledger_change *change) {
   ledger_set still = reached(change->node, change->key);
   change->has_begun_finals = true;
@@ -159,13 +158,13 @@ static void begin_finals(ledger_change *change) {
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
-// Whether it is a mutation for those who observe the path: it ends with the key.
+// Whether observers of the path get it as a mutation, because the path ends with the key.
 static bool is_mutation(const ledger_change *change, const ledger_entry *entry) {
   const char *dot = strrchr(entry->path, '.'), *last = dot ? dot + 1 : entry->path;
   return change->kind != KVO_SETTING && !strcmp(last, change->key);
 }
 
-// Distinct compares settings. Whether that must leave it out, and whether it may.
+// Whether distinct, which compares settings, must drop the change for this entry, or, with `may_be`, whether it may.
 static bool is_left_out(const ledger_change *change, const ledger_entry *entry, bool may_be) {
   const model_value *old = &change->old[entry - fuzz_ledger.entries];
   const model_value *new = &change->new[entry - fuzz_ledger.entries];
@@ -176,7 +175,7 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
   return model_equal(old, new);
 }
 
-// A change that has passed an observer over is as if it had not begun.
+// A change that distinct dropped for an observer counts as not begun.
 static void take_back(const ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
@@ -185,14 +184,14 @@ static void take_back(const ledger_change *change) {
   }
 }
 
-// An observer's calls do not tell which of its registrations they are of.
+// A call of an observer object does not say for which of its equal registrations it is.
 static bool are_alike(const ledger_entry *one, const ledger_entry *other) {
   return one->observer && one->object == other->object && one->observer == other->observer &&
          one->context == other->context && !strcmp(one->path, other->path);
 }
 
-// Whether one is alike that has been told and that distinct might have left out: as many as there are
-// that had to be told and were not.
+// Whether equal entries that were called, though distinct might have dropped them, make up for those that had to be
+// called and were not.
 static bool is_stood_for(const ledger_change *change, const ledger_entry *entry) {
   size_t missing = 0, spare = 0;
   for (size_t i = 0; i < change->known; i++) {
@@ -234,8 +233,7 @@ static void check_initial(ledger_entry *entry, const kvo_change *change) {
   check_value(kvo_change_get_new(change), &now, entry->options & KVO_NEW);
 }
 
-// Those of one path are called in their order, those who observe the changed object's keys by level
-// and name.
+// Entries of one path are called in order of registration, observers of the changed object's keys by level and name.
 static void check_order(const ledger_change *change, const ledger_entry *entry, bool is_prior) {
   int rank = entry->object == change->node ? model_rank(change->key, entry->path) : MODEL_UNRANKED;
   for (size_t i = 0; i < change->known; i++) {
@@ -280,7 +278,7 @@ static void check_change(ledger_change *change, const ledger_entry *entry, const
   FUZZ_REQUIRE(!is_prior || (entry->options & KVO_PRIOR && !change->has_begun_finals));
   if (!is_prior && !change->has_begun_finals) begin_finals(change);
   change->is_open = is_prior;
-  bool is_lost = change->lost & bit(entry); // whether it had to be told is not asked
+  bool is_lost = change->lost & bit(entry); // this entry need not be called
   if (!is_unsure()) {
     FUZZ_REQUIRE((change->recipients | change->lost) & bit(entry));
     if (!is_lost) check_order(change, entry, is_prior);
@@ -318,7 +316,7 @@ static bool asks_for(const ledger_entry *entry, const kvo_change *told) {
          (!kvo_change_get_new(told) || entry->options & KVO_NEW);
 }
 
-// Of several alike, the one whose turn it is.
+// Whether it is this entry's turn among equal ones.
 static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   ledger_change *change = fuzz_ledger.top;
   bool is_prior = kvo_change_is_prior(told);
@@ -330,7 +328,7 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   return (change->recipients | change->lost) & bit(entry) && !is_left_out(change, entry, false);
 }
 
-// Whether one of the same path that was registered later has been told of the change.
+// Whether a later registration of the same path has been called for the change.
 static bool is_passed(const ledger_entry *entry, bool is_prior) {
   for (size_t i = (size_t)(entry - fuzz_ledger.entries) + 1; i < fuzz_ledger.count; i++) {
     const ledger_entry *later = &fuzz_ledger.entries[i];
@@ -341,7 +339,7 @@ static bool is_passed(const ledger_entry *entry, bool is_prior) {
   return false;
 }
 
-// The values are those that the observer asks for; a mutation need not have them.
+// The values present are those that the observer asks for. A mutation may lack some.
 static bool has_just_what(const ledger_entry *entry, const kvo_change *told) {
   if (kvo_change_get_kind(told) != KVO_SETTING) return asks_for(entry, told);
   bool asks_new = entry->options & KVO_NEW && !kvo_change_is_prior(told);
@@ -349,9 +347,8 @@ static bool has_just_what(const ledger_entry *entry, const kvo_change *told) {
          !kvo_change_get_new(told) == !asks_new;
 }
 
-// One that distinct may leave out or not is taken to be left out once a later one has been told, or
-// where the call has other values than it asks for: of observers alike the call is for one whose turn
-// it is then.
+// Chooses among equal entries. An entry that distinct may drop counts as dropped once a later one has been called, or
+// if the call has other values than the entry asks for.
 static ledger_entry *whose_turn(ledger_set alike, const kvo_change *told) {
   ledger_entry *next[2][2] = {{NULL}};
   for (size_t i = fuzz_ledger.count; i-- > 0;) {
@@ -377,20 +374,20 @@ ledger_entry *ledger_observed(const graph_node *observer, const graph_node *obje
   if (!found) found = whose_turn(alike, change);
   FUZZ_REQUIRE(found);
   ledger_called(found, change);
-  for (size_t i = 0; i < fuzz_ledger.count; i++) // it may have been of each of them
+  for (size_t i = 0; i < fuzz_ledger.count; i++) // the call may have been for any of them
     if (&fuzz_ledger.entries[i] != found && alike & bit(&fuzz_ledger.entries[i]))
       ++*finals_of(&fuzz_ledger.entries[i]);
   return found;
 }
 
-// MARK: What the runtime says
+// MARK: The runtime's list
 
 typedef struct comparison {
   const graph_node *node;
   ledger_set seen;
 } comparison;
 
-// They come by path, those of one path in their order.
+// Registrations are listed by path, and for one path in order of registration.
 static void compare(void *context, const kvo_registration_info *info) {
   comparison *comparison = context;
   for (size_t i = 0; i < fuzz_ledger.count; i++) {

@@ -1,8 +1,8 @@
-/// The registrations that there must be, and the changes under way with what each observer must be
-/// told: whatever comes otherwise stops the program.
+/// The expected registrations, and the open changes with what each observer must get. Any deviation stops the
+/// program.
 ///
-/// Each change of a key is announced before it is made, so that what the observers are called with
-/// meanwhile is known to be of that change, or of one that a callback has made inside it.
+/// Each change of a key is recorded before it is made. Calls of observers during it belong to that change, or to one
+/// that a callback has made inside it.
 #ifndef LEDGER_H
 #define LEDGER_H
 
@@ -18,84 +18,83 @@ typedef struct ledger_entry {
   void *context;
   bool is_live;
   bool is_being_made;                 ///< the initial call is still to come
-  const struct ledger_change *within; ///< the change under way when it was registered
-  struct ledger_entry *group;         ///< whose handle is shared
-  size_t finals;                      ///< how often it has been told, or any of its group
-  size_t returns;                     ///< how often it has returned from being told
-  size_t begun;                       ///< how many changes of it, or of any of its group, have
+  const struct ledger_change *within; ///< the open change when it was registered
+  struct ledger_entry *group;         ///< the first entry of the same handle
+  size_t finals;                      ///< calls of it, or of any entry of its group
+  size_t returns;                     ///< how many of these calls have returned
+  size_t begun; ///< changes of it, or of any entry of its group, that have begun
 } ledger_entry;
 
 /// One bit for each entry.
 typedef uint32_t ledger_set;
 
-/// A change of a key, from will until all have been told.
+/// A change of a key, from its will until all observers have been called.
 typedef struct ledger_change {
   graph_node *node;
   const char *key;
-  bool is_automatic;        ///< what happens to the key within joins it
-  bool is_by_hand;          ///< it is a setter's, which calls will and did itself
-  bool is_silent;           ///< nobody is told
-  bool may_be_untold;       ///< it turned out to be no change
-  kvo_change_kind kind;     ///< of those who observe the key itself; 0 if that is not known
+  bool is_automatic;        ///< inner changes of the key join it
+  bool is_by_hand;          ///< its setter makes a manual pair
+  bool is_silent;           ///< notifies no observer
+  bool may_be_untold;       ///< had no effect, so it need not notify
+  kvo_change_kind kind;     ///< for observers of the key itself; 0 if unknown
   size_t index;             ///< of an array's mutation
-  model_value goes;         ///< what a mutation is going to take away, and then has
-  model_value before, came; ///< the key's value before, and what came
+  model_value goes;         ///< elements that a mutation will remove, later has removed
+  model_value before, came; ///< the key's value before, and the elements inserted
 
-  ledger_set recipients; ///< whom it reached when it began; later, those whom it still reaches
-  ledger_set lost;       ///< those whom it does not, who may be told all the same
-  ledger_set told[2];    ///< by finals, by priors
+  ledger_set recipients; ///< recipients when it began; later, those it still reaches
+  ledger_set lost;       ///< recipients no longer reached, which may be called anyway
+  ledger_set told[2];    ///< called by finals, by priors
   bool has_begun_finals;
-  bool is_open;  ///< a prior call is under way
-  bool is_stale; ///< what happened within has left paths standing elsewhere than storage says
+  bool is_open;  ///< a prior call is running
+  bool is_stale; ///< an inner change has left paths where storage does not lead
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
-  size_t finals[LEDGER_ROOM];  ///< of each, when it began
-  size_t returns[LEDGER_ROOM]; ///< likewise
-  size_t begun[LEDGER_ROOM];   ///< likewise
-  ledger_set overtaken;        ///< whom another change has told, or had to do with, meanwhile
-  size_t known;                ///< how many entries there were when it began
+  size_t finals[LEDGER_ROOM];  ///< each entry's `finals` when it began
+  size_t returns[LEDGER_ROOM]; ///< each entry's `returns` when it began
+  size_t begun[LEDGER_ROOM];   ///< each entry's `begun` when it began
+  ledger_set overtaken;        ///< entries that another change has called or affected since
+  size_t known;                ///< the number of entries when it began
   struct ledger_change *outer;
 } ledger_change;
 
 typedef struct ledger {
   ledger_entry entries[LEDGER_ROOM];
   size_t count;
-  size_t calls;   ///< that observers have got
-  size_t misuses; ///< that were reported before the operation under way
-  bool is_short;  ///< paths may stand elsewhere than they lead to, for want of memory
+  size_t calls;   ///< calls received by observers
+  size_t misuses; ///< misuse reported before the current operation
+  bool is_short;  ///< for lack of memory, paths may lag behind their links
   ledger_change *top;
 } ledger;
 
 extern ledger fuzz_ledger;
 
-/// An entry that is registered next, or NULL if there is no room.
+/// Adds an entry that is about to be registered. NULL if there is no room.
 ledger_entry *ledger_add(ledger_entry entry);
-/// Ends one, with its whole group.
+/// Ends an entry with its whole group.
 void ledger_end(ledger_entry *entry);
-/// Ends those that were made with a node, and by it.
+/// Ends the entries of a node, and with `also_as_observer` those that it made.
 void ledger_end_of_node(const graph_node *node, bool also_as_observer);
-/// The most recent one of an observer object; any context if `context` is NULL.
+/// The most recent entry of an observer object; with any context if `context` is NULL.
 ledger_entry *ledger_find(const graph_node *object, const graph_node *observer, const char *path,
     void *const *context);
 
-/// A change begins: what is to be told is noted.
+/// Begins a change: records what must be delivered.
 void ledger_begin(ledger_change *change);
-/// It, or the second half of a pair, is on its way.
+/// Pushes a change, or the second half of a pair, on the stack of open ones.
 void ledger_push(ledger_change *change);
 void ledger_pop(ledger_change *change);
-/// Everybody has been told: nobody was left out.
+/// Ends a change: requires that every recipient was called.
 void ledger_finish(ledger_change *change);
 
-/// A callback's call, or one of an observer object, which may stand for several entries: the
-/// one that is meant.
+/// Records a call of a callback.
 void ledger_called(ledger_entry *entry, const kvo_change *change);
-/// It has returned: a change that was begun in the call, and goes on, does not leave it out.
+/// Records its return. Distinct must not drop a change that began in the call and goes on after it.
 void ledger_returned(ledger_entry *entry, const kvo_change *change);
 ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,
     const char *path, void *context, const kvo_change *change);
 
-/// Whether anybody is told of a change of the key.
+/// Whether a change of the key has observers.
 bool ledger_has_observers(const graph_node *node, const char *key);
-/// That what the runtime says of an object's registrations is what is noted.
+/// Requires that the runtime's list of an object's registrations equals the ledger.
 void ledger_check(const graph_node *node);
 
 #endif

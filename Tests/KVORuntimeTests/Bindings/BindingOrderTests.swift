@@ -5,11 +5,11 @@ import TestScopes
 import TestSupport
 import Testing
 
-/// L: bindings in every order of two threads that set, bind, end or let go.
+/// L: bindings in every order of two threads that set, bind, end or release.
 @Suite(.leakFree) struct BindingOrderTests {
   // MARK: Equal in the end
 
-  @Test("L4: the target is what the source is, in every order of two threads that set the source")
+  @Test("L4: the target equals the source, in every order of two threads that set the source")
   func oneWayOrders() async {
     let tried = await inAllOrders { orders in
       let (from, to) = (Gauge(), Gauge())
@@ -24,7 +24,8 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("L4: two that follow each other are equal, in every order of two threads that set either")
+  @Test(
+    "L4: two properties bound together are equal, in every order of two threads that set either")
   func twoWayOrders() async {
     let tried = await inAllOrders { orders in
       let (one, other) = (Gauge(), Gauge())
@@ -73,7 +74,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("L4: two are equal whenever the second of two opposite bindings is made")
+  @Test("L4: two are equal, whenever the second of two opposite bindings is made")
   func closedWhileSet() async {
     let tried = await inAllOrders(ofSwitches: 3) { orders in
       let (one, other) = (Gauge(), Gauge())
@@ -99,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "L3: once a binding has ended nothing is passed on, whatever is while it ends",
+    "L3: once a binding has ended nothing is passed on, even while it ends",
     arguments: End.allCases)
   func ends(by end: End) async {
     let tried = await inAllOrders { orders in

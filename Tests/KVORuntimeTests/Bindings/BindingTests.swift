@@ -17,7 +17,7 @@ import Testing
     @Observed var next: Cell?
     var plain = 0
     var twice: Int { value * 2 }
-    /// Takes what is between 0 and 9.
+    /// Limits its value to 0 to 9.
     var clamped: Int {
       get { value }
       set { value = min(max(newValue, 0), 9) }
@@ -28,7 +28,7 @@ import Testing
   private let target = Cell()
   private let log = Log()
 
-  /// What is told of a value.
+  /// Records the notifications of a value.
   private final class Log {
     private let told = Locked<[Int]>([])
     private var tokens: [KeyValueObservation] = []
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "L1 L2: one that is made while its target is passed on sets it all the same, and one to itself once"
+    "L1 L2: a binding made while its target forwards still sets it; one to itself sets once"
   )
   func madeInside() {
     let (third, master) = (Cell(), Cell())
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "L4: what another thread changes meanwhile comes with its own history, not with that of who carries it"
+    "L4: another thread's change during a binding has its own history"
   )
   func handedOver() {
     nonisolated(unsafe) let (a, b, c) = (Cell(), Cell(), Cell())
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "L4: so it does where an observer brings the change back, which no binding does"
+    "L4: so it does where an observer, not a binding, brings the change back"
   )
   func handedOverByHand() {
     nonisolated(unsafe) let (x, y, a, z) = (Cell(), Cell(), Cell(), Cell())
@@ -119,7 +119,7 @@ import Testing
     withExtendedLifetime((bindings, hand, waiting)) {}
   }
 
-  // MARK: What is passed on
+  // MARK: Forwarded values
 
   @Test("L1: the target is set at once, then after each change")
   func sets() {
@@ -136,7 +136,7 @@ import Testing
     expect(target.value == 9 && !token.isValid)
   }
 
-  @Test("L1: a transform makes of the source's value what is set")
+  @Test("L1: a transform makes the value that is set")
   func transforms() {
     let token = target.bind(\.text, to: source, \.value) { "<\($0)>" }
     expectEqual(target.text, "<0>")
@@ -145,7 +145,9 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("L1: computed properties, key paths and collections are passed on as they are then, whole")
+  @Test(
+    "L1: computed properties, key paths and collections are passed on whole, at their current value"
+  )
   func kinds() {
     let twice = target.bind(\.value, to: source, \.twice)
     source.value = 4
@@ -166,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "L1: the target need not be observable; an observer that is told before may set the source again"
+    "L1: the target need not be observable; an earlier observer may set the source again"
   )
   func order() {
     let clamp = source.observe(\.value) { source, _ in
@@ -178,7 +180,7 @@ import Testing
     withExtendedLifetime((clamp, token)) {}
   }
 
-  @Test("L1: in a body whose changes are told as one the target is set once, when it ends")
+  @Test("L1: in a batch the target is set once, when the body ends")
   func batches() {
     let token = target.bind(\.value, to: source, \.value)
     log.observe(target)
@@ -192,7 +194,7 @@ import Testing
 
   // MARK: Echo and rings
 
-  @Test("L2: of two that follow each other, each set is passed on once, to the other alone")
+  @Test("L2: of two properties bound together, each set is passed on once, to the other alone")
   func twoWays() {
     source.value = 1
     let token = target.bindTwoWay(\.value, to: source, \.value)
@@ -203,7 +205,7 @@ import Testing
     expect(log.take() == [2, 2] && target.value == 2)
     target.value = 3
     expect(log.take() == [3, 3] && source.value == 3)
-    // What the setter makes of it stays there.
+    // The value that the setter makes stays there.
     token.invalidate()
     let clamping = target.bindTwoWay(\.clamped, to: source, \.value)
     source.value = 20
@@ -213,7 +215,7 @@ import Testing
     withExtendedLifetime(clamping) {}
   }
 
-  @Test("L2: along a chain and around a ring each is set once", arguments: 1...5)
+  @Test("L2: along a chain and around a ring each property is set once", arguments: 1...5)
   func rings(count: Int) {
     let cells = (0..<count).map { _ in Cell() }
     var tokens: [KeyValueObservation] = []
@@ -230,7 +232,7 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
-  @Test("L2: a ring of pairs that follow each other, and a property of itself")
+  @Test("L2: a ring of properties bound in pairs, and a property bound to itself")
   func pairs() {
     let third = Cell()
     let tokens = [
@@ -245,7 +247,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("L4: a circle of bindings that is closed and opened again and again keeps no memory")
+  @Test("L4: a circle of bindings that is closed and opened repeatedly leaks no memory")
   func closedAgain() async {
     await #expect(processExitsWith: .success) {
       let (first, second, third) = (Cell(), Cell(), Cell())
@@ -253,7 +255,7 @@ import Testing
         second.bind(\.value, to: first, \.value), third.bind(\.value, to: second, \.value),
       ]
       first.bind(\.value, to: third, \.value).invalidate()
-      // The first binding is in the circle that was, and not in those that come.
+      // The first binding was in the old circle, and is not in the new ones.
       func closeAgain(times: Int) {
         for _ in 0..<times { second.bind(\.value, to: third, \.value).invalidate() }
       }
@@ -268,7 +270,7 @@ import Testing
     }
   }
 
-  @Test("L2: the same property is known again through a subclass's key path, and by its key")
+  @Test("L2: the same property is recognised through a subclass's key path, and by its key")
   func spellings() {
     final class Special: Cell {}
     let special = Special()
@@ -283,7 +285,7 @@ import Testing
     withExtendedLifetime((there, back)) {}
   }
 
-  @Test("L2: what an observer of the target sets the source to is passed on, once")
+  @Test("L2: a value that an observer of the target sets to the source is passed on, once")
   func byHand() {
     let token = target.bind(\.value, to: source, \.value)
     let hand = target.observe(\.value) { [unowned source] target, _ in
@@ -291,7 +293,7 @@ import Testing
     }
     source.value = 8
     expect(source.value == 5 && target.value == 5)
-    // An observer that brings it back whatever it is does not go on for ever.
+    // An observer that always sets the source again does not recurse endlessly.
     let endless = target.observe(\.value) { [unowned source] target, _ in
       source.value = target.value - 1
     }
@@ -303,7 +305,7 @@ import Testing
   // MARK: Ends
 
   @Test(
-    "L3: a binding ends with its source, its target or its token, and keeps none of them",
+    "L3: a binding ends with its source, its target or its token, and retains none of them",
     arguments: 0..<4)
   func ends(way: Int) {
     for isTwoWay in [false, true] {
@@ -329,7 +331,7 @@ import Testing
     }
   }
 
-  @Test("L3: an end may die while it is set, and the token while it is told")
+  @Test("L3: an end may die while it is set, and the token during its notification")
   func endsInside() {
     var from: Cell? = Cell()
     var to: Cell? = Cell()
@@ -365,7 +367,7 @@ import Testing
     }
   }
 
-  @Test("L4: whatever threads set meanwhile, in the end the target is what the source is")
+  @Test("L4: whatever threads set concurrently, the target equals the source in the end")
   func oneWayThreads() {
     let (from, to, last) = (Slot(), Slot(), Slot())
     let tokens = [
@@ -380,7 +382,7 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
-  @Test("L4: what one thread sets while another passes on is passed on by that")
+  @Test("L4: a value set by one thread while another forwards is passed on by that one")
   func leftToAnother() {
     let (from, to) = (Slot(), Slot())
     let (inside, isSet) = (Count(), Count())
@@ -406,7 +408,7 @@ import Testing
     withExtendedLifetime((token, waiting)) {}
   }
 
-  @Test("L4: two that follow each other are equal in the end, whichever threads set either")
+  @Test("L4: two properties bound together are equal in the end, whichever threads set either")
   func twoWayThreads() {
     let (one, other) = (Slot(), Slot())
     let token = other.bindTwoWay(\.value, to: one, \.value)
@@ -420,7 +422,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("L3 L4: bindings come and go, and objects die, while threads set")
+  @Test("L3 L4: bindings are made and ended, and objects die, while threads set")
   func comings() {
     let from = Slot()
     onThreads(3) { thread in
@@ -438,9 +440,9 @@ import Testing
     expect(from.observationInfo.registrations.isEmpty)
   }
 
-  // MARK: Objects of C
+  // MARK: C objects
 
-  @Test("L5: a Swift property follows a C object's key, and the other way round, with a transform")
+  @Test("L5: a Swift property follows a C object's key, and the reverse, with a transform")
   func foreign() throws {
     let account = CAccount()
     account_setBalance(account.pointer, 2)
@@ -461,7 +463,7 @@ import Testing
     withExtendedLifetime((here, there, count)) {}
   }
 
-  @Test("L5: a C object and a Swift object that follow each other tell each change once")
+  @Test("L5: a C object and a Swift object bound together pass on each change once")
   func foreignTwoWay() throws {
     let account = CAccount()
     account_setBalance(account.pointer, 4)
@@ -480,7 +482,7 @@ import Testing
     withExtendedLifetime((token, count)) {}
   }
 
-  @Test("L5: such a binding ends with either object, and keeps neither")
+  @Test("L5: such a binding ends with either object, and retains neither")
   func foreignEnds() throws {
     var account: CAccount? = CAccount()
     let made = kvo_object_create(account_class())!
@@ -507,7 +509,7 @@ import Testing
     withExtendedLifetime(mortal) {}
   }
 
-  @Test("L5: what comes while it is made is no error of making it")
+  @Test("L5: a bad value that arrives while it is made is no error of making it")
   func laterError() async {
     await #expect(processExitsWith: .success) {
       let heard = Locked<[String]>([])
@@ -526,7 +528,7 @@ import Testing
     }
   }
 
-  @Test("L5: what can't be bound is thrown, and nothing is registered; what comes later is misuse")
+  @Test("L5: an impossible binding throws and registers nothing; a later failure is misuse")
   func foreignErrors() async throws {
     let account = CAccount()
     #expect(throws: KeyValueError.undefinedKey(key: "blance", className: "CAccount")) {
@@ -553,7 +555,7 @@ import Testing
 }
 
 extension BindingTests.Cell {
-  /// The same property under another name.
+  /// That property under another name.
   var plainNumber: Int {
     get { value }
     set { value = newValue }

@@ -32,7 +32,7 @@ import Testing
     ) {
       Orders.gate()
       var value = value
-      // The old value does not die under the lock.
+      // Swapped, so that the old value does not die under the lock.
       stored.withLock { swap(&$0[keyPath: key], &value) }
     }
 
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Two roots, and one that is in no graph yet.
+  /// Two roots, and a node outside the graph.
   private struct Graph: Sendable {
     let root = Node(), other = Node(), late = Node()
 
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// Whether undoing all that two threads have changed leads back, and redoing it to where they came to.
+  /// Whether undoing all changes of two threads restores the old state, and redoing the new one.
   private func leadsBackAndForth(
     switches: Int = .max, _ one: @escaping @Sendable (Graph, ChangeLog) -> Void,
     and other: @escaping @Sendable (Graph, ChangeLog) -> Void
@@ -80,7 +80,7 @@ import Testing
     }.failure
   }
 
-  @Test("N3: what two threads set one key to is undone and redone")
+  @Test("N3: sets of one key by two threads are undone and redone")
   func oneKey() async throws {
     let failure = try await leadsBackAndForth(switches: 3) { graph, _ in
       graph.root.value = 1
@@ -90,7 +90,7 @@ import Testing
     expectEqual(failure, nil)
   }
 
-  @Test("N1: what two threads set one key to is recorded, the last value in the last record")
+  @Test("N1: sets of one key by two threads are recorded, the last value in the last record")
   func lastRecord() async throws {
     let tried = try await inAllOrders(ofSwitches: 3) { orders in
       let graph = Graph()
@@ -106,7 +106,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("N1: the last record has the last value, and one that has been read stays, in every order")
+  @Test("N1: the last record has the last value, and a read record stays, in every order")
   func lastRecordBehindReading() async throws {
     let tried = try await inAllOrders(ofSwitches: 3) { orders in
       let graph = Graph()
@@ -157,7 +157,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("N3: what two threads set of two objects is undone and redone, one of them as a group")
+  @Test("N3: sets of two objects by two threads are undone and redone, one of them as a group")
   func twoObjects() async throws {
     let failure = try await leadsBackAndForth(switches: 2) { graph, log in
       log.withGroup("one") {
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "N1: of an object that two threads bring into the graph each change is recorded from then on")
+    "N1: an object that two threads add to the graph is recorded from then on")
   func joins() async throws {
     let tried = try await inAllOrders(ofSwitches: 2) { orders in
       let graph = Graph()
@@ -184,7 +184,7 @@ import Testing
         graph.late.next = graph.root
       }
       let records = try log.records().filter { $0.object === graph.late }
-      graph.late.next = nil  // or they would keep each other
+      graph.late.next = nil  // breaks the cycle
       return records.map(\.key) == ["value", "next"]
     }
     expectEqual(tried.failure, nil)

@@ -4,15 +4,15 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// N1, N2: what a change log records, and in which groups.
+/// N1, N2: the records of a change log, and their groups.
 @Suite(.leakFree) struct ChangeLogTests {
   private let firm = Firm()
 
   private func texts(_ log: ChangeLog) throws -> [String] { try log.records().map(\.description) }
 
-  // MARK: What is recorded
+  // MARK: Recorded changes
 
-  @Test("N1: each change of a recorded key, with kind, indexes, old and new")
+  @Test("N1: each change of a recorded key has kind, indexes, old and new")
   func records() throws {
     let log = try Firm.recorded(firm)
     firm.name = "A"
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "N1: objects that are there, and those that join, by any relation; after they have left as well"
+    "N1: root objects and those that join by any relation are recorded, also after they leave"
   )
   func graph() throws {
     let (ada, bob, cleo, dan, eve) = (Clerk("a"), Clerk("b"), Clerk("c"), Clerk("d"), Clerk("e"))
@@ -97,7 +97,7 @@ import Testing
     firm.staff = [ada]
     let log = try ChangeLog(of: firm, recording: .keys(of: Firm.self, "staff.salary", "boss.id"))
     ada.salary = 1
-    // By staff.salary and boss.id both are recorded of a clerk.
+    // A clerk is reached by staff.salary and boss.id, so both keys are recorded.
     ada.id = "b"
     firm.name = "x"
     firm.boss = Clerk("c")
@@ -147,7 +147,7 @@ import Testing
     expect(error(.keys(of: Odd.self, \.plainlyComputed)).contains("of Odd can't be observed"))
   }
 
-  @Test("N1: nothing is kept alive but values of records, and the log ends with its last reference")
+  @Test("N1: only values of records are retained, and the log ends with its last reference")
   func lives() throws {
     var log: ChangeLog? = try Firm.recorded(firm)
     weak var gone: Clerk?
@@ -165,7 +165,7 @@ import Testing
     expect(!firm.isObserved(forKey: "name"))
   }
 
-  @Test("N1: a log that its own root keeps ends with it")
+  @Test("N1: a log that its own root retains ends with it")
   func ownLog() throws {
     final class Document: Tracked {
       @Observed var title = ""
@@ -182,7 +182,7 @@ import Testing
   // MARK: Order
 
   @Test(
-    "N1: what an observer that is told before the log sets again comes after what it was told of")
+    "N1: a set by an earlier observer is recorded after the change that it was notified of")
   func reactions() throws {
     let token = firm.observe(\.figures) { firm, change in
       if firm.figures.count == 1 { firm.mutableArray(\.figures).append(2) }
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test("N2: what observers, a bracket or a batch change is one group with what has led to it")
+  @Test("N2: changes by observers, a bracket or a batch are in one group with their cause")
   func actions() throws {
     let log = try Firm.recorded(firm)
     let late = firm.observe(\.name) { firm, _ in firm.note = firm.name }
@@ -247,7 +247,7 @@ import Testing
     expect(firm.name == "" && firm.note == nil && !log.canUndo)
   }
 
-  @Test("N2: a change that others follow within, more than a block of frames deep, is one group")
+  @Test("N2: a change followed by others inside it, deeper than a block of frames, is one group")
   func deep() throws {
     let log = try Firm.recorded(firm)
     let token = firm.observe(\.figures) { firm, _ in
@@ -264,7 +264,7 @@ import Testing
 
   // MARK: Groups
 
-  @Test("N2: outside of groups each change is one; inside, all that comes until the outermost ends")
+  @Test("N2: outside groups each change is one; inside, all changes until the outermost ends")
   func groups() throws {
     let log = try Firm.recorded(firm)
     firm.name = "a"
@@ -294,7 +294,7 @@ import Testing
   }
 
   @Test(
-    "N2: sets of one key that follow each other in a group are one record, unless it has been read")
+    "N2: consecutive sets of one key in a group are one record, unless it has been read")
   func mergesInGroups() throws {
     let log = try Firm.recorded(firm)
     log.withGroup {
@@ -314,7 +314,7 @@ import Testing
     expect(firm.name == "" && firm.note == nil)
   }
 
-  @Test("N2: what a repeated set leads to is in the group of the set that it repeats")
+  @Test("N2: the effects of a repeated set are in the group of the set that it repeats")
   func mergedReactions() throws {
     let firm = Firm()
     let log = try Firm.recorded(firm)
@@ -333,7 +333,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("N2: outside of groups they are one where the log is told so, and undone at once")
+  @Test("N2: outside groups they are merged where the log is set to, and undone at once")
   func mergesSingles() throws {
     let log = try Firm.recorded(firm)
     firm.name = "0"
@@ -352,12 +352,12 @@ import Testing
     try log.undo()
     expect(firm.name == "" && !log.canUndo)
     try log.redo()
-    firm.name = "after"  // what was redone is not changed
+    firm.name = "after"  // redone groups do not change
     try log.undo()
     expectEqual(firm.name, "abc")
   }
 
-  @Test("N2: beyond the limit the oldest groups go, with their records")
+  @Test("N2: beyond the limit the oldest groups are dropped, with their records")
   func limit() throws {
     let log = try Firm.recorded(firm)
     log.undoLimit = 3
@@ -386,7 +386,7 @@ import Testing
     expect(log.canUndo)
   }
 
-  @Test("N2: count, canUndo, canRedo and the names tell their observers")
+  @Test("N2: count, canUndo, canRedo and the names notify their observers")
   func observable() throws {
     let log = try Firm.recorded(firm)
     let told = Locked<[String]>([])

@@ -1,7 +1,7 @@
 import KVORuntime
 import ModelFixtures
 
-/// A graph of objects with every sort of recorded key.
+/// A graph of objects with every kind of recorded key.
 final class Firm: Tracked {
   @Observed var name = ""
   @Observed var staff: [Clerk] = []
@@ -20,7 +20,7 @@ final class Firm: Tracked {
     try ChangeLog(of: firm, recording: recorded, Clerk.recorded)
   }
 
-  /// What a firm is, by value; workers by an identifier that they keep.
+  /// A firm's state by value; workers by a permanent identifier.
   var state: String {
     let people = staff.map(\.state).joined(separator: ", ")
     let members = team.map(\.id).sorted()

@@ -5,7 +5,8 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// N4: transcripts from strangers. What does not fit is refused, with the graph as it was, and never stops the program.
+/// N4: untrusted transcripts. One that does not fit is refused, leaves the graph unchanged, and never stops the
+/// program.
 @Suite(.leakFree) struct HostileTranscriptTests {
   private func filled() -> Firm {
     let firm = Firm()
@@ -17,7 +18,7 @@ import Testing
     return firm
   }
 
-  /// Changes of every sort, as text.
+  /// Changes of every kind, as text.
   private func transcript() throws -> [Any] {
     let firm = filled()
     let log = try Firm.recorded(firm)
@@ -54,7 +55,7 @@ import Testing
     "name", "staff", "team", "boss", "tags", "figures", "note", "salary", "Firm", "Clerk", "",
   ]
 
-  /// The text with something in it that is otherwise.
+  /// The text with one part changed.
   private func spoilt(_ value: Any, _ random: inout Random) -> Any {
     switch value {
     case var lines as [Any] where !lines.isEmpty:
@@ -80,7 +81,7 @@ import Testing
   }
 
   @Test(
-    "N4: whatever a stranger makes of a transcript, it is applied or refused, and the log goes on")
+    "N4: any untrusted transcript is applied or refused, and the log keeps working")
   func spoiltTranscripts() throws {
     let lines = try transcript()
     var refused = 0
@@ -91,7 +92,7 @@ import Testing
       for _ in 0..<1 + random.next(3) { text = spoilt(text, &random) }
       let firm = filled()
       let log = try Firm.recorded(firm)
-      // Half of them meet an observer that changes what comes.
+      // Half of them meet an observer that changes joining objects.
       let token = firm.observe(\.name) { firm, _ in
         if seed % 2 == 0, firm.figures.count < 9 { firm.mutableArray(\.figures).append(0) }
       }
@@ -115,7 +116,7 @@ import Testing
     expect(refused > seeds / 4)
   }
 
-  @Test("N4: elements that a key has not are refused, also where it gets its value as a whole")
+  @Test("N4: elements that a key can't have are refused, also when it gets its value as a whole")
   func otherElements() throws {
     let here = filled()
     let log = try Firm.recorded(here)
@@ -146,7 +147,7 @@ import Testing
     expectEqual(there.state, filled().state)
   }
 
-  @Test("N4: numbers that leave none for the objects to come are refused")
+  @Test("N4: object numbers that leave none for later objects are refused")
   func numbers() throws {
     let here = filled()
     let log = try Firm.recorded(here)
@@ -163,11 +164,11 @@ import Testing
     }
   }
 
-  @Test("N4: what is refused because the log is busy takes no numbers from what it is busy with")
+  @Test("N4: a transcript refused because the log is busy takes no object numbers from it")
   func refusedMeanwhile() throws {
     let (here, there) = (filled(), filled())
     let second = Clerk("second")
-    // Joins before the one that it follows, so its number is not that of its place.
+    // Joins before the one whose change caused it, so its number is not its position.
     let order = here.observe(\.staff) { firm, _ in
       if firm.staff.count == 3 { firm.mutableArray(\.staff).append(second) }
     }
@@ -187,7 +188,7 @@ import Testing
   }
 
   @Test(
-    "N4: what a refused transcript has brought has not come: the same can be applied when it fits")
+    "N4: objects of a refused transcript are discarded: it can be applied when it fits")
   func again() throws {
     let (here, there) = (filled(), filled())
     let (log, other) = (try Firm.recorded(here), try Firm.recorded(there))
@@ -217,7 +218,7 @@ import Testing
     @Observed var home: Home? { didSet { home?.heads += 1 } }
   }
 
-  @Test("N4: what setters of objects that come change is taken back as well")
+  @Test("N4: changes by setters of objects that join are rolled back as well")
   func settersOfArriving() throws {
     func recorded(_ home: Home) throws -> ChangeLog {
       try ChangeLog(
@@ -239,7 +240,7 @@ import Testing
     #expect(throws: ChangeLogError.unknownObject(number: 77)) { try apply(lines, to: other) }
     expect(there.heads == 0 && there.guest == nil && !other.canUndo)
     try apply(good, to: other)
-    expect(there.guest?.home === there && there.heads == 0)  // that is a record before these
+    expect(there.guest?.home === there && there.heads == 0)  // inserts a record before these
     here.guest?.home = nil
     there.guest?.home = nil
   }
@@ -249,7 +250,7 @@ import Testing
     @Observed var item: Clerk?
   }
 
-  @Test("N4: of what may hold anything only lists of objects have a type that is known")
+  @Test("N4: for a value that may hold anything, only lists of objects have a known type")
   func anything() throws {
     let holder = Anything()
     let log = try ChangeLog(

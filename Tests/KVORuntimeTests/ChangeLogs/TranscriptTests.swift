@@ -5,7 +5,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// N4: records on their way to another process.
+/// N4: records sent to another process.
 @Suite(.leakFree) struct TranscriptTests {
   private func filled() -> Firm {
     let firm = Firm()
@@ -62,11 +62,11 @@ import Testing
     try send()  // of nothing
   }
 
-  @Test("N4: who joins has the same number in both graphs, in whatever order they come in")
+  @Test("N4: a joining object has the same number in both graphs, in any order of arrival")
   func numbers() throws {
     let (here, there) = (Firm(), Firm())
     let second = Clerk("second")
-    // Joins before the one that it follows, behind which it is recorded.
+    // Joins before the one whose change caused it, and is recorded after it.
     let token = here.observe(\.staff) { firm, _ in
       if firm.staff.count == 1 { firm.mutableArray(\.staff).append(second) }
     }
@@ -80,7 +80,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("N4: what has been applied is one group of its own, which can be undone")
+  @Test("N4: an applied transcript is one group of its own, which can be undone")
   func undone() throws {
     let (here, there) = (filled(), filled())
     let (log, other) = (try Firm.recorded(here), try Firm.recorded(there))
@@ -97,7 +97,7 @@ import Testing
     expectEqual(there.state, here.state)
   }
 
-  @Test("N4: what observers did here is not done again there")
+  @Test("N4: changes by observers here are not repeated there")
   func reactions() throws {
     let (here, there) = (Firm(), Firm())
     let (log, other) = (try Firm.recorded(here), try Firm.recorded(there))
@@ -111,7 +111,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("N4: another graph is refused, and left as it was")
+  @Test("N4: another graph is refused, and left unchanged")
   func different() throws {
     let here = filled()
     let log = try Firm.recorded(here)
@@ -148,7 +148,7 @@ import Testing
     @Observed var number: Double? = 1
   }
 
-  @Test("N4: what can't be encoded is an error that names class, key and cause")
+  @Test("N4: a value that can't be encoded is an error that names class, key and cause")
   func notCodable() throws {
     let object = Opaque()
     let log = try ChangeLog(of: object, recording: .keys(of: Opaque.self, \.plain, \.any, \.number))

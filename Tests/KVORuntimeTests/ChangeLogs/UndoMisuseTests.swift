@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// N2, N3: undo at the wrong time, from several threads, and of values that call back.
+/// N2, N3: undo at the wrong time, from several threads, and with values that call back.
 @Suite(.leakFree) struct UndoMisuseTests {
-  @Test("N3: of two threads that undo, each undoes groups of its own")
+  @Test("N3: if two threads undo, each undoes groups of its own")
   func threads() throws {
     for _ in 0..<3 {
       let firm = Firm()
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "N1: a record that is not there stops the program and says so",
+    "N1: a missing record stops the program with a message",
     arguments: [-1, 1, .min, .max])
   func noRecord(position: Int) async throws {
     let result = try await #require(
@@ -44,7 +44,7 @@ import Testing
       result.errors.contains("There is no record \(position): the log has 1, from 0 on."))
   }
 
-  @Test("N3: inside a change that is still to be told, and inside a batch, it is refused")
+  @Test("N3: inside a pending change, and inside a batch, undo is refused")
   func insideChanges() throws {
     let firm = Firm()
     let armed = Locked(false)
@@ -59,7 +59,7 @@ import Testing
     firm.withChange(of: \.name) {
       _ = #expect(throws: ChangeLogError.isBusy) { try log.undo() }
     }
-    // Told after the log: what it is told of can be undone.
+    // Called after the log, so the change that it is notified of can be undone.
     let late = firm.observe(\.figures) { firm, _ in
       if armed.withLock({ $0 }) {
         armed.withLock { $0 = false }
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime(late) {}
   }
 
-  @Test("N3: an observer that is told before the log undoes nothing under a change that is to come")
+  @Test("N3: an earlier observer can't undo before the log is notified")
   func toldBefore() throws {
     let firm = Firm()
     let armed = Locked(false)
@@ -107,7 +107,7 @@ import Testing
     @Observed var name = ""
   }
 
-  @Test("N3: values that ask the log as they die do so outside of its lock")
+  @Test("N3: values that ask the log as they die do so outside its lock")
   func dyingValues() throws {
     let shelf = Shelf()
     let log = try ChangeLog(of: shelf, recording: .keys(of: Shelf.self, \.box, \.name))
@@ -136,7 +136,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("N2: the limit holds for what is redone and applied as well")
+  @Test("N2: the limit applies to redone and applied groups as well")
   func limit() throws {
     let firm = Firm()
     let log = try Firm.recorded(firm)

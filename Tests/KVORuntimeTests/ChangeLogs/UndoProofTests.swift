@@ -4,17 +4,17 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// Random changes of a graph, by all ways, in groups and not, some of them undone and redone in between: undoing all of
-/// them gives back the graph, and redoing all gives it again. 400 changes, unless the environment says otherwise
+/// Random changes of a graph, by all ways, inside and outside groups, some undone and redone in between. Undoing all
+/// restores the graph, and redoing all the last state. 400 changes, unless the environment says otherwise
 /// (`KVO_STEPS`, `KVO_SEED`). `Scripts/prove --undo` runs a million in release.
 @Suite(.leakFree) struct UndoProofTests {
-  @Test("N1 N2 N3 N4: undoing all gives back the graph, redoing all gives it again")
+  @Test("N1 N2 N3 N4: undoing everything restores the graph, redoing restores it again")
   func undoAndRedo() throws {
     let steps = Int(Environment.steps(400))
     let seed = Environment.number("KVO_SEED", default: 1)
     let graph = try RandomGraph(seed: seed)
     let before = graph.firm.state
-    // Until nothing is left to be redone: that would be redone, too.
+    // Until nothing can be redone: it would be redone, too.
     while graph.log.count < steps || graph.log.canRedo { try graph.step() }
     let after = graph.firm.state
     expect(after != before)
@@ -27,7 +27,7 @@ import Testing
     expect(undone == redone && undone > steps / 100)
   }
 
-  @Test("N4: another graph follows, whatever is changed, undone and redone", arguments: 1...4)
+  @Test("N4: another graph follows all changes, undos and redos", arguments: 1...4)
   func follows(_ seed: Int) throws {
     let graph = try RandomGraph(seed: UInt64(seed))
     let other = try RandomGraph(seed: UInt64(seed))
@@ -53,7 +53,7 @@ private final class RandomGraph {
     random = Random(seed: seed)
     firm.staff = (0..<5).map { Clerk("\($0)") }
     log = try Firm.recorded(firm)
-    // One that the log is told before, which changes the graph in its turn.
+    // An observer called before the log, which changes the graph in turn.
     token = firm.observe(\.figures) { firm, _ in
       if firm.figures.count > 12 { firm.mutableArray(\.figures).removeFirst(4) }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.leakFree) struct UndoTests {
   private let firm = Firm()
 
-  @Test("N3: what a group has changed, of every kind, is made backwards, and forwards again")
+  @Test("N3: a group's changes, of every kind, are undone backwards, and redone forwards")
   func kinds() throws {
     let workers = (0..<4).map { Clerk("\($0)", salary: $0) }
     firm.staff = [workers[0]]
@@ -57,7 +57,7 @@ import Testing
     expect(try !log.redo())
   }
 
-  @Test("N3: observers are told of what is undone as of any change, elements by their indexes")
+  @Test("N3: observers are notified of an undo as of any change, elements by their indexes")
   func isTold() throws {
     firm.figures = [1, 2, 3]
     let log = try Firm.recorded(firm)
@@ -82,7 +82,7 @@ import Testing
       told.withLock { $0 }, ["x>", "insertion [2] [Range(1..<2)]", "removal [] [Range(1..<2)]"])
   }
 
-  @Test("N3: only the undoing is recorded meanwhile, marked as such")
+  @Test("N3: only the undo itself is recorded while it runs, marked as such")
   func causes() throws {
     let log = try Firm.recorded(firm)
     log.withGroup("g") {
@@ -116,7 +116,7 @@ import Testing
     expect(firm.name == "" && firm.note == nil && !log.canUndo)
   }
 
-  /// Keeps a sum of its own, and what was set last.
+  /// Keeps a running sum and the last value.
   private final class Sheet: Tracked {
     @Observed var a = 0 { didSet { sum = a + b } }
     @Observed var b = 0 { didSet { sum = a + b } }
@@ -126,7 +126,7 @@ import Testing
     @Observed var watched = 0 { didSet { runs += 1 } }
   }
 
-  @Test("N3: what setters and observers change of recorded keys while it is undone is taken back")
+  @Test("N3: changes of recorded keys by setters and observers during an undo are rolled back")
   func reactions() throws {
     let sheet = Sheet()
     let log = try ChangeLog(of: sheet, recording: .keys(of: Sheet.self, \.a, \.b, \.sum, \.changes))
@@ -147,7 +147,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("N3: an observer that always changes it again is reported, and does not go on for ever")
+  @Test("N3: an observer that always changes it again is reported, and stopped")
   func obstinate() async {
     await #expect(processExitsWith: .success) {
       let heard = Locked<[String]>([])
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("N3: inside a group, or within undoing itself, it is refused")
+  @Test("N3: inside a group, or within an undo, it is refused")
   func busy() throws {
     let log = try Firm.recorded(firm)
     firm.name = "a"
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("N3: where a step throws, what was done is taken back, and the group can still be undone")
+  @Test("N3: if a step throws, the undo is rolled back, and the group can still be undone")
   func failure() throws {
     let object = Guarded()
     let log = try ChangeLog(of: object, recording: .keys(of: Guarded.self, "value", "free"))
@@ -228,7 +228,7 @@ import Testing
     expect(object.held == 0 && object.free == 0 && !log.canUndo && log.canRedo)
   }
 
-  @Test("N3: a batch is recorded as it is told, and undone so")
+  @Test("N3: a batch is recorded as it is delivered, and undone so")
   func batches() throws {
     let log = try Firm.recorded(firm)
     firm.coalescingNotifications {
@@ -243,7 +243,7 @@ import Testing
     expect(firm.name == "" && firm.figures == [])
   }
 
-  @Test("N3: of an object that has died nothing is undone, of the others all")
+  @Test("N3: a dead object's changes are not undone, all others' are")
   func deaths() throws {
     var loose: Clerk? = Clerk("l")
     let kept = Clerk("k")

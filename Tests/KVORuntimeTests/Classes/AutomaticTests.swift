@@ -14,7 +14,7 @@ import Testing
     ("key", { try $0.setValue($1, forKey: "quiet") }),
   ]
 
-  @Test("E1: a key that is turned off is silent by whatever way it is set", arguments: 0..<4)
+  @Test("E1: a key that is turned off is silent, however it is set", arguments: 0..<4)
   func off(_ way: Int) throws {
     let object = Quiet()
     let log = Recorder()
@@ -25,7 +25,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("E1: the other keys of the class notify, by what the superclass says")
+  @Test("E1: the class's other keys notify, as the superclass decides")
   func others() throws {
     let object = Quiet()
     let log = Recorder()
@@ -36,7 +36,7 @@ import Testing
     expectEqual(log.take(), ["loud new 1", "loud new 2", "loud new 3"])
   }
 
-  @Test("E3: a pair by hand tells of a key that is turned off, also around its setter")
+  @Test("E3: a manual pair notifies of a key that is turned off, also around its setter")
   func byHand() {
     let object = Quiet()
     let log = Recorder()
@@ -48,7 +48,7 @@ import Testing
     expectEqual(log.take(), ["a prior old 0", "a old 0 new 2", "a prior old 2", "a old 2 new 3"])
   }
 
-  @Test("C3: initial is told even where automatic notification is off")
+  @Test("C3: initial is delivered even where automatic notification is off")
   func initial() throws {
     let object = Quiet()
     let log = Recorder()
@@ -58,7 +58,7 @@ import Testing
     expectEqual(log.take(), ["a new 4", "w: quiet new 4"])
   }
 
-  @Test("E1: a subclass turns off more, the rest left to the superclass, which it may overrule")
+  @Test("E1: a subclass turns off more keys, and may overrule its superclass")
   func subclass() {
     let object = Quieter()
     let log = Recorder()
@@ -115,7 +115,7 @@ import Testing
     expectEqual(log.take(), ["plain new 2", "sub's new 1"])
   }
 
-  @Test("E2: setting a key with a setter by key notifies once, a plain stored key as well")
+  @Test("E2: setting a key with a setter by key notifies once, a plain stored key too")
   func onceByKey() throws {
     let person = Person()
     let log = Recorder()
@@ -135,7 +135,7 @@ import Testing
       ])
   }
 
-  @Test("E2: plain storage that is set directly tells nobody")
+  @Test("E2: setting plain storage directly notifies no observer")
   func plainDirectly() throws {
     let person = Person()
     let log = Recorder()

@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// A1 and A6: properties of every sort of class: inherited, generic, final, private, isolated.
+/// A1 and A6: properties of every kind of class: inherited, generic, final, private, isolated.
 @Suite(.leakFree) struct ClassTests {
   @Test("A1: a subclass's objects are observed under inherited keys and its own")
   func inherited() {
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "A1: a key path of the superclass observes a subclass's object, and the handler is given it")
+    "A1: a superclass's key path observes a subclass's object, and the handler gets that object")
   func superclassKeyPath() {
     let object: Account = SavingsAccount()
     let log = Recorder()
@@ -50,7 +50,7 @@ import Testing
     expectEqual(log.take(), ["a old 0 new 7"])
   }
 
-  @Test("A1: a private property is observed where it can be named")
+  @Test("A1: a private property is observed where code can name it")
   func privateProperty() {
     let object = Secretive()
     let log = Recorder()
@@ -59,7 +59,7 @@ import Testing
     expectEqual(log.take(), ["a old  new psst"])
   }
 
-  @Test("A1: the forms of a generic class have keys of their own types")
+  @Test("A1: the specialisations of a generic class have keys of their own types")
   func generic() {
     let number = Box(1)
     let text = Box("a")
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "A6: an initialiser sets properties without anybody being told, before and after super.init")
+    "A6: an initialiser's sets notify no observer, before and after super.init")
   func initialisers() {
     let object = Prepared(5)
     let log = Recorder()
@@ -138,7 +138,7 @@ import Testing
     expectEqual(log.take(), ["a old 5 new 6"])
   }
 
-  @Test("A6: observing one key leaves the other properties as they are")
+  @Test("A6: observing one key leaves the other properties unchanged")
   func otherProperties() {
     let ledger = Ledger()
     let log = Recorder()

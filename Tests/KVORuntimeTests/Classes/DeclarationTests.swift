@@ -3,9 +3,9 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// What classes declare of their keys: stored properties, accessors. E2, D5 and D6 as they apply.
+/// E2, D5 and D6 for the keys that classes declare: stored properties and accessors.
 @Suite(.leakFree) struct DeclarationTests {
-  @Test("E2: a declared plain property notifies once when it is set by key, and not by itself")
+  @Test("E2: a declared plain property notifies once when set by key, and not when assigned")
   func stored() throws {
     let plant = Plant()
     let log = Recorder()
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "D5: new is what the declared getter answers: of a setter that clamps, and of one that ignores")
+    "D5: new is what the declared getter answers, for clamping and ignoring setters")
   func truth() throws {
     let plant = Plant()
     let log = Recorder()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "D5: an accessor is declared for an overridden property, and observers are told what it answers"
+    "D5: an accessor declared for an overridden property gives the values that observers get"
   )
   func overridden() throws {
     let level = DeclaredLevel()
@@ -86,7 +86,7 @@ import Testing
     expectEqual(log.take(), ["a prior old 5.0", "a old 5.0 new 6.0"])
   }
 
-  @Test("B2: what an accessor throws reaches the caller, and the change is closed")
+  @Test("B2: an error that an accessor throws reaches the caller, and the change is closed")
   func throwing() throws {
     let plant = Plant()
     let log = Recorder()
@@ -126,7 +126,7 @@ import Testing
     expectEqual(tree.deafSets, [3])
   }
 
-  @Test("E2: saying the same again changes nothing; another entry for a key replaces the earlier")
+  @Test("E2: repeating a declaration changes nothing; another entry for a key replaces the earlier")
   func saidAgain() throws {
     let object = Chatty()
     let log = Recorder()

@@ -8,7 +8,7 @@ import Testing
 
 /// F1 to F4: derived keys that a Swift class declares.
 @Suite(.leakFree) struct DependencyTests {
-  @Test("F1: a computed property with its keys; old and new are its own")
+  @Test("F1: a computed property with declared keys; old and new are its own")
   func computed() throws {
     let (name, log) = (FullName(), Recorder())
     log.observe(name, \.full, [.old, .new], as: "full")
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "F1: a key may depend on one that is announced by hand alone, and that the class does not have")
+    "F1: a key may depend on a key that only manual changes announce and the class lacks")
   func byHand() throws {
     let (job, log) = (Job(), Recorder())
     try log.observe(job, "isDone", [.prior, .old, .new], as: "done")
@@ -59,7 +59,8 @@ import Testing
     expect(!isSwapped(job))
   }
 
-  @Test("F1: inherited and extended by subclasses; a getter that is overridden keeps them")
+  @Test(
+    "F1: dependencies are inherited, extended by subclasses, and kept when a getter is overridden")
   func inherited() throws {
     let (name, log) = (Nickname(), Recorder())
     log.observe(name, \.full, .new, as: "full")
@@ -71,7 +72,7 @@ import Testing
     expectEqual(log.take(), ["full new Ada (Lady) King", "greeting new Hello Ada (Lady) King!"])
   }
 
-  @Test("F1: what is declared while the class says what affects a key is not lost")
+  @Test("F1: a declaration made while the class answers for the key is not lost")
   func meanwhile() throws {
     let (object, log) = (Interrupted(), Recorder())
     try log.observe(object, "sum", .new, as: "sum")
@@ -96,7 +97,7 @@ import Testing
     expectEqual(log.take(), ["second new 5"])
   }
 
-  @Test("F2: however many ways lead to a derived key, one notification for each change")
+  @Test("F2: however many ways lead to a derived key, it notifies once per change")
   func once() throws {
     let company = Company.small()
     let (payroll, log) = (Payroll(), Recorder())
@@ -125,7 +126,7 @@ import Testing
     expectEqual(log.take(), ["full old Eva Lovelace new nil"])
   }
 
-  @Test("F4: off for a key, its setter notifies nothing derived from it; a pair by hand does")
+  @Test("F4: a key turned off notifies nothing derived from it, except by a manual pair")
   func manual() throws {
     let (object, log) = (ManualPart(), Recorder())
     log.observe(object, \.sum, .new, as: "sum")
@@ -138,7 +139,7 @@ import Testing
     expectEqual(log.take(), ["off new 4", "sum new 4"])
   }
 
-  @Test("F1: the typed customisation protocol, asked once for class and key, also of subclasses")
+  @Test("F1: the typed customisation protocol is asked once per class and key, also of subclasses")
   func customised() throws {
     for object in [Custom(), SubCustom(), Custom()] {
       let log = Recorder()
@@ -175,7 +176,7 @@ import Testing
         """), true)
   }
 
-  @Test("B2 D6: a computed property with a setter is set by key, and tells once")
+  @Test("B2 D6: a computed property with a setter is set by key, and notifies once")
   func writable() throws {
     let (object, log) = (Late(), Recorder())
     try log.observe(object, "doubled", [.old, .new], as: "doubled")
@@ -185,7 +186,7 @@ import Testing
     expectEqual(log.take(), ["a new 4", "doubled old 0 new 8"])
   }
 
-  @Test("F5: a key declared as computed, by string; what is read by key counts as read, C's too")
+  @Test("F5: a key declared as computed, by string; reads by key count as reads, C's too")
   func tracked() throws {
     let (payroll, log) = (Reader(), Recorder())
     let made = kvo_object_create(account_class())!
@@ -213,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "B2 E2: what is set by a declared key runs the property's own observers, told as one change")
+    "B2 E2: setting a declared key runs the property's own observers, in one change")
   func ownObservers() throws {
     let (object, log) = (Bounded(), Recorder())
     log.observe(object, \.level, [.old, .new], as: "level")
@@ -403,7 +404,7 @@ private final class Interrupted: Tracked {
   }
 }
 
-/// Announces its state by hand, under a key that it does not have.
+/// Announces its state manually, under a key that the class does not have.
 private final class Job: KVOObject {
   var stored = 0
   var state: Int {

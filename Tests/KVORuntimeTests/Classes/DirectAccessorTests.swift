@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// H2: accessors of a class's own that tell what they do, called directly and through a proxy.
+/// H2: a class's own accessors that notify, called directly and through a proxy.
 @Suite(.leakFree) struct DirectAccessorTests {
-  @Test("H2: an accessor whose body is bracketed tells once, called directly and by a proxy")
+  @Test("H2: an accessor with a bracketed body notifies once, called directly and by a proxy")
   func ordered() throws {
     let playlist = Playlist()
     let log = Recorder()
@@ -28,7 +28,7 @@ import Testing
       ])
   }
 
-  @Test("H2, H4: the same of a set's")
+  @Test("H2, H4: a set's accessors as well")
   func unordered() throws {
     let playlist = Playlist()
     let log = Recorder()

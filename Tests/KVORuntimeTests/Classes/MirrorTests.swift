@@ -3,9 +3,9 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// B2: what is the root's own is no key, and no mirror shows it.
+/// B2: the root class's own properties are not keys, and no mirror shows them.
 @Suite(.leakFree) struct MirrorTests {
-  @Test("B2: nothing that is the root's own is a key, to read, to set, to observe")
+  @Test("B2: no property of the root class is a key, to read, to set or to observe")
   func noKey() throws {
     let root = Mirror(reflecting: Plain()).superclassMirror?.superclassMirror
     expect(root?.subjectType == KVOObject.self && root?.children.isEmpty == true)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "B2: whoever copies all that a mirror shows copies keys, and both objects stay what they are")
+    "B2: copying all that a mirror shows copies keys, and leaves both objects intact")
   func copying() throws {
     let log = Recorder()
     let (original, copy) = (Made(), Made())
@@ -47,7 +47,7 @@ import Testing
     expect(!original.observationInfo.registrations.isEmpty)
   }
 
-  @Test("B2: a wrapper that is copied as it is, under either name, is an error and stores nothing")
+  @Test("B2: copying a property wrapper whole, under either name, is an error and stores nothing")
   func wrappers() throws {
     let object = Plain()
     let log = Recorder()
@@ -63,7 +63,7 @@ import Testing
     expect(object.name == "" && log.take() == [])
   }
 
-  @Test("B2: a mirror shows classes, properties and their types as they are")
+  @Test("B2: a mirror shows classes, properties and their real types")
   func shapes() throws {
     let object = Made()
     object.near = object
@@ -93,7 +93,7 @@ import Testing
     expect(inherited.superclassMirror?.subjectType == Plain.self)
   }
 
-  @Test("B2: what Swift's own mirrors show of the root can't be copied either")
+  @Test("B2: the root's properties in Swift's own mirrors can't be copied either")
   func withoutOurs() throws {
     let (original, copy) = (Generated(), Generated())
     let log = Recorder()

@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// A4 and D5: properties that subclasses override, and setters that store something else.
+/// A4 and D5: properties that subclasses override, and setters that store another value.
 @Suite(.leakFree) struct OverrideTests {
   @Test(
     "A4: an overridden property that calls its superclass's notifies once",
@@ -44,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test("A4: an override is run by a set of an observed object as it is without observers")
+  @Test("A4: an override runs on an observed object as it does without observers")
   func overrideRuns() {
     let object = TwiceCountedLevel()
     let log = Recorder()
@@ -69,7 +69,7 @@ import Testing
     expectEqual(log.take(), ["own new 1.0", "super new 1.0", "own new 2.0", "super new 2.0"])
   }
 
-  @Test("D5: the new value is what the getter answers, not what the setter was given: clamped")
+  @Test("D5: the new value is the getter's, not the setter's argument: clamped")
   func clamped() {
     let object = ClampedLevel()
     let log = Recorder()
@@ -83,7 +83,7 @@ import Testing
       ])
   }
 
-  @Test("D5: a setter that stores nothing tells nothing, and the value stays")
+  @Test("D5: a setter that stores nothing delivers the unchanged value")
   func deaf() {
     let object = DeafLevel()
     let log = Recorder()
@@ -102,7 +102,7 @@ import Testing
     expectEqual(log.take(), ["a new 0.0", "a prior old 0.0", "a old 0.0 new 4.0"])
   }
 
-  @Test("D5: a didSet that clamps is a second set, and each change tells the truth")
+  @Test("D5: a didSet that clamps is a second set, and each change has the true values")
   func selfClamping() {
     let object = SelfClampingLevel()
     let log = Recorder()
@@ -114,7 +114,7 @@ import Testing
       log.take(), ["a old 0.0 new 50.0", "a old 50.0 new 150.0", "a old 150.0 new 100.0"])
   }
 
-  @Test("D5: a set by a declared key runs what the class has made of the property")
+  @Test("D5: a set by a declared key runs the class's override of the property")
   func overrideRunsByKey() throws {
     let counted = DeclaredCountedLevel()
     let clamped = DeclaredClampedLevel()
@@ -126,7 +126,7 @@ import Testing
     expectEqual(clamped.level, 100)
   }
 
-  @Test("D5: all reads in a prior call give the old value, all in a final one the new")
+  @Test("D5: in a prior call all reads give the old value, in a final one the new")
   func readsInCalls() {
     let object = LocalLevel()
     let log = Recorder()

@@ -11,7 +11,7 @@ import Testing
   ]
 
   @Test(
-    "B10: the validator takes, replaces, or refuses with its own error and the value as it was",
+    "B10: the validator accepts, replaces, or refuses with its own error and an unchanged value",
     arguments: 0..<cases.count)
   func validating(_ index: Int) throws {
     let (proposed, result) = Self.cases[index]
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "B10: without a validator, or with nil on the way, every value is valid; key-value coding never asks"
+    "B10: every value is valid without a validator or with nil on the path; KVC never asks"
   )
   func unasked() throws {
     let company = Company()

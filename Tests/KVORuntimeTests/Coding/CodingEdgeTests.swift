@@ -4,11 +4,11 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// Key-value coding of what is seldom met: B2, B5, B6, B7, B10, B11.
+/// Rare cases of key-value coding: B2, B5, B6, B7, B10, B11.
 @Suite(.leakFree) struct CodingEdgeTests {
   // MARK: Setting by key path
 
-  @Test("B5: dictionaries in a collection are set by changed copies, told once")
+  @Test("B5: dictionaries in a collection are set by changed copies, with one notification")
   func dictionariesInCollections() throws {
     let drawer = Drawer()
     let log = Recorder()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "B5: what has no keys can't be set by one, also inside collections and dictionaries",
+    "B5: a value without keys can't be set by one, also inside collections and dictionaries",
     arguments: ["numbers.size", "cards.a.size", "anything.size"])
   func noKeys(_ path: String) {
     let drawer = Drawer()
@@ -44,7 +44,7 @@ import Testing
     expect(drawer.numbers == [1, 2] && drawer.cards == [["a": 1], ["a": 1, "b": 2]])
   }
 
-  @Test("B5: a value that a dictionary can't have leaves all as it was")
+  @Test("B5: a value that a dictionary can't hold leaves everything unchanged")
   func mismatchInDictionary() {
     let drawer = Drawer()
     #expect(
@@ -56,7 +56,7 @@ import Testing
 
   // MARK: self and operators
 
-  @Test("B6 B7: self is a key of objects, and of whatever is in a collection")
+  @Test("B6 B7: `self` is a key of objects, and of elements of any collection")
   func selfAsKey() throws {
     let drawer = Drawer()
     expect(try drawer.value(forKey: "self") as? Drawer === drawer)
@@ -64,7 +64,7 @@ import Testing
     expect(try Set(["a"]).value(forKey: "self") as? Set<String> == ["a"])
     let array = try drawer.mutableArrayValue(forKey: "numbers").value(forKey: "self")
     expect(array as? [Int] == [1, 2])
-    // A dictionary's keys are its own.
+    // A dictionary's own keys come first.
     expect(try ["self": 3].value(forKey: "self") as? Int == 3)
     expect(try ["a": 3].value(forKey: "self") == nil)
     #expect(throws: KeyValueError.undefinedKey(key: "self", className: "Drawer")) {
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Conversions
 
-  @Test("B2: a wide integer takes as much of a fraction as it has room for")
+  @Test("B2: a wide integer takes the fraction that fits in it")
   func wideIntegers() throws {
     let drawer = Drawer()
     try drawer.setValue(1e30, forKey: "wide")
@@ -104,7 +104,7 @@ import Testing
 
   // MARK: Validation and several keys
 
-  @Test("B10: C asks a Swift object's declared validator, and its override")
+  @Test("B10: C calls a Swift object's declared validator, and its override")
   func validatedByC() {
     let drawer = Drawer()
     coreClassIsKnown(drawer)
@@ -148,7 +148,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("B11: hooks answer for the keys that the class leaves to them, before the others are set")
+  @Test("B11: hooks for other keys are asked before any key is set")
   func hooks() throws {
     let drawer = Forgiving()
     try drawer.setValuesForKeys(["size": nil, "hat": 1, "label": "x"])
@@ -159,7 +159,7 @@ import Testing
   // MARK: didSet
 
   @Test(
-    "B2 E2 H2: what is declared as stored is set through the property, with its didSet, told once")
+    "B2 E2 H2: a key declared as stored is set through the property, with didSet, once")
   func didSet() throws {
     let drawer = Drawer()
     let log = Recorder()

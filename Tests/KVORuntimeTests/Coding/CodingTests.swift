@@ -23,7 +23,7 @@ import Testing
     expectEqual(shown(try employee.value(forKey: key)), value)
   }
 
-  @Test("B2: a value that is read is of the property's type, without an optional around it")
+  @Test("B2: a value that is read has the property's type, without an optional around it")
   func types() throws {
     let person = Person()
     expect(try person.value(forKey: "age") is Int)
@@ -35,7 +35,7 @@ import Testing
     expect(try person.value(forKey: "motto") == nil)
   }
 
-  @Test("B2: nested optionals are read as what is inside")
+  @Test("B2: nested optionals are read as the innermost value")
   func nestedOptionals() throws {
     let box = Box<Int??>(.some(.some(3)))
     expect(try box.value(forKey: "value") as? Int == 3)
@@ -47,7 +47,7 @@ import Testing
     expectEqual(shown(box.value), "nil")
   }
 
-  /// A value for a key, and what the property has afterwards.
+  /// A value for a key, and the property's value afterwards.
   struct Setting: Sendable, CustomTestStringConvertible {
     let key: String
     let value: any Sendable
@@ -75,7 +75,7 @@ import Testing
   ]
 
   @Test(
-    "B2: every stored variable is set by its key, observed or not, and access control does not matter",
+    "B2: every stored variable is set by key, observed or not, whatever its access",
     arguments: settings, [true, false])
   func setting(_ setting: Setting, _ observed: Bool) throws {
     let employee = Employee()
@@ -86,7 +86,7 @@ import Testing
     expectEqual(log.take(), (observed ? ["w: \(setting.key) new \(setting.stored)"] : []))
   }
 
-  @Test("B2: what is set by key is what the property has")
+  @Test("B2: a value set by key is the property's value")
   func sameStorage() throws {
     let person = Person()
     let account = Account()
@@ -114,7 +114,7 @@ import Testing
     expect(person.account === savings)
   }
 
-  @Test("B2: collections, enumerations and tuples are set as they are")
+  @Test("B2: collections, enumerations and tuples are set unconverted")
   func otherTypes() throws {
     let ledger = Ledger()
     try ledger.setValue([7, 8], forKey: "entries")
@@ -129,7 +129,7 @@ import Testing
   static let readOnly = ["birthYear", "constant", "computed"]
 
   @Test(
-    "B2: a constant and an accessor without setter are read-only, and stay as they are",
+    "B2: a constant and an accessor without setter are read-only, and unchanged",
     arguments: readOnly)
   func readOnlyKeys(_ key: String) throws {
     let object = Limited()
@@ -149,7 +149,7 @@ import Testing
   ]
 
   @Test(
-    "B2: any other mismatch is an error that names both types, stores nothing and tells nobody",
+    "B2: any other mismatch is an error naming both types; nothing is stored or notified",
     arguments: mismatches)
   func mismatch(_ key: String, _ value: any Sendable, _ expected: String, _ found: String) throws {
     let person = Person()
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(
-    "B2: getters that are not stored and not declared are no keys", arguments: ["fullName", "hash"])
+    "B2: undeclared computed properties are not keys", arguments: ["fullName", "hash"])
   func undeclaredGetters(_ key: String) {
     let person = Person()
     expectEqual(
@@ -197,7 +197,8 @@ import Testing
     expectEqual(log.take(), ["w: größe old 1 new 2", "w: 名前 old  new Ada"])
   }
 
-  @Test("A5: two keys of one property stay two: a set tells the observers of both, each by its key")
+  @Test(
+    "A5: two keys of one property stay two: a set notifies observers of both, each under its key")
   func twoKeys() throws {
     let object = Worldly()
     let log = Recorder()
@@ -221,7 +222,7 @@ import Testing
     expectEqual(log.take(), ["w: isOpen new true", "typed new true"])
   }
 
-  @Test("B2: a class may keep its plain storage to itself; observable properties still answer")
+  @Test("B2: a class may hide its plain storage; observable properties still answer")
   func sealed() throws {
     let object = SealedStorage()
     expectEqual(
@@ -234,7 +235,7 @@ import Testing
     expect(object.open == 2 && object.plain == 0)
   }
 
-  @Test("B2: the keys of generic classes have the types of their form")
+  @Test("B2: the keys of generic classes have the types of their specialisation")
   func generic() throws {
     let number = Box(1)
     let pair = PairBox("a", 2.5)
@@ -245,7 +246,7 @@ import Testing
     expect(keyValueError { try pair.setValue(1, forKey: "value") } != nil)
   }
 
-  @Test("B2: overrides of value(forKey:) and setValue(_:forKey:) are what callers get")
+  @Test("B2: overrides of value(forKey:) and setValue(_:forKey:) serve all callers")
   func overriddenCoding() throws {
     let object = Echo()
     expect(try object.value(forKey: "anything") as? String == "anything")

@@ -5,7 +5,7 @@ import Testing
 
 /// B5 to B7: key paths and operators, over objects and the standard library's collections.
 @Suite(.leakFree) struct KeyPathCodingTests {
-  /// What a key path leads to from the small company.
+  /// The values of key paths in the small company.
   static let readings: [(path: String, value: String)] = [
     ("head", "Ada"), ("head.name", "Ada"), ("head.boss", "nil"), ("head.boss.name", "nil"),
     ("head.bonus", "10"), ("self.head.self.name", "Ada"), ("head.grade", "senior"),
@@ -52,12 +52,12 @@ import Testing
     ("workers.hat", "undefinedKey hat Worker"), ("head.na\0me", "undefinedKey head.na\0me Company"),
   ]
 
-  @Test("B5 B6: operators, and what can't be read", arguments: operators)
+  @Test("B5 B6: operators, and unreadable values", arguments: operators)
   func operating(_ path: String, _ value: String) throws {
     expectEqual(text(Company.small(), path), value)
   }
 
-  @Test("B6: sums are Int as far as they can be, averages Double; of nothing 0 and nil")
+  @Test("B6: sums are Int as far as possible, averages Double; of nothing 0 and nil")
   func sums() throws {
     func read(_ values: [Any], _ path: String) throws -> Any? { try values.value(forKeyPath: path) }
     expect(try read([1, 2, 3], "@sum.self") as? Int == 6)
@@ -113,7 +113,7 @@ import Testing
   ]
 
   @Test(
-    "B5: the last key of a path is set, of every element where it is a collection's",
+    "B5: the last key of a path is set, in every element where it is a collection's",
     arguments: settings)
   func setting(_ path: String, _ value: any Sendable, _ read: String, _ result: String) throws {
     let company = Company.small()
@@ -136,7 +136,7 @@ import Testing
     ("head.age.x", .invalidKeyPath(keyPath: "head.age.x", component: "x", className: "Company")),
   ]
 
-  @Test("B5 B2: what can't be set by key path is an error", arguments: refusals)
+  @Test("B5 B2: a key path that can't be set is an error", arguments: refusals)
   func refusing(_ path: String, _ error: KeyValueError) {
     let company = Company.small()
     expectEqual(keyValueError { try company.setValue([1], forKeyPath: path) }, error)
@@ -144,14 +144,14 @@ import Testing
       text(company, "workers.age") == "[36, 50, 41]" && text(company, "head.desk.floor") == "2")
   }
 
-  @Test("B3: nil for a last key that can't be nil goes to its object's setNilValueForKey")
+  @Test("B3: nil for a non-optional last key goes to its object's setNilValueForKey")
   func nilValue() {
     expectEqual(
       keyValueError { try Company.small().setValue(nil, forKeyPath: "head.age") },
       .nilValue(key: "age", className: "Worker"))
   }
 
-  @Test("B5: every key on the way is asked of value(forKey:), and set by setValue(_:forKey:)")
+  @Test("B5: every key on a path uses value(forKey:), and the last setValue(_:forKey:)")
   func overridden() throws {
     let company = Company.small()
     let joker = Joker("Joe")
@@ -168,7 +168,7 @@ import Testing
     expectEqual(joker.name, "JIM")
   }
 
-  @Test("B5: what an accessor or an override throws comes out as it is")
+  @Test("B5: an error thrown by an accessor or an override passes through unchanged")
   func thrown() {
     let company = Company.small()
     company.head = Joker("Joe")
@@ -181,7 +181,7 @@ import Testing
   }
 }
 
-/// What a path leads to, or the error, as text.
+/// The value of a path, or the error, as text.
 func text(_ object: KVOObject, _ path: String) -> String {
   do { return plain(try object.value(forKeyPath: path)) } catch {
     return brief(error)

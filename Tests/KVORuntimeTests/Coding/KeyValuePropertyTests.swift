@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// P3: what a class tells of its keys.
+/// P3: a class's description of its keys.
 @Suite(.leakFree) struct KeyValuePropertyTests {
   private class Part: Tracked {
     @Observed var name = ""
@@ -58,7 +58,7 @@ import Testing
   ]
 
   @Test(
-    "P3: the type of a key's values, and what can be done with it, is told without an object",
+    "P3: a class describes the type and abilities of a key without an object",
     arguments: all)
   private func kinds(_ expected: Expected) throws {
     for type in [Part.self, Wheel.self] {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("P3: what is no key is none; hooks are not asked")
+  @Test("P3: an unknown key has no description; hooks are not called")
   func none() {
     final class Answering: Tracked {
       override func value(forUndefinedKey key: String) throws -> Any? { 1 }
@@ -81,7 +81,7 @@ import Testing
     expect(KVOObject.keyValueProperties.isEmpty)
   }
 
-  @Test("P3: all keys of a class, by name, with those of its superclasses")
+  @Test("P3: all keys of a class, by name, including those of its superclasses")
   func keys() {
     let inherited = Part.keyValueProperties.map(\.key)
     expect(
@@ -95,12 +95,12 @@ import Testing
     expect(Sheet.keyValueProperty(forKey: "cell")?.valueType == Double.self)
   }
 
-  @Test("P3: what is told is so: what is writable can be set, and has that type")
+  @Test("P3: the description is true: a writable key can be set, and has that type")
   func agrees() throws {
     let wheel = Wheel()
     for property in Wheel.keyValueProperties where !["maker", "drawing"].contains(property.key) {
       let value = try wheel.value(forKey: property.key)
-      // What accessors show is a proxy.
+      // A key with element accessors reads as a proxy.
       let isOfType =
         property.key == "pieces" || value == nil || isOfType(value as Any, property.valueType)
       expect(isOfType, "\(property.key)")

@@ -4,10 +4,10 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B2: what setting by key does is the same whatever has been done with the class before.
+/// B2: setting by key has the same effect whatever the class was used for before.
 @Suite(.leakFree) struct SetByKeyTests {
   @Test(
-    "B2 E2: an undeclared key sets the storage, past didSet and override, before and after all else"
+    "B2 E2: an undeclared key sets the storage, bypassing didSet and override, at any time"
   )
   func undeclared() throws {
     for object in [Size(), WatchedSize(), FinalSize(), DoubledSize()] {
@@ -19,7 +19,8 @@ import Testing
     }
   }
 
-  // Each way to set by key: the storage has the value, observers are told once, no code is run.
+  // Expects of each way to set by key: the storage has the value, observers are notified once, and no code of the
+  // class runs.
   private func expectStorageSet(_ object: Size) throws {
     let owner = Owner()
     owner.item = object
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "B2 E2: a declared key sets the property, with didSet and override, before and after all else")
+    "B2 E2: a declared key sets the property, with didSet and override, at any time")
   func declared() throws {
     let classes: [(DeclaredSize, [String])] = [
       (DeclaredSize(), ["didSet"]), (WatchedDeclaredSize(), ["didSet", "override"]),
@@ -89,7 +90,7 @@ import Testing
     expectEqual(object.ran, ["rows", "rows"])
   }
 
-  @Test("B2 D5: an overridden getter is not asked by key, but observers are told what it answers")
+  @Test("B2 D5: an overridden getter is not called by key, but observers get its value")
   func getter() throws {
     let object = DoubledSize()
     try object.setValue(4, forKey: "size")
@@ -102,7 +103,7 @@ import Testing
     expectEqual(log.take(), ["a old 8 new 10"])
   }
 
-  @Test("B2: that a set by key passes by an override is a hint, once, with the remedy")
+  @Test("B2: a set by key that bypasses an override is a hint, once, with the remedy")
   func hint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.hint = { say($0 + "\n") }
@@ -120,7 +121,7 @@ import Testing
   }
 
   @Test(
-    "B2: that a set by key passes by a didSet or a willSet is a hint, once for each key",
+    "B2: a set by key that bypasses a didSet or willSet is a hint, once per key",
     .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
   func observerHint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -156,7 +157,7 @@ import Testing
   }
 
   @Test(
-    "B2: that a proxy or a handle passes by a didSet or an override is a hint, once for each key",
+    "B2: a proxy or handle that bypasses a didSet or an override is a hint, once per key",
     .enabled(if: _isDebugAssertConfiguration(), "optimised code has none of its own for a didSet"))
   func elementsHint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -170,7 +171,7 @@ import Testing
         try size.mutableArrayValue(forKey: "rows").append(value)
         size.mutableArray(\.rows).append(value)
         try watched.mutableOrderedSetValue(forKey: "rows").add(value)
-        // By the override's setter.
+        // Set by the override's setter.
         watched.mutableArray(\.rows).append(value)
         try plain.mutableSetValue(forKey: "marks").add(value)
         plain.mutableSet(\.marks).insert(value + 10)
@@ -215,7 +216,7 @@ import Testing
     private var _underscored = 0 { didSet {} }
   }
 
-  /// Whatever names the property, in the class or a superclass.
+  /// Every use that may reveal the property, in the class or a superclass.
   private var namings: [(Size) throws -> Void] {
     [
       { object in object.observe(\.size) { _, _ in }.invalidate() },
@@ -234,7 +235,7 @@ import Testing
 }
 
 extension [Size] {
-  /// By a key path over the elements.
+  /// Sets by a key path over the elements.
   fileprivate func setSize(_ size: Int) throws {
     let owner = Owner()
     owner.items = self
@@ -252,7 +253,7 @@ private class Size: Tracked {
   @Observed var rows: [Int] = [] { didSet { ran.append("rows") } }
   var ran: [String] = []
   var twice: Int { size * 2 }
-  /// What an override does not see.
+  /// The stored value, read past overrides.
   final var stored: Int { Mirror(reflecting: self).value(of: "size") as? Int ?? -1 }
 }
 

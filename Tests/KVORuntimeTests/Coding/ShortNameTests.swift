@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C8: a property whose name begins with `is` is known by its short name as well, and notifies under both.
+/// C8: a property whose name begins with `is` also has its short name as a key, and notifies under both.
 @Suite(.leakFree) struct ShortNameTests {
-  /// How a property is changed, of each kind of declaration.
+  /// A way to change a property, for each kind of declaration.
   static let ways: [(key: String, set: @Sendable (Switches) throws -> Void)] = [
     ("Wrapped", { $0.isWrapped = true }),
     ("Wrapped", { try $0.setValue(true, forKey: "wrapped") }),

@@ -5,9 +5,9 @@ import Testing
 
 private let keepsUncalledMethods = _isDebugAssertConfiguration()
 
-/// J2: what is left over from Objective-C's conventions is told where hints are asked for.
+/// J2: methods left over from Objective-C's conventions are reported if hints are on.
 @Suite struct ConventionTests {
-  /// Stands for Foundation's, which the tests go without.
+  /// A stand-in for Foundation's, which these tests do not import.
   struct IndexSet {}
 
   private class Leftovers: KVOObject {
@@ -24,7 +24,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
   }
 
-  /// The methods of ordered keys, one key for each spelling of one.
+  /// The methods of ordered keys, one key for each spelling.
   private class Ordered: KVOObject {
     @Observed var name = ""
     var (a, b, c, d, e, f, g, h) = ([0], [0], [0], [0], [0], [0], [0], [0])
@@ -100,7 +100,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
 
   private static func sayHints() { KVODiagnostics.hint = { say($0 + "\n") } }
 
-  /// The method, the key and what is to be declared, of each hint.
+  /// The method, the key and the needed declaration of each hint.
   private func expectHints(
     _ result: ExitTest.Result?, _ name: String, _ expected: [(String, String, String)]
   ) throws {
@@ -114,7 +114,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   }
 
   @Test(
-    "J2: methods named by a convention are told once, at the first use of the class, with what to declare",
+    "J2: methods named by a convention are reported once, at the first use of the class",
     .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func told() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -141,7 +141,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   }
 
   @Test(
-    "J2: the methods of ordered keys are told however Swift spells them",
+    "J2: the methods of ordered keys are reported however Swift spells them",
     .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func ordered() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -176,14 +176,14 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
         ])
   }
 
-  /// A declaration with the arguments that it needs, and another.
+  /// A declaration with its arguments, and another.
   private func entry(_ name: String, _ key: String, _ needed: [String], _ other: String) -> String {
     let arguments = needed.contains(other) ? needed : needed + [other]
     return "\(name)(\"\(key)\", \(arguments.map { $0 + ": …" }.joined(separator: ", ")))"
   }
 
   @Test(
-    "J2: the methods of unordered keys are told however Swift spells them",
+    "J2: the methods of unordered keys are reported however Swift spells them",
     .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func unordered() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -202,7 +202,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
       named.map { ($0, $1, entry("unorderedToMany", $1, ["count", "contains", "elements"], $2)) })
   }
 
-  /// Named as if by a convention, but for their labels or how many parameters they have.
+  /// Named by a convention, except for labels or the number of parameters.
   private class Otherwise: KVOObject {
     @Observed var name = ""
     var (items, songs) = ([0], Set([0]))
@@ -225,7 +225,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     func objectInParts(`at.place` index: Int) -> Int { 0 }
   }
 
-  @Test("J2: a method with other labels than a convention's is not told")
+  @Test("J2: a method with other labels than a convention's is not reported")
   func otherwise() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -234,7 +234,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     expectEqual(try #require(result).errors, "")
   }
 
-  /// Whose accessors change `@Observed` properties by handles.
+  /// Its accessors change `@Observed` properties by handles.
   private class Handled: KVOObject {
     @Observed var songs: [String] = []
     @Observed var tags: Set<String> = []
@@ -251,7 +251,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   }
 
   @Test(
-    "J2: the accessors of an @Observed property's elements are not told, its other methods are",
+    "J2: element accessors of an @Observed property are not reported, its other methods are",
     .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func handled() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -273,7 +273,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
   }
 
   @Test(
-    "J2: what the class declares, and what a superclass was told of, is not told",
+    "J2: a declared method, or one reported for a superclass, is not reported",
     .enabled(if: keepsUncalledMethods, "the optimiser drops methods that nothing calls"))
   func declared() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -286,7 +286,7 @@ private let keepsUncalledMethods = _isDebugAssertConfiguration()
     expect(text.contains("of Leftovers has"))
   }
 
-  @Test("J2: nothing is told where no hints are asked for")
+  @Test("J2: nothing is reported where hints are off")
   func unasked() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Leftovers().observe(\.name) { _, _ in }.invalidate()

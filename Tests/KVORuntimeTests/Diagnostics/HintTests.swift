@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// J2: what is no error, and probably meant otherwise, is told once, with class, key and remedy.
+/// J2: code that is legal, but probably not meant, is reported once, with class, key and remedy.
 @Suite struct HintTests {
   private class Doc: KVOObject {
     var plain = 1
@@ -62,7 +62,7 @@ import Testing
       }
     }
   }
-  /// Answers any key, so that nobody can tell.
+  /// Answers any key, so no key is provably missing.
   private final class Answering: Misspelt {
     override func value(forUndefinedKey key: String) throws -> Any? { 1 }
 
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test("Q3 J2: weak and unowned properties of a class by the macro are no hint, since they tell")
+  @Test("Q3 J2: weak and unowned properties of a @KVO class are no hint, since they notify")
   func references() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -119,7 +119,7 @@ import Testing
     expectEqual(try hints(in: result), [])
   }
 
-  @Test("E3 J2: a key that is announced by hand is no hint")
+  @Test("E3 J2: a manually announced key is no hint")
   func byHand() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "B2 J2: that a set by key passes by a computed setter is a hint, once for each key",
+    "B2 J2: a set by key that bypasses a computed setter is a hint, once per key",
     .enabled(if: _isDebugAssertConfiguration(), "optimised code keeps no setter without a caller"))
   func computed() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -176,7 +176,7 @@ import Testing
       ])
   }
 
-  @Test("D6 J2: a change by hand of a key that an observed object does not have is a hint")
+  @Test("D6 J2: a manual change of a key that an observed object lacks is a hint")
   func changes() async throws {
     expectEqual(Doc.key(of: \.index), "index")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -220,7 +220,7 @@ import Testing
 
   @Test("E1 F1 J2: a declaration for a key that the class does not have is a hint")
   func declarations() async throws {
-    // What nothing used would be dropped by the optimiser.
+    // The optimiser would remove an unused property.
     expectEqual(Misspelt.key(of: \.whole), "whole")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -243,11 +243,11 @@ import Testing
       ])
   }
 
-  @Test("C5 J2: a token that is let go of where it was made is a hint at the next change")
+  @Test("C5 J2: a token dropped where it was made is a hint at the next change")
   func tokens() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
-      // A thread may be kept waiting longer than a token is watched.
+      // The thread may be suspended longer than a token is watched.
       for _ in 0..<100 {
         let (doc, other) = (Doc(), Doc())
         _ = doc.observe(\.title) { _, _ in }
@@ -279,7 +279,7 @@ import Testing
         }))
   }
 
-  @Test("C5 J2: so it is where others observe the key, and none where nothing changes")
+  @Test("C5 J2: so it is where others observe the key, but not without a change")
   func moments() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -339,7 +339,7 @@ import Testing
       ])
   }
 
-  @Test("C8 F1 J2: a key path of strings that leads nowhere behind a link that is nil is a hint")
+  @Test("C8 F1 J2: a string key path that fails behind a nil link is a hint")
   func deadEnds() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -398,7 +398,7 @@ import Testing
     @Observed var extra = 1
   }
 
-  @Test("B6 D5: what an observed operator can't add up is told as nil, and reported once")
+  @Test("B6 D5: what an observed operator can't add up is delivered as nil, and reported once")
   func sums() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.misuse = { say($0 + "\n") }
@@ -420,7 +420,7 @@ import Testing
     expectEqual(lines.dropFirst().first?.contains("newValue: nil"), true)
   }
 
-  @Test("C6 F1: what a path of Swift's lacks is a key, not a getter or an ivar")
+  @Test("C6 F1: the error for a Swift path says a key is missing, not a getter or an ivar")
   func words() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.misuse = { say($0 + "\n") }

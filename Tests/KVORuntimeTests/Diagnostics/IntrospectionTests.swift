@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// J1: what an object tells of those who observe it.
+/// J1: an object's information about its observers.
 @Suite(.leakFree) struct IntrospectionTests {
   @Test("J1: the list of registrations has key path, observer, options and context of each")
   func registrations() throws {
@@ -36,7 +36,7 @@ import Testing
     expectEqual(registrations.map(\.context), [2, 4, 1, 3].map { UnsafeRawPointer(context($0)) })
   }
 
-  @Test("J1: the list is of the moment it was asked for")
+  @Test("J1: the list is a snapshot of the moment of the call")
   func picture() {
     let account = Account()
     let log = Recorder()
@@ -76,11 +76,11 @@ import Testing
       self.account = account
       self.tell = tell
     }
-    // Its registration still stands here, and it can't be kept alive to be asked for its description.
+    // Its registration still exists here, but it can't be retained to get its description.
     deinit { tell(account.observationInfo.registrations.map(\.description)) }
   }
 
-  @Test("J1: an observer that is dying is listed as such until its registrations have ended")
+  @Test("J1: a dying observer is listed as such until its registrations have ended")
   func dying() throws {
     let account = Account()
     var told: [String] = []
@@ -93,7 +93,7 @@ import Testing
     expect(account.observationInfo.registrations.isEmpty)
   }
 
-  @Test("J1: the debug description shows pairs that are open, and no closed ones")
+  @Test("J1: the debug description shows open pairs, and no closed ones")
   func openPairs() {
     let account = Account()
     let log = Recorder()

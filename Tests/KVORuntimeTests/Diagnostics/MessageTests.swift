@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// What messages say: no more than what is known, and what to do.
+/// Messages say only what is known, and the remedy.
 @Suite struct MessageTests {
   private struct Money {
     var amount = 1
@@ -41,7 +41,7 @@ import Testing
     var index = 1
   }
 
-  @Test("F6: a plain property is named, with how it is marked or declared")
+  @Test("F6: the message names a plain property, and how to mark or declare it")
   func plain() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.number) { _, _ in }
@@ -56,7 +56,7 @@ import Testing
         """))
   }
 
-  @Test("F6: a lazy property is told as such, and not to be marked")
+  @Test("F6: the message about a lazy property does not suggest to mark it")
   func lazyProperty() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.late) { _, _ in }
@@ -66,7 +66,7 @@ import Testing
     expect(text.contains("stored(\"late\", \\.late)") && !text.contains("Mark the property"))
   }
 
-  @Test("F6: a computed property is named, and what it reads is to be marked")
+  @Test("F6: the message names a computed property, and the properties to mark that it reads")
   func computed() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.best) { _, _ in }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "F6: an object on the way that is no KVOObject is named, and what to do",
+    "F6: the message names an object on the path that is no KVOObject, and the remedy",
     arguments: ["model", "other", "maybe"])
   func keyless(_ link: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -118,7 +118,7 @@ import Testing
     expect(!text.contains("never changes"))
   }
 
-  @Test("F6: of a longer key path it is told what is known of its beginning")
+  @Test("F6: the message about a longer key path says what is known of its beginning")
   func beginning() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.parts.count) { _, _ in }
@@ -135,7 +135,7 @@ import Testing
     expect(stored.contains("stored(\"place\", \\.place)"))
   }
 
-  @Test("F6: a constant needs no observing")
+  @Test("F6: the message says that a constant needs no observing")
   func constant() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().observe(\.birth) { _, _ in }
@@ -146,9 +146,9 @@ import Testing
     expect(!text.contains("Mark"))
   }
 
-  @Test("B1 C8: an unknown key's error says how a computed property is declared")
+  @Test("B1 C8: an unknown key's error says how to declare a computed property")
   func undeclared() {
-    // What nothing used would be dropped by the optimiser.
+    // The optimiser would remove an unused property.
     expectEqual(Account.key(of: \.total), "total")
     let expected = """
       Account has no key "total". A computed property is declared in registerKeys(): declareKeys \
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "B1 B2: no declaration is suggested of what is the runtime's, nor of an @Observed one's storage"
+    "B1 B2: no declaration is suggested for runtime members or @Observed storage"
   )
   func underlying() {
     let storage = "\(error { _ = try Account().value(forKey: "_label") })"
@@ -210,7 +210,7 @@ import Testing
     expectEqual(set, beginning + "Set<AnyHashable>.")
   }
 
-  @Test("B9: a proxy of another kind of collection, and of other elements, says what there is")
+  @Test("B9: a proxy of another kind of collection, or of other elements, names the actual type")
   func otherCollection() {
     let array = "\(error { try Account().mutableSetValue(forKey: "names").add("a") })"
     expectEqual(
@@ -227,7 +227,7 @@ import Testing
       set, "\"tags\" of Account takes Set<String>, not [Int], whose element 0 is Int.")
   }
 
-  @Test("B6: what an operator can't take is told with the operator, the class and what it needs")
+  @Test("B6: the error for a bad operand names the operator, the class and what it needs")
   func operands() {
     let account = Account()
     account.entries = [Account()]
@@ -252,7 +252,7 @@ import Testing
       """)
   }
 
-  @Test("B1 B6: an operator as a key, and one that is misspelt, say what is meant")
+  @Test("B1 B6: a key that is an operator, and a misspelt operator, get a suggestion")
   func operatorsAsKeys() {
     let account = Account()
     let count = "\(error { _ = try account.value(forKey: "@count") })"
@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  @Test("B5 C8: a key path of strings through a plain object names it, and what to do")
+  @Test("B5 C8: a string key path through a plain object names it, and the remedy")
   func keylessByString() {
     let account = Account()
     for link in ["model", "other", "maybe"] {
@@ -307,13 +307,13 @@ import Testing
     expect(short.contains("\"@sum\"") && short.contains("of Account needs a key path behind it"))
     let none = "\(error { _ = try account.value(forKeyPath: "label.@count") })"
     expect(none.contains("\"@count\"") && none.contains("of Account needs a collection"))
-    // Of another class's path of that name nothing is known that would be true of both.
+    // A path of that name in another class: the message can't name either.
     _ = error { _ = try [1].value(forKeyPath: "label.@count.x") }
     let made = KeyValueError.invalidOperator("@median", keyPath: "made.@median.by.hand")
     expect("\(made)".hasSuffix("is no operator that can be used there."))
   }
 
-  @Test("B6: what is said of one path of two classes names neither")
+  @Test("B6: a message for one path of two classes names neither")
   func sameFault() {
     func fault(_ object: KVOObject) -> String {
       "\(error { _ = try object.value(forKeyPath: "label.@fault.x") })"
@@ -327,7 +327,7 @@ import Testing
     @Observed var label = ""
   }
 
-  @Test("D4: a change's description has what is there of it")
+  @Test("D4: a change's description lists its parts that are present")
   func description() {
     typealias Change = KeyValueObservedChange<[Int]>
     let whole = Change(newValue: [1], oldValue: [])
@@ -355,7 +355,7 @@ import Testing
     }
   }
 
-  @Test("B5 C6 C8: a path's error says where it ends, and how elements are observed")
+  @Test("B5 C6 C8: a path's error says where it ends, and how to observe elements")
   func paths() {
     let account = Account()
     let part = "\(error { _ = try account.value(forKeyPath: "limit.amount") })"
@@ -371,7 +371,7 @@ import Testing
     expectEqual("\(empty)", "The key path \"a..b\" of Account has an empty component.")
   }
 
-  @Test("B2: a raw value that no case has is named", arguments: ["category"])
+  @Test("B2: the error names a raw value that no case has", arguments: ["category"])
   func rawValue(_ key: String) throws {
     let account = Account()
     let text = "\(error { try account.setValue("fun", forKey: key) })"

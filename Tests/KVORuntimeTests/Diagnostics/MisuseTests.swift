@@ -4,11 +4,11 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// Programming errors: what stops the program, with which message, and what is only reported. Each
-/// test has a process of its own.
+/// Programming errors: which stop the program, with which message, and which are only reported. Each test has a
+/// process of its own.
 @Suite struct MisuseTests {
   @Test(
-    "E2: observing a plain stored property that is not declared stops, naming it and the remedy")
+    "E2: observing an undeclared plain stored property stops, naming it and the remedy")
   func plainStored() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Shelf().observe(\.width) { _, _ in }
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("E4: observers may read the property that is changed in place, before and after")
+  @Test("E4: observers may read a property changed in place, before and after")
   func readingInPlace() async {
     await #expect(processExitsWith: .success) {
       let ledger = Ledger()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("D6: without a hook misuse is a line on stderr, also after the hook was taken back")
+  @Test("D6: without a hook a misuse is a line on stderr, also after the hook was removed")
   func onStandardError() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.misuse = { _ in say("to the hook") }

@@ -6,9 +6,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B9: mutable proxies of the keys of objects of C.
+/// B9: mutable proxies for the keys of C objects.
 @Suite(.leakFree) struct ForeignCollectionTests {
-  @Test("B9: the keys of an object of C, by its own methods")
+  @Test("B9: a C object's ordered keys, by its own methods")
   func foreign() throws {
     let methods: shelf_methods = [
       .SHELF_COUNT, .SHELF_OBJECT, .SHELF_INSERT, .SHELF_REMOVE, .SHELF_REPLACE,
@@ -42,7 +42,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("B9: the sets of an object of C")
+  @Test("B9: a C object's sets")
   func foreignSets() throws {
     let methods: shelf_methods = [
       .SHELF_COUNT, .SHELF_ENUMERATOR, .SHELF_MEMBER, .SHELF_ADD, .SHELF_DROP,
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "K1: a collection that methods of C offer is yielded as a whole after each change of its elements"
+    "K1: a C object's collection by methods is yielded whole after each change of its elements"
   )
   func sequence() async throws {
     let methods: shelf_methods = [.SHELF_COUNT, .SHELF_OBJECT, .SHELF_INSERT, .SHELF_REMOVE]
@@ -75,7 +75,7 @@ import Testing
     expectEqual(await values.next(), [])
     let items = try object.mutableArrayValue(forKey: "items")
     try items.append(5)
-    // What is kept can still be read, and nobody waits for what does not come.
+    // Buffered values can still be read, and no reader waits for values that never come.
     kvo_remove_all_observers(created)
     expectEqual(await values.next(), [5])
     expect(await values.next() == nil)

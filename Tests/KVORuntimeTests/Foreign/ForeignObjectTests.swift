@@ -26,7 +26,7 @@ import Testing
     expect(try object.value(forKey: "owner") == nil)
   }
 
-  @Test("B2: the properties of a C object are set by Swift values, which convert as numbers do")
+  @Test("B2: a C object's properties are set to Swift values, which convert as numbers do")
   func setting() throws {
     let account = CAccount()
     let object = account.wrapped
@@ -42,7 +42,7 @@ import Testing
     expect(account_owner(account.pointer) == nil)
   }
 
-  @Test("B2: a text with a NUL, which C has no text for, is not cut off but refused")
+  @Test("B2: a text with a NUL is refused for C, not truncated")
   func textForC() throws {
     let account = CAccount()
     try account.wrapped.setValue("Ada", forKey: "owner")
@@ -53,14 +53,14 @@ import Testing
     expect(try account.wrapped.value(forKey: "owner") as? String == "Ada")
   }
 
-  @Test("B2: an integer beyond 64 bits becomes the nearest number of C's")
+  @Test("B2: an integer beyond 64 bits becomes C's nearest number")
   func wideIntegersForC() throws {
     let account = CAccount()
     try account.wrapped.setValue(Int128(1) << 70, forKey: "balance")
     expectEqual(account_balance(account.pointer), 0x1p70)
   }
 
-  @Test("B2: objects of C are handed over and come back as the same")
+  @Test("B2: C objects keep their identity across the bridge")
   func objects() throws {
     let account = CAccount()
     let deaths = Deaths()
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "B2: objects of Swift are handed to C's properties, also before anything else was done with them"
+    "B2: Swift objects can be set to C properties, even as the first use of them"
   )
   func swiftObjects() async {
     await #expect(processExitsWith: .success) {
@@ -109,7 +109,7 @@ import Testing
     ("balance", Int?.none, .nilValue(key: "balance", className: "CAccount")),
   ]
 
-  @Test("B2: errors of the C runtime are Swift's, with class and key", arguments: errors)
+  @Test("B2: errors of the C runtime are thrown as Swift's, with class and key", arguments: errors)
   func failures(_ key: String, _ value: any Sendable, _ error: KeyValueError) {
     let account = CAccount()
     expectEqual(keyValueError { try account.wrapped.setValue(value, forKey: key) }, error)
@@ -133,7 +133,7 @@ import Testing
   // MARK: Observing
 
   @Test(
-    "D4: a C object's setter tells Swift's handler what it asked for",
+    "D4: a C object's setter calls Swift's handler with what it asked for",
     arguments: KeyValueObservingOptions.combinations)
   func observing(_ options: KeyValueObservingOptions) throws {
     let account = CAccount()
@@ -156,7 +156,7 @@ import Testing
     expectEqual(kvo_isa(account.pointer.object), account_class())
   }
 
-  @Test("D5: values come in the type that was asked for: numbers converted, text, structs, objects")
+  @Test("D5: values have the requested type: numbers converted, text, structs, objects")
   func types() throws {
     let account = CAccount()
     let log = Log()
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(
-    "D5: a C struct is a Swift type with the same scalars at the same places, and none of the same size"
+    "D5: a C struct becomes a Swift type with the same scalars at the same offsets only"
   )
   func layouts() throws {
     struct Odd {
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test(
-    "D5 F5: callbacks of C observe a Swift object: its keys, computed ones, and paths on into C")
+    "D5 F5: C callbacks observe a Swift object: its keys, computed ones, and paths on into C")
   func callbacks() throws {
     let model = Model()
     let account = CAccount()
@@ -254,7 +254,7 @@ import Testing
     expectEqual(told.take(), [])
   }
 
-  @Test("D6: a set from Swift by key is one change, told to Swift and C alike")
+  @Test("D6: a set from Swift by key is one change, delivered to Swift and C alike")
   func setFromSwift() throws {
     let account = CAccount()
     let log = Log()
@@ -301,7 +301,7 @@ import Testing
 
   // MARK: Lifetimes
 
-  @Test("C4: what stands for a C object keeps it alive; several may stand for one")
+  @Test("C4: a wrapper of a C object retains it; several may wrap one")
   func wrapperRetains() {
     let deaths = Deaths()
     let object = deaths.make()
@@ -319,7 +319,7 @@ import Testing
   }
 
   @Test(
-    "C4: a token keeps neither the C object nor what stands for it alive, and is inert afterwards")
+    "C4: a token retains neither the C object nor its wrapper, and is inert afterwards")
   func tokenKeepsNothing() throws {
     let deaths = Deaths()
     let object = deaths.make()
@@ -341,7 +341,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("C4: a registration goes on when what was observed through is gone and the C object is not")
+  @Test("C4: a registration outlives the wrapper through which it was made")
   func outlivesWrapper() throws {
     let account = CAccount()
     let log = Log()
@@ -359,7 +359,7 @@ import Testing
   }
 
   @Test(
-    "C5: the handler is released when its token goes, and when the C object dies",
+    "C5: the handler is released when its token is dropped, and when the C object dies",
     arguments: [true, false])
   func handlerReleased(_ byDeath: Bool) throws {
     let deaths = Deaths()
@@ -398,7 +398,7 @@ import Testing
   }
 
   @Test(
-    "A1: a Swift object may observe a C object, and a C object's change reaches it as a ForeignObject"
+    "A1: a Swift object observing a C object gets its changes with a ForeignObject"
   )
   func swiftObserverOfC() throws {
     let account = CAccount()
@@ -406,7 +406,7 @@ import Testing
     let watcher = log.watcher {
       log.note(($0.object as? ForeignObject)?.className ?? "something else")
     }
-    // C is told what Swift's objects are when one of them is first used with the runtime.
+    // The C runtime learns about Swift objects when one of them first uses it.
     _ = watcher.observationInfo
     let status = kvo_add_observer(
       account.pointer.object, header(of: watcher), "balance", [.KVO_OLD, .KVO_NEW], nil, nil)
@@ -416,7 +416,7 @@ import Testing
   }
 }
 
-/// A Swift struct laid out as C's `location`.
+/// A Swift struct with the layout of C's `location`.
 private struct Location {
   var latitude: Double
   var longitude: Double

@@ -5,7 +5,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// B5 to B7, B10, G1 where objects of C and of Swift lead to one another.
+/// B5 to B7, B10, G1 for objects of C and of Swift that are linked to one another.
 @Suite(.leakFree) struct ForeignPathTests {
   @Test("B5: paths from C to Swift and from Swift to C, read and set")
   func bothWays() throws {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// An object of C, Cyd, and Ada, who have one another.
+  /// A C object, Cyd, and Ada, linked to one another.
   private func withPair(_ body: (ForeignObject, Worker) throws -> Void) throws {
     let made = kvo_object_create(worker_class())!
     let foreign = ForeignObject(OpaquePointer(made))

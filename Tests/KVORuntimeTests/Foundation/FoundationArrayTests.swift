@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B9, H1, H2, H5: `NSMutableArray`'s names, of proxies and of typed handles.
+/// B9, H1, H2, H5: `NSMutableArray`'s method names on proxies and typed handles.
 @Suite(.leakFree) struct FoundationArrayTests {
-  /// A mutation of `0 1 2 1`, what it tells, and what it leaves.
+  /// A mutation of `0 1 2 1`, its notifications, and the result.
   struct Step: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let lines: [String]
@@ -186,7 +186,7 @@ import Testing
   private func lines(_ step: Step) -> [String] { step.lines.map { "a \($0)" } }
 
   @Test(
-    "B9, H2, H5: each of a proxy's is one change, whatever stands behind the key",
+    "B9, H2, H5: each operation of a proxy is one change, whatever stores the key",
     arguments: MutableProxyTests.keys, steps)
   func proxies(_ key: String, _ step: Step) throws {
     let orchard = try MutableProxyTests.orchard(key)
@@ -202,7 +202,7 @@ import Testing
     expectEqual(proxy.map { $0 as? Int }, step.left)
   }
 
-  @Test("H2, H5: each of a handle's is one change", arguments: steps)
+  @Test("H2, H5: each operation of a handle is one change", arguments: steps)
   func handles(_ step: Step) {
     let shelf = Shelf()
     shelf.numbers = [0, 1, 2, 1]
@@ -221,7 +221,7 @@ import Testing
     expectEqual(Array(free), step.left)
   }
 
-  @Test("H2: a handle of a key that is declared, and not @Observed, tells its settings")
+  @Test("H2: a handle of a declared key that is not @Observed notifies of settings")
   func declared() {
     let shelf = Shelf()
     let log = Recorder()
@@ -231,7 +231,7 @@ import Testing
     expectEqual(log.take(), ["a old [] new [\"a\"]", "a insertion at 1 new [\"b\"]"])
   }
 
-  @Test("B9: the accessors of several are called once")
+  @Test("B9: the accessors for several elements are called once")
   func calls() throws {
     let orchard = Orchard()
     orchard.stock = [3, 1, 2]
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test("B9: an accessor that refuses the elements that were set leaves those that there were")
+  @Test("B9: an accessor that refuses the new elements keeps the old ones")
   func refused() throws {
     final class Picky: Orchard {
       override class func registerKeys() {
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test(
-    "B9: what is not there is found nowhere; what is not hashable is found by ==, or as one object")
+    "B9: an absent element is not found; unhashable ones are found by == or identity")
   func searching() throws {
     let shelf = Shelf()
     shelf.numbers = [4, 5, 4]
@@ -322,7 +322,7 @@ import Testing
   }
 
   @Test(
-    "B9 H1: what is added to or joined of the elements is a value of its own, and tells nothing")
+    "B9 H1: adding to or joining the elements returns a new value, and notifies no observer")
   func others() throws {
     let shelf = Shelf()
     shelf.numbers = [4, 5]
@@ -344,7 +344,7 @@ import Testing
     expectEqual(ObservedArray<Int>().componentsJoined(by: " "), "")
   }
 
-  @Test("H2: an object is found and removed by identity, in a range, too, by one removal")
+  @Test("H2: an object is found and removed by identity, also in a range, by one removal")
   func identity() throws {
     let (one, other) = (Person(), Person())
     for isHandle in [false, true] {
@@ -377,7 +377,7 @@ import Testing
     @Observed var people: [Person] = []
   }
 
-  @Test("H6: a range that is not there, or an element of another type, leaves all as it was")
+  @Test("H6: an invalid range, or an element of another type, changes nothing")
   func rangeErrors() throws {
     let shelf = Shelf()
     shelf.numbers = [1, 2]
@@ -411,7 +411,7 @@ import Testing
     @Observed var list: [Any] = []
   }
 
-  @Test("B8: a lazy proxy is searched, too")
+  @Test("B8: a lazy proxy can be searched, too")
   func lazy() throws {
     let orchard = Orchard()
     orchard.stock = [3, 4]
@@ -424,7 +424,7 @@ import Testing
     expect(herbs.member(2) as? Int == 2 && herbs.member(3) == nil && herbs.anyObject() != nil)
   }
 
-  @Test("H6: an index that is not there is an error of a proxy, with all as it was")
+  @Test("H6: an invalid index of a proxy is an error, and changes nothing")
   func errors() throws {
     let shelf = Shelf()
     shelf.numbers = [1, 2]
@@ -449,7 +449,7 @@ import Testing
     expect(shelf.numbers == [1, 2, 3] && log.take() == ["a insertion at 2"])
   }
 
-  @Test("H6: a subscript that can't be set stops the program, naming key, class and index")
+  @Test("H6: an invalid subscript set stops the program, naming key, class and index")
   func subscripts() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let shelf = Shelf()

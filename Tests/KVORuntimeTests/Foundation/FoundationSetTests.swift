@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B9, H4: the names of `NSMutableSet` and `NSMutableOrderedSet`.
+/// B9, H4: the method names of `NSMutableSet` and `NSMutableOrderedSet`.
 @Suite(.leakFree) struct FoundationSetTests {
-  @Test("B9: a set's proxy is asked by NSSet's names", arguments: ["pickedSet", "kept"])
+  @Test("B9: a set's proxy answers NSSet's names", arguments: ["pickedSet", "kept"])
   func reading(_ key: String) throws {
     let orchard = Orchard()
     orchard.pickedSet = [1, 2]
@@ -22,7 +22,7 @@ import Testing
     expect(set.anyObject() == nil && set.allObjects.isEmpty)
   }
 
-  @Test("H4: a set's handle goes by NSMutableSet's names, each call one change")
+  @Test("H4: a set's handle has NSMutableSet's names, each call one change")
   func handle() {
     let shelf = Shelf()
     let log = Recorder()
@@ -52,7 +52,7 @@ import Testing
       ])
   }
 
-  /// A mutation of `1 2 3 4`, what it tells, and what it leaves.
+  /// A mutation of `1 2 3 4`, its notifications, and the result.
   typealias Step = ProxyStep<MutableOrderedSetProxy, [Int]>
 
   static let steps: [Step] = [
@@ -110,7 +110,7 @@ import Testing
   ]
 
   @Test(
-    "B9, H2: an ordered set's proxy goes by NSMutableOrderedSet's names",
+    "B9, H2: an ordered set's proxy has NSMutableOrderedSet's names",
     arguments: ["row", "observed"], steps)
   func orderedSets(_ key: String, _ step: Step) throws {
     let orchard = Orchard()
@@ -134,7 +134,7 @@ import Testing
     expect(proxy.intersectsSet([left[0]]) && !proxy.intersectsSet([77]))
   }
 
-  @Test("B9, H6: what an ordered set can't have, or where it has nothing, changes nothing")
+  @Test("B9, H6: an invalid element or index of an ordered set changes nothing")
   func errors() throws {
     let orchard = Orchard()
     orchard.observed = [1, 2, 3]
@@ -154,7 +154,7 @@ import Testing
     expect(orchard.observed == [1, 2, 3] && log.take() == [])
   }
 
-  @Test("B9: a move whose insertion is refused leaves the members where they were")
+  @Test("B9: a move whose insertion is refused leaves the members in place")
   func refusedMove() throws {
     final class Row: KVOObject {
       var row = [1, 2, 3]

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// What code from Apple's platforms calls by the names that Foundation's collections have.
+/// The method names of Foundation's collections, which code from Apple's platforms calls.
 @Suite(.leakFree) struct FoundationSpellingTests {
-  @Test("B9: a mutable array proxy goes by NSMutableArray's names, each call one change")
+  @Test("B9: a mutable array proxy has NSMutableArray's names, each call one change")
   func array() throws {
     let shelf = Shelf()
     let log = Recorder()
@@ -35,7 +35,7 @@ import Testing
       ])
   }
 
-  @Test("B9: a mutable set proxy goes by NSMutableSet's names, each call one change")
+  @Test("B9: a mutable set proxy has NSMutableSet's names, each call one change")
   func set() throws {
     let shelf = Shelf()
     let log = Recorder()
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test("B9: a mutable ordered set proxy goes by NSMutableOrderedSet's names")
+  @Test("B9: a mutable ordered set proxy has NSMutableOrderedSet's names")
   func orderedSet() throws {
     let shelf = Shelf()
     let books = try shelf.mutableOrderedSetValue(forKey: "books")
@@ -73,7 +73,7 @@ import Testing
     expect(shelf.books.isEmpty)
   }
 
-  @Test("B8: a lazy array proxy goes by NSArray's names")
+  @Test("B8: a lazy array proxy has NSArray's names")
   func lazyArray() throws {
     let proxy = try require(try Shelf().value(forKey: "numbers") as? ArrayProxy)
     expect(proxy.object(at: 1) as? Int == 10)
@@ -83,7 +83,7 @@ import Testing
     expect(proxy.addingObjects(from: [1, 2]) as? [Int] == [0, 10, 20, 1, 2])
   }
 
-  @Test("B10: a value that is held as an object is validated, replaced or refused")
+  @Test("B10: a value held as an object is validated, replaced or refused")
   func validation() throws {
     let shelf = Shelf()
     var label: AnyObject? = " a " as AnyObject
@@ -96,7 +96,7 @@ import Testing
     expect(none == nil)
   }
 
-  @Test("H1: indexes are made and read as those of an IndexSet")
+  @Test("H1: indexes are made and read like those of an IndexSet")
   func indexes() {
     let indexes = RangeSet([7, 2, 3])
     expectEqual(indexes, RangeSet([2..<4, 7..<8]))

@@ -3,10 +3,10 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6: key paths with subscript arguments, which are the program's values. One after another: who looks for a key
-/// holds the equal arguments that it finds, of another test too, while it compares them.
+/// F6: key paths with subscript arguments, which are values of the program. Serialised: a lookup retains the equal
+/// arguments that it finds, also another test's, while it compares them.
 @Suite(.leakFree, .serialized) struct ArgumentTests {
-  /// An argument that uses key paths while it is hashed and compared.
+  /// An argument that uses key paths while it is being hashed and compared.
   private struct Index: Hashable {
     let number: Int
     let life = Life(of: Index.self)
@@ -65,7 +65,7 @@ import Testing
     expectEqual(Set(shelf.observationInfo.registrations.map(\.keyPath)).count, 1)
   }
 
-  @Test("F6 C5: an argument lives no longer than the registrations")
+  @Test("F6 C5: an argument dies with the registrations")
   func argumentsEnd() {
     let holder = Holder()
     weak var gone: Boxed?
@@ -84,7 +84,7 @@ import Testing
     expect(gone == nil)
   }
 
-  @Test("F6: however many arguments come one after the other, there are no more keys than at once")
+  @Test("F6: successive arguments take no more keys than simultaneous ones")
   func keysAreUsedAgain() {
     let shelf = Shelf()
     shelf.list = Array(0..<300)
@@ -102,7 +102,7 @@ import Testing
     expectEqual(names.count, 1)
   }
 
-  @Test("F6: equal arguments are one key, of the class and of its superclass, others are others")
+  @Test("F6: equal arguments are one key, for class and superclass; others are other keys")
   func oneKeyEach() {
     let shelf = SmallShelf()
     let log = Recorder()
@@ -129,7 +129,7 @@ import Testing
   private final class LateSender: Sender {}
 
   @Test(
-    "F6: a key path with an argument behind other components is observed of a subclass's object")
+    "F6: a key path with a late argument is observed on a subclass's object")
   func behindComponents() {
     let sender = LateSender()
     let log = Recorder()
@@ -146,7 +146,7 @@ import Testing
     expect(log.take().contains { $0.hasPrefix("next 1 new") && $0.contains("c") })
   }
 
-  @Test("F6: a key path that goes on behind an argument is observed of a subclass's object")
+  @Test("F6: a key path that goes on after an argument is observed on a subclass's object")
   func goingOn() {
     let shelf = SmallShelf()
     let log = Recorder()
@@ -176,7 +176,7 @@ import Testing
   }
   private final class LateDeclared: Declared {}
 
-  @Test("F6: a key path is compared with declared ones that have arguments, of a superclass")
+  @Test("F6: a key path is compared with a superclass's declared ones that have arguments")
   func besideDeclared() {
     let object = LateDeclared()
     let log = Recorder()
@@ -194,7 +194,7 @@ import Testing
     @Observed var list = Array(0..<8)
   }
 
-  @Test("F6 I1: threads that observe by equal and by different arguments")
+  @Test("F6 I1: threads observe with equal and with different arguments")
   func threads() {
     let safe = Safe()
     let calls = Count()

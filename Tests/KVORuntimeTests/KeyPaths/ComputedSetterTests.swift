@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// E2, E3: computed properties that can be set, and whose getters read what cannot be observed.
+/// E2, E3: settable computed properties whose getters read nothing observable.
 @Suite(.leakFree) struct ComputedSetterTests {
   @Test("E2 F2: setting a declared computed key by key is one change, whatever its getter reads")
   func byKey() throws {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("E2 F2: so are those observed by key path, and what is derived from them")
+  @Test("E2 F2: so is setting one observed by key path, and what is derived from it")
   func derived() throws {
     let (player, other) = (Player(), Player())
     other.me = player
@@ -55,7 +55,9 @@ import Testing
     expectEqual(log.take(), ["both new 2", "fussy new 2"])
   }
 
-  @Test("E1 E2: with automatic notification off a computed key tells only what its setter does")
+  @Test(
+    "E1 E2: with automatic notification off, a computed key notifies only through its setter's sets"
+  )
   func manual() throws {
     let player = Player()
     let log = Recorder()
@@ -64,7 +66,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("E3: an assignment whose setter brackets it tells, once, also by key")
+  @Test("E3: an assignment with a bracket in its setter notifies once, also by key")
   func bracketed() throws {
     let player = Player()
     let log = Recorder()
@@ -78,7 +80,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("F2 E3: a setter's bracket around what its getter reads tells of a change of its own")
+  @Test("F2 E3: a setter's bracket around what its getter reads notifies as a change of its own")
   func bracketedTwice() throws {
     let player = Player()
     let log = Recorder()
@@ -87,7 +89,7 @@ import Testing
     expectEqual(log.take(), ["a new 1", "a new 1"])
   }
 
-  @Test("H2: a bracket around what changes an @Observed property tells of it beside the setting")
+  @Test("H2: a bracket around a set of an @Observed property notifies in addition to the set")
   func bracketedInsertion() throws {
     let player = Player()
     let log = Recorder()
@@ -100,7 +102,7 @@ import Testing
     expect((count, log.take().count) == (2, 1))
   }
 
-  @Test("E3: a pair by hand, and withChange, on what reads nothing that can be observed are silent")
+  @Test("E3: a manual pair, and withChange, on a key path that reads nothing observable are silent")
   func silent() throws {
     let player = Player()
     let log = Recorder()
@@ -120,7 +122,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("E3: by the key path of a plain property that nothing overrides a change is its key's")
+  @Test("E3: a change by the key path of a plain, non-overridable property is its key's change")
   func plain() throws {
     let player = Player()
     let log = Recorder()
@@ -132,7 +134,7 @@ import Testing
     expectEqual(log.take(), ["a old 0.0 new 0.5", "a old 0.5 new 1.0"])
   }
 
-  @Test("E3: a change by hand that may be of a plain property, observed by its key, is reported")
+  @Test("E3: a manual change that may be of an observed plain property is reported")
   func reported() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.misuse = { say($0 + "\n") }
@@ -153,7 +155,7 @@ import Testing
     }
   }
 
-  /// Whose getters are in brackets.
+  /// Its getters bracket.
   private class Bracketed: KVOObject {
     @Observed var count = 1
     private var made: Int?
@@ -167,12 +169,12 @@ import Testing
       withChange(.insertion, at: RangeSet(0..<1), forKey: "list") { [count] }
     }
     var marks: Set<Int> { withChange(.union, using: [1], forKey: "marks") { [count] } }
-    /// Announced when it is made.
+    /// Announced when the value is made.
     var lazily: Int {
       if made == nil { withChange(of: \.lazily) { made = count } }
       return made! + count
     }
-    /// Another's bracket.
+    /// Brackets another key.
     var other: Int { withChange(forKey: "count") { count } }
 
     override class func registerKeys() {
@@ -184,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("E3: a getter in a bracket of its own key is a hint, once, when the key is observed")
+  @Test("E3: a getter that brackets its own key is a hint, once, when the key is observed")
   func bracketHint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.hint = { say($0 + "\n") }
@@ -208,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("E3: a getter in a bracket of its own key path is read, observed or not, and has an end")
+  @Test("E3: a getter that brackets its own key path is read, observed or not, and ends")
   func bracketEnds() {
     let object = Bracketed()
     expect(object.sum == 1 && object.lazily == 2)
@@ -219,7 +221,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("E3: that assigning to an observed key tells nobody is a hint, once, with the remedy")
+  @Test("E3: an assignment to an observed key that notifies no observer is a hint, once")
   func hint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.hint = { say($0 + "\n") }
@@ -244,7 +246,7 @@ import Testing
     expectEqual(hints.first?.contains("@Observed."), false)
   }
 
-  @Test("E3: a stored property is to be marked in that hint, but for one that takes no wrapper")
+  @Test("E3: that hint says which stored property to mark, unless it takes no wrapper")
   func storedHint() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       KVODiagnostics.hint = { say($0 + "\n") }
@@ -282,22 +284,22 @@ private class Player: Tracked {
   var count = UInt8(0)
   @Observed var me: Player?
 
-  /// Reads nothing that can be observed.
+  /// Its getter reads nothing observable.
   var index: Int {
     get { model.index }
     set { model.index = newValue }
   }
-  /// Is said to be affected by another key, which its setter does not touch.
+  /// Declared as affected by another key, which its setter does not set.
   var named: Int {
     get { model.index }
     set { model.index = newValue }
   }
-  /// Reads something, and sets something else.
+  /// Its getter reads one property, and its setter sets another.
   var shown: Int {
     get { title.isEmpty ? model.index : -1 }
     set { model.index = newValue }
   }
-  /// Sets what it reads, twice, and what it does not.
+  /// Sets what it reads, twice, and another property.
   var both: Int {
     get { observed }
     set {
@@ -307,7 +309,7 @@ private class Player: Tracked {
       title = "new"
     }
   }
-  /// The same, with its keys declared.
+  /// Also with declared keys.
   var whole: Int {
     get { observed }
     set { both = newValue }

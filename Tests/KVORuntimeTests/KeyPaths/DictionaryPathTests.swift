@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// B14: dictionaries on key paths, in every form, whatever is there at registration.
+/// B14: dictionaries on key paths, in every form, whatever their contents at registration.
 @Suite(.leakFree) struct DictionaryPathTests {
   final class Holder: Tracked {
     @Observed var colours = ["red": 1]
@@ -41,7 +41,7 @@ import Testing
   ]
 
   @Test(
-    "B14: a key of a dictionary is read and observed, registered before or after there is one",
+    "B14: a dictionary's key is read and observed, registered before or after the dictionary is set",
     arguments: 0..<forms.count, [true, false])
   func keys(_ index: Int, _ isEarly: Bool) throws {
     let (path, set) = Self.forms[index]
@@ -62,7 +62,7 @@ import Testing
     expect(log.take().last == "a new nil")
   }
 
-  @Test("B14 G2: an object that a dictionary no longer has is silent")
+  @Test("B14 G2: an object removed from a dictionary is silent")
   func detached() throws {
     let holder = Holder()
     let first = Holder()
@@ -78,7 +78,7 @@ import Testing
     expectEqual(log.take(), ["a old 0 new 0", "a old 0 new 1", "a old 1 new nil"])
   }
 
-  @Test("B14 C6: an operator follows the objects of a dictionary, and dictionaries in an array")
+  @Test("B14 C6: an operator follows a dictionary's objects, and dictionaries in an array")
   func operators() throws {
     let holder = Holder()
     let first = Holder()
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "B14 C6: dictionaries and objects are followed beside one another, and what a dictionary ends in is not"
+    "B14 C6: dictionaries and objects are followed together; a dictionary's leaf values are not"
   )
   func mixed() throws {
     let holder = Holder()
@@ -150,7 +150,7 @@ import Testing
     expectEqual(log.take(), ["path new [3, 1]"])
   }
 
-  @Test("B14 F1: a key of a dictionary is a dependency, and so is what an object in it has")
+  @Test("B14 F1: a dictionary's key is a dependency, and so is a key of an object in it")
   func dependencies() throws {
     let holder = Holder()
     let person = Holder()
@@ -162,7 +162,7 @@ import Testing
     expectEqual(log.take().count, 3)
   }
 
-  @Test("B14: a key of a dictionary is set, on a path of any length")
+  @Test("B14: a dictionary's key is set, on a path of any length")
   func setting() throws {
     let holder = Holder()
     holder.nested = ["a": [:]]

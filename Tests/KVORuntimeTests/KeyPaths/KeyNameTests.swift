@@ -6,7 +6,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6: `key(of:)`, the string that a key path stands for.
+/// F6: `key(of:)`, the string of a key path.
 @Suite struct KeyNameTests {
   class Person: KVOObject {
     @Observed var name = ""
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("F6: a class gives the key of each of its properties, whatever they are, and calls nothing")
+  @Test("F6: a class gives each of its properties' keys, of any kind, and calls no program code")
   func classes() {
     expectEqual(Person.key(of: \.name), "name")
     expectEqual(Person.key(of: \.age), "age")
@@ -66,7 +66,7 @@ import Testing
     expectEqual(Person.key(of: \.self), "self")
   }
 
-  /// Of every sort. Several getters have one and the same body.
+  /// Properties of every kind. Several getters have the same body.
   class Sorts: KVOObject, HasLength {
     @Observed var observed = 1
     @Observed final var finalObserved = 1
@@ -95,7 +95,7 @@ import Testing
       ]
     }
   }
-  /// Members at the same places, with the same bodies.
+  /// Members in the same order, with the same bodies.
   class Twins: KVOObject, HasLength {
     @Observed var seen = 1
     @Observed final var finalSeen = 1
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("F6: a class names its properties of every sort, in optimised programs, too")
+  @Test("F6: a class names properties of every kind, also in optimised programs")
   func sorts() {
     let all: [(PartialKeyPath<Sorts>, String)] =
       Sorts.own + [
@@ -140,7 +140,7 @@ import Testing
     for (keyPath, name) in twins { expectEqual(Twins.key(of: keyPath), name) }
   }
 
-  @Test("F6: a subclass names what it inherits and overrides, in optimised programs, too")
+  @Test("F6: a subclass names inherited and overridden properties, also in optimised programs")
   func subclasses() {
     let middle: [(PartialKeyPath<Subsorts>, String)] = [
       (\.computed, "computed"), (\.alsoComputed, "alsoComputed"), (\.observed, "observed"),
@@ -199,7 +199,7 @@ import Testing
     expect(Special.key(of: \.observed) == "observed" && Special.key(of: \.extended) == "extended")
   }
 
-  @Test("F6: a class in a function names its properties")
+  @Test("F6: a class inside a function names its properties")
   func local() {
     class Local: KVOObject {
       @Observed var observed = 1
@@ -219,7 +219,7 @@ import Testing
     expect(Student.key(of: \.upper) == "capitals" && Person().key(of: \.tail) == "end")
   }
 
-  @Test("F6: a declaration counts also for a key path that was named before")
+  @Test("F6: a declaration also applies to a key path that was named before")
   func declaredLater() {
     expectEqual(Late.key(of: \.total), "total")
     Late.declareKeys { $0.computed("sum", \.total) }
@@ -229,7 +229,7 @@ import Testing
     var total: Int { 1 }
   }
 
-  /// Whose names are no identifiers.
+  /// Its properties have raw identifiers.
   class Raw: KVOObject {
     @Observed var `first name` = ""
     @Observed final var `last name` = ""
@@ -252,7 +252,7 @@ import Testing
     var `low er`: String { name.lowercased() }
   }
 
-  @Test("F6: a name that is no identifier is the key without its marks")
+  @Test("F6: a raw identifier is the key without its backticks")
   func rawNames() throws {
     let names: [(PartialKeyPath<Raw>, String)] = [
       (\.`first name`, "first name"), (\.`last name`, "last name"), (\.`plain one`, "plain one"),
@@ -271,7 +271,7 @@ import Testing
     expect(raw.`first name` == "Ada" && raw.`my.name` == "x")
     expect(try raw.value(forKeyPath: "self.first name") as? String == "Ada")
     expect(`Raw.Box`.key(of: \.upper) == "upper" && `Raw.Box`.key(of: \.`low er`) == "low er")
-    // The standard library's mirrors have another space in place of each.
+    // The standard library's mirrors replace each space by a no-break space.
     let labels = Mirror(reflecting: raw).children.compactMap {
       $0.label?.replacing("\u{A0}", with: " ")
     }
@@ -279,7 +279,7 @@ import Testing
       labels.prefix(5), ["`first name`", "`last name`", "`my.name`", "`@count`", "`plain one`"])
   }
 
-  @Test("F6: a name that is no identifier is observed as any other")
+  @Test("F6: a raw identifier is observed as any other name")
   func rawObserved() throws {
     let raw = Raw()
     let log = Recorder()
@@ -295,7 +295,7 @@ import Testing
     expectEqual(log.take(), ["d new 3", "c new 31"])
   }
 
-  /// Which has declared keys whose strings are key paths.
+  /// Its declared keys have strings that are key paths.
   final class Divided: KVOObject {
     @Observed var owner = Raw()
     @Observed var title = 1
@@ -308,7 +308,7 @@ import Testing
     var double: Int { 2 * title }
   }
 
-  @Test("F6: a declared key whose string is a key path is no registration for what that leads to")
+  @Test("F6: a declared key with a dot is not observed as a key path")
   func dividedDeclared() throws {
     let object = Divided()
     let log = Recorder()
@@ -325,7 +325,7 @@ import Testing
   }
 
   @Test(
-    "F6: a name that a key path would divide stops, with what to declare",
+    "F6: a name that a key path would split stops, and says what to declare",
     arguments: ["my.name", "full.name", "@count", "of an object", "later"])
   func divided(_ which: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -347,7 +347,7 @@ import Testing
     expect(text.contains("declareKeys { $0.stored(\"<key>\", \\.`\(name)`) } if it is stored"))
   }
 
-  @Test("F6: messages have such a name as it is written")
+  @Test("F6: messages show such a name as written in the source")
   func rawMessage() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Raw().observe(\.`read.alone`) { _, _ in }
@@ -358,7 +358,7 @@ import Testing
     expect(text.contains("declareKeys { $0.computed(\"read.alone\", \\.`read.alone`) }"))
   }
 
-  @Test("F6: a key path over objects gives the key path, with or without a mark for nil")
+  @Test("F6: a key path over objects gives the string key path, optional links or not")
   func paths() {
     expectEqual(Person.key(of: \.boss?.name), "boss.name")
     expectEqual(Person.key(of: \.boss!.boss?.upper), "boss.boss.capitals")
@@ -366,7 +366,7 @@ import Testing
     expectEqual(Person.key(of: \.boss?.tail), "boss.end")
   }
 
-  @Test("F6: an object gives the same, and the string is one that key-value coding takes")
+  @Test("F6: an object gives the same string, and key-value coding accepts it")
   func objects() throws {
     let person = Person()
     person.boss = Person()
@@ -378,7 +378,7 @@ import Testing
   }
 
   @Test(
-    "F6: what is no key stops, with the key path and the cause named",
+    "F6: a key path without a key stops, naming the key path and the cause",
     arguments: ["part", "element", "count", "bare subscript"])
   func refused(_ which: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -401,7 +401,7 @@ import Testing
     expect(text.contains(expected[which]!))
   }
 
-  /// What was visited.
+  /// The symbols that were visited.
   private final class Visit {
     var places: [String: UnsafeRawPointer] = [:]
 
@@ -427,7 +427,7 @@ import Testing
     let place = unsafeBitCast(function, to: UnsafeRawPointer.self)
     expectEqual(Visit(near: place).places["kvo_visit_symbols"], place)
     expect(Visit(near: UnsafeRawPointer(bitPattern: 16)!).places.isEmpty)
-    // A library mostly is stripped of what the dynamic linker does not need.
+    // Libraries are usually stripped of everything that the dynamic linker does not need.
     let library = Visit(near: dlsym(nil, "qsort")!).places
     expect(library.isEmpty || library["qsort"] != nil)
   }

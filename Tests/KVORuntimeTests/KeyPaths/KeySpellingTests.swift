@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C8: which strings are one key, and which are none.
+/// C8: which strings are the same key, and which are none.
 @Suite(.leakFree) struct KeySpellingTests {
   @Test("C8: canonically equivalent strings are one key, whichever observes, changes and removes")
   func equivalent() throws {
@@ -24,7 +24,8 @@ import Testing
     }
   }
 
-  @Test("C8: so do a property's own name, whatever its spelling in the source, and its key path")
+  @Test(
+    "C8: a property's own name, however spelled in the source, and its key path are one key too")
   func ownName() throws {
     for (observing, changing) in spellings() {
       let cafe = Cafe()
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("C8: components of key paths are keys as well, to be followed, set and validated")
+  @Test("C8: components of key paths are keys as well, when followed, set and validated")
   func components() throws {
     for (observing, changing) in spellings() {
       let cafe = Cafe()
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("C8: dependencies, declared keys, pairs of elements and of members, proxies")
+  @Test("C8: dependencies, declared keys, element and member pairs, and proxies as well")
   func elsewhere() throws {
     for (observing, changing) in spellings() {
       let cafe = Cafe()
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("C8: keys that only the object answers are one however they are spelled")
+  @Test("C8: keys that only the object answers are one key, however spelled")
   func answered() throws {
     for (observing, changing) in spellings() {
       let object = Answering()
@@ -95,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("C8: a key with a NUL is none, wherever it is named: it is never cut there")
+  @Test("C8: a key with a NUL is invalid everywhere: it is never truncated there")
   func nul() throws {
     let cafe = Cafe()
     let log = Recorder()
@@ -122,7 +123,7 @@ import Testing
     expectEqual(log.take(), ["w: seats new 1"])
   }
 
-  @Test("C8: what only the object answers is no key either where it has a NUL")
+  @Test("C8: a key that only the object answers is invalid too if it has a NUL")
   func answeredNul() throws {
     let object = Answering()
     expect(try object.value(forKey: "a\0b") as? String == "a\0b")
@@ -148,11 +149,11 @@ import Testing
   }
 }
 
-/// How a key may be spelled.
+/// The Unicode form of a key.
 private enum Spelling: CaseIterable {
   case composed, decomposed
 
-  /// A key that is composed as it is given, so spelled.
+  /// Converts a composed key to this form.
   func key(_ key: String) -> String {
     guard self == .decomposed else { return key }
     let marks: [Character: String] = ["é": "e\u{301}", "è": "e\u{300}", "ï": "i\u{308}"]

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C12: keys that are data, found once.
+/// C12: keys that are data, looked up once.
 @Suite(.leakFree) struct KeyValueKeyTests {
-  @Test("C12: a key is found for every sort of property, and read and set as by its string")
+  @Test("C12: a key is found for every kind of property, and works as its string does")
   func everySort() throws {
     let sheet = Sheet()
     func check<Value: Equatable>(_ name: String, _ first: Value, _ second: Value) throws {
@@ -26,7 +26,7 @@ import Testing
     try check("größe", 0, 4)
   }
 
-  @Test("C12: what a key is not found for is an error that says why")
+  @Test("C12: a missing key is an error that says why")
   func errors() {
     func error<Value>(_ key: String, _ type: Value.Type) -> KeyValueError? {
       do {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("C12: keys of one name are equal, however they are spelled")
+  @Test("C12: keys of one name are equal, however spelled")
   func equality() throws {
     let composed = try KeyValueKey<Sheet, Int>("gr\u{F6}\u{DF}e")
     let decomposed = try KeyValueKey<Sheet, Int>("gro\u{308}\u{DF}e")
@@ -65,7 +65,7 @@ import Testing
     expect(try composed != KeyValueKey<Sheet, Int>("observed"))
   }
 
-  @Test("C12: observers by key are told old and new of the key's type, of every sort of property")
+  @Test("C12: observers by key get old and new in the key's type, for every kind of property")
   func observing() throws {
     let sheet = Sheet()
     let log = Recorder()
@@ -109,7 +109,7 @@ import Testing
     expect(!sheet.isObserved(forKey: "k1"))
   }
 
-  @Test("C12: one token for many keys tells which of them it was, and ends all of them")
+  @Test("C12: one token for many keys says which of them changed, and ends all of them")
   func oneToken() throws {
     let sheet = Sheet()
     let names = ["k1", "k3", "k1"]
@@ -131,7 +131,7 @@ import Testing
     expect(!sheet.observe(keys: [KeyValueKey<Sheet, Double>]()) { _, _, _ in }.isValid)
   }
 
-  @Test("C12: one token holds its handler until it ends, and no longer")
+  @Test("C12: one token retains its handler until it ends, and no longer")
   func oneTokenLeaks() throws {
     let sheet = Sheet()
     let keys = try ["k1", "k3"].map { try KeyValueKey<Sheet, Double>($0) }
@@ -146,7 +146,7 @@ import Testing
     expect(held == nil)
   }
 
-  @Test("C12: a key of a superclass reaches what a subclass has made of it")
+  @Test("C12: a superclass's key reaches the subclass's override")
   func subclass() throws {
     let sheet = Subsheet()
     let key = try KeyValueKey<Sheet, Double>("k1")
@@ -164,7 +164,8 @@ import Testing
     expectEqual(try (sheet as Sheet).value(for: key), 6)
   }
 
-  @Test("C12: observing a key that a subclass has made another type of stops, naming both types")
+  @Test(
+    "C12: observing a key that a subclass redeclares with another type stops, naming both types")
   func subclassOfAnotherType() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let key = try KeyValueKey<Sheet, Double>("k1")
@@ -181,7 +182,7 @@ import Testing
     }
   }
 
-  /// Whose keys are data with dots, one of which is a key path as well.
+  /// Its keys are data with dots. One of them is a key path as well.
   final class Dotted: KeyValueRecord {
     final class Owner: KVOObject {
       @Observed var k1 = 1.0
@@ -208,7 +209,7 @@ import Testing
     }
   }
 
-  /// Reads one of them.
+  /// Its getter reads one of them.
   final class DottedReader: KVOObject {
     let dotted = Dotted()
     let key: KeyValueKey<Dotted, String>
@@ -222,7 +223,7 @@ import Testing
   }
 
   @Test(
-    "C12 F5: a computed property that reads such a key is told of its changes",
+    "C12 F5: a computed property that reads such a key notifies of its changes",
     arguments: ["owner.k1", "audio.volume", "@count", "ada@home"])
   func dottedRead(_ name: String) throws {
     let reader = try DottedReader(name)
@@ -236,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("C12: a key with an @ behind its beginning is observed as any other, alone and with others")
+  @Test("C12: a key with an inner @ is observed as any other, alone and with others")
   func mail() throws {
     let dotted = Dotted()
     let key = try KeyValueKey<Dotted, String>("ada@home")
@@ -249,7 +250,7 @@ import Testing
   }
 
   @Test(
-    "C12: observing one stops with a message, lest what the path leads to be taken for its value",
+    "C12: observing one stops with a message, so that it is not mistaken for a path",
     arguments: ["owner.k1", "audio.volume", "@count"], [false, true])
   func dottedObserved(_ name: String, isOneOfMany: Bool) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -267,7 +268,7 @@ import Testing
     expect(text.contains("\"\(name)\" of Dotted can't be observed by a KeyValueKey"))
   }
 
-  @Test("C12: a key that was found before its property is declared anew reaches that")
+  @Test("C12: a key found before its property is redeclared reaches the new declaration")
   func declaredLater() throws {
     let sheet = Latesheet()
     let key = try KeyValueKey<Latesheet, Double>("late")
@@ -286,7 +287,7 @@ import Testing
     expectEqual(log.take(), ["new 3.0"])
   }
 
-  @Test("C12: an object's own way of reading and setting keys is asked")
+  @Test("C12: an object's own overrides for reading and setting keys are called")
   func overridden() throws {
     let sheet = Owner()
     let key = try KeyValueKey<Owner, Int>("a")
@@ -332,7 +333,7 @@ private class Sheet: Tracked {
   }
 }
 
-/// Stores what its superclass has accessors for.
+/// Stores properties for which its superclass has accessors.
 private final class Subsheet: Sheet {
   @Observed var k1 = 0.0
   var below = 0.0

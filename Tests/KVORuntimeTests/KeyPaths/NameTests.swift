@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// B5, C8: names that come from outside, any number of them, leave nothing behind.
+/// B5, C8: names from outside leave nothing behind, however many there are.
 @Suite struct NameTests {
   private final class Board: KVOObject {
     @Observed var score = 1
@@ -14,10 +14,10 @@ import Testing
     }
   }
 
-  /// Until caches take no more.
+  /// Enough to fill every cache.
   private static let filling = 2_000
   private static let many = Int(Environment.times(1_000))
-  /// Less than any allocation takes for each.
+  /// Less than one allocation for each.
   private static let most = 16 * many
 
   private static func board() -> Board {
@@ -27,7 +27,7 @@ import Testing
     return board
   }
 
-  /// Bytes left behind by what is done with each of many numbers, when it has been done with others.
+  /// The bytes that remain after running `body` with many numbers, once caches are full.
   private static func left(by body: (Int) -> Void) -> Int {
     for number in 0..<filling { body(number) }
     let before = fixture_bytes_used()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("C8: key paths that can't be observed, or are observed no more, leave nothing behind")
+  @Test("C8: unobservable or no longer observed key paths leave nothing behind")
   func observing() async {
     await #expect(processExitsWith: .success) {
       let board = Self.board()

@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6, G1: plain and weak links on a typed path that nothing declares.
+/// F6, G1: undeclared plain and weak links on a typed path.
 @Suite(.leakFree) struct PlainLinkTests {
   fileprivate class Node: KVOObject {
     @Observed var number = 0
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "F6 G1 G2: a plain or weak link that is nil is followed when it appears",
+    "F6 G1 G2: a nil plain or weak link is followed once it is set",
     arguments: [true, false])
   func links(_ isSet: Bool) throws {
     let nodes = [
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("F6 G1: plain links are followed behind others, of whatever kind")
+  @Test("F6 G1: plain links are followed after other links of any kind")
   func behindOthers() {
     let (root, middle, end) = (Node(), Node(), Node())
     let log = Recorder()
@@ -107,7 +107,7 @@ import Testing
     withExtendedLifetime((middle, end)) {}
   }
 
-  @Test("F5 F6: a computed link that reads a property has no other")
+  @Test("F5 F6: a computed link over a property follows that property alone")
   func computedLink() {
     let (root, end) = (Node(), Node())
     let log = Recorder()
@@ -125,7 +125,7 @@ import Testing
     override class var accessInstanceVariablesDirectly: Bool { false }
   }
 
-  @Test("F6: a nil link that has no key stops, naming the class, the link and the remedy")
+  @Test("F6: a nil link without a key stops, naming the class, the link and the remedy")
   func linkWithoutKey() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Closed().observe(\.link?.number) { _, _ in }

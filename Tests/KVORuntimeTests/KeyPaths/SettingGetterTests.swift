@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "F5 D7: a getter that sets what it reads is told of once, and ends",
+    "F5 D7: a getter that sets what it reads notifies once, without endless recursion",
     arguments: [[], [.old, .new], [.initial, .prior, .old, .new]] as [KeyValueObservingOptions])
   func ends(_ options: KeyValueObservingOptions) {
     let counter = Counter()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("F5: two getters that set what the other one reads")
+  @Test("F5: two getters that each set what the other reads")
   func mutual() {
     let counter = Counter()
     let log = Recorder()
@@ -88,7 +88,7 @@ import Testing
     expectEqual(Set(log.take()), ["ping new 5", "pong new 5"])
   }
 
-  @Test("F5 D1: others who observe what the getter sets are told")
+  @Test("F5 D1: other observers of what the getter sets are notified")
   func others() {
     let counter = Counter()
     let log = Recorder()

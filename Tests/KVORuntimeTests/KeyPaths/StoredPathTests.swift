@@ -3,8 +3,8 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F5, F6, G: key paths of stored properties, which are not read again where they lead to what they led to, tell
-/// what the same path tells as a computed property, which is.
+/// F5, F6, G: key paths of stored properties, which are reread only if a link has changed, notify as the same path
+/// does in a computed property, which is always reread.
 @Suite(.leakFree) struct StoredPathTests {
   fileprivate struct Place: Equatable {
     var x = 0
@@ -28,7 +28,7 @@ import Testing
     var ownPart: Int { place.x }
     var lastObject: Node? { next?.next }
     var behindMuted: Int? { muted?.number }
-    // It has a property's name in a path, and may read another one.
+    // A path may name this property, which reads another one than it seems.
     var shownNumber: Int { isFormal ? other : number }
     var shown: Int? { next?.shownNumber }
 
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Whose links may be somebody else.
+  /// Its links may be overridden.
   fileprivate class Detour: Node, @unchecked Sendable {
     var way: Node?
     override var next: Node? {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Whose number is never more than ten.
+  /// Limits its number to ten.
   fileprivate final class Clamped: Node, @unchecked Sendable {
     override var number: Int {
       get { super.number }
@@ -66,7 +66,7 @@ import Testing
   fileprivate struct Path: @unchecked Sendable, CustomTestStringConvertible {
     let testDescription: String
     let typed, tracked: Way
-    /// Nil where there is none.
+    /// nil where a path is broken.
     let string: Way?
 
     init<Value>(
@@ -93,7 +93,7 @@ import Testing
     [], .new, .old, [.old, .new], [.prior, .old, .new], [.initial, .new], [.distinct, .old, .new],
   ]
 
-  /// Four nodes, of which the first is observed, and leads over the second to the third.
+  /// Four nodes. The first is observed, and leads over the second to the third.
   fileprivate final class Graph {
     var nodes: [Node]
 
@@ -116,7 +116,7 @@ import Testing
 
   fileprivate struct Step: @unchecked Sendable {
     let name: String
-    /// Strings tell something else: they follow what a key has stored, as far as they were told.
+    /// String paths notify differently here: they follow stored links only as far as these notify.
     var isOthers = false
     let take: (Graph) throws -> Void
 
@@ -237,7 +237,7 @@ import Testing
   }
 
   @Test(
-    "F5 F6 G1 G2 G4 D3 D4 D5 D6 E1 A4: a path of stored properties tells what it tells as a computed property",
+    "F5 F6 G1 G2 G4 D3 D4 D5 D6 E1 A4: a path of stored properties notifies as a computed one",
     arguments: paths, options)
   fileprivate func sameAsTracked(_ path: Path, _ options: KeyValueObservingOptions) throws {
     for isBeside in [false, true] {
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test(
-    "G1 G2 F6: and what the same path tells as a string, but where a key answers what was not told",
+    "G1 G2 F6: and as the same string path, except for unannounced changes that a key read shows",
     arguments: paths.filter { $0.string != nil }, options)
   fileprivate func sameAsString(_ path: Path, _ options: KeyValueObservingOptions) throws {
     let typed = try lines(path.typed, options, isBeside: false, until: false)
@@ -262,11 +262,11 @@ import Testing
     expectEqual(typed, string)
   }
 
-  // MARK: What may not be passed by
+  // MARK: Cases that must be reread
 
-  // Of what these tests find out no other one's class may change meanwhile: each has classes of its own.
+  // Each test has classes of its own, because the results depend on whether their classes change.
 
-  @Test("F5 F6: what ends in a computed property is read again, whatever it reads at first")
+  @Test("F5 F6: a path that ends in a computed property is read again, whatever it reads at first")
   func computedEnd() {
     let (root, node, log) = (Node(), Node(), Recorder())
     root.next = node
@@ -289,7 +289,7 @@ import Testing
     }
   }
 
-  @Test("G4: a link that nobody was told of is seen at the next change of what the path led to")
+  @Test("G4: an unannounced link change is seen at the next change of the old end")
   func untoldLink() {
     let (root, first, second, log) = (Untold(), Untold(), Untold(), Recorder())
     root.muted = first
@@ -317,7 +317,7 @@ import Testing
     }
   }
 
-  @Test("A4 F5: an object whose class overrides a link is read as the override has it")
+  @Test("A4 F5: an object whose class overrides a link is read through the override")
   func override() {
     let (root, detour, first, second) = (Straight(), Bent(), Straight(), Straight())
     let log = Recorder()
@@ -341,7 +341,7 @@ import Testing
   }
 
   @Test(
-    "D7 I3: who comes while what a path ends with changes, in the place of one that ends, is told as one who is late"
+    "D7 I3: an observer that replaces another during the last property's change is a late one"
   )
   func newcomer() {
     for _ in 0..<50 {
@@ -351,7 +351,7 @@ import Testing
       let first = root.observe(\.next?.number, options: [.old, .new]) { _, _ in
         log.withLock { $0.append("first") }
       }
-      // Nobody may read the property on the thread that is changing it.
+      // Exclusivity forbids reading the property on the thread that is changing it.
       func change(_ number: inout Int) {
         number += 1
         first.invalidate()
@@ -378,7 +378,7 @@ import Testing
   }
 
   @Test(
-    "D7 I3: who was there is told, also where another one comes while what the path ends with changes"
+    "D7 I3: an existing observer is notified, also if another is added during the change"
   )
   func beside() {
     let (root, node, log) = (Beside(), Beside(), Locked<[String]>([]))
@@ -405,10 +405,10 @@ import Testing
   }
 
   @Test(
-    "D7 C5: an observer that ends itself, another one, the path or the object is not told again")
+    "D7 C5: an observer that ends itself, another one, the path or the object is not called again")
   func endingInCalls() {
     let (node, log) = (Node(), Recorder())
-    // Its observer drops it.
+    // Its observer drops the root.
     var root: Node? = Node()
     root!.next = node
     var own: KeyValueObservation?
@@ -435,7 +435,7 @@ import Testing
     expectEqual(log.take(), ["dying"])
   }
 
-  @Test("D13 D2: among other observers of the last property each is told in its turn")
+  @Test("D13 D2: among other observers of the last property each is called in its order")
   func order() {
     let (root, node, log) = (Node(), Node(), Recorder())
     root.next = node
@@ -455,7 +455,7 @@ import Testing
   }
 
   @Test(
-    "F1 F6: a key that is declared late for a property on the way counts from the next change on")
+    "F1 F6: a key declared late for a property on the path applies from the next change on")
   func declaredLate() {
     let (root, node, log) = (Late(), Late(), Recorder())
     root.link = node
@@ -467,7 +467,7 @@ import Testing
     expectEqual(log.take(), ["a new 1", "a new 2", "a new 2"])
   }
 
-  @Test("F6: a path to what can't be observed stops as ever, naming class, key and remedy")
+  @Test("F6: a path to an unobservable property stops, naming class, key and remedy")
   func unobservable() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -490,11 +490,11 @@ import Testing
     let token: KeyValueObservation
   }
 
-  /// What there is, as numbers.
+  /// The graph as numbers.
   private struct Model {
     var next: [Int?], number: [Int], x: [Int]
 
-    /// What a path reads, in its order, and what it comes to.
+    /// The reads of a path in order, and its value.
     func go(_ root: Int, _ kind: Kind) -> (reads: [String], value: Int?) {
       var (reads, node) = ([String](), root as Int?)
       for _ in 0..<[.own: 0, .two: 1, .three: 2, .part: 1][kind]! {
@@ -509,7 +509,7 @@ import Testing
   }
 
   @Test(
-    "F5 F6 G1 G2 D2 D5 D13: paths over a changing graph tell what a model tells",
+    "F5 F6 G1 G2 D2 D5 D13: paths over a changing graph notify as a model does",
     arguments: 0..<40 as Range<UInt64>)
   func atRandom(_ seed: UInt64) {
     var random = SplitMix(seed)
@@ -571,7 +571,7 @@ import Testing
 
   // MARK: Threads
 
-  @Test("I1 I2 I3: the last property is set while other threads observe the path and end that")
+  @Test("I1 I2 I3: threads observe and end the path while its last property is set")
   func threads() async {
     let (root, middle, last) = (Node(), Node(), Node())
     root.next = middle
@@ -595,7 +595,7 @@ import Testing
     root.next = nil
   }
 
-  @Test("C4 I1: where a path begins may end on another thread while what it ends with is set")
+  @Test("C4 I1: the root may die on another thread while the last property is set")
   func originDies() async {
     for _ in 0..<300 {
       let last = Node()
@@ -615,7 +615,7 @@ import Testing
     }
   }
 
-  @Test("I1 G2: links and what they lead to are set under one lock by several threads")
+  @Test("I1 G2: several threads set links and the last property under one lock")
   func linksAndEnds() async {
     let (root, nodes) = (Node(), [Node(), Node()])
     let lock = Locked(0)

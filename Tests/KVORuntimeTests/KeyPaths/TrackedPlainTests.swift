@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6, G: plain properties and declared keys on a typed path, which no getter tells of.
+/// F6, G: plain properties and declared keys on a typed path, of which no getter informs the runtime.
 @Suite(.leakFree) struct TrackedPlainTests {
   private class Node: KVOObject {
     @Observed var next: Node?
@@ -57,7 +57,7 @@ import Testing
     expect(!first.isObserved(forKey: "plain"))
   }
 
-  @Test("F6 G1: so it does where a part of the plain property is meant, or it has accessors")
+  @Test("F6 G1: so it does for a part of the plain property, or where it has accessors")
   func otherLeaves() throws {
     let (root, node) = (Node(), Node())
     root.next = node
@@ -86,7 +86,7 @@ import Testing
     expectEqual(log.take(), ["y new 7"])
   }
 
-  @Test("F6: a final class's own link leads on as well, and a constant does")
+  @Test("F6: a final class's own link is followed too, as is a constant")
   func overriddenLink() throws {
     let node = Node()
     let leaf = Leaf(node)
@@ -98,7 +98,7 @@ import Testing
     expectEqual(log.take(), ["link new 2", "constant new 2"])
   }
 
-  @Test("D13 F6: the place of a path that begins with what a final class overrides")
+  @Test("D13 F6: the order of a path that begins with a property overridden by a final class")
   func placeOfOverride() {
     let leaf = Leaf()
     let node = Node()
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "F1 F5 F6: accessors that are declared late count for the next registration, and for earlier")
+    "F1 F5 F6: accessors declared late apply to the next registration, and to earlier ones")
   func declaredLate() throws {
     let late = Late()
     let log = Recorder()
@@ -160,7 +160,7 @@ import Testing
     var sum: Int { number + other }
   }
 
-  @Test("F1 F6: a computed property that is declared late is affected by what it declares alone")
+  @Test("F1 F6: a computed property declared late is affected only by what it declares")
   func computedLate() {
     let derived = Derived()
     let log = Recorder()
@@ -173,7 +173,7 @@ import Testing
     expectEqual(log.take(), ["a new 4"])
   }
 
-  // MARK: No room
+  // MARK: Zero-sized properties
 
   private struct Signal {}
   private struct Mark {}
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("F5 F6: reads of a property whose type takes no room are told from its neighbour's")
+  @Test("F5 F6: reads of a zero-sized property are distinguished from its neighbour's")
   func noRoom() {
     let bell = Bell()
     let log = Recorder()

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// F5, F6, G: where what a key path reads is not what it first seems.
+/// F5, F6, G: a key path whose reads are not what they first seem.
 @Suite(.leakFree) struct TrackingEdgeTests {
   fileprivate class Person: KVOObject {
     @Observed var first = "a"
@@ -27,7 +27,7 @@ import Testing
 
   private final class Employee: Person {}
 
-  @Test("F5 E3: a change by hand of a computed property has it read again")
+  @Test("F5 E3: a manual change of a computed property makes it read again")
   func byHand() {
     let person = Person()
     let log = Recorder()
@@ -37,7 +37,7 @@ import Testing
     expectEqual(log.take(), ["a old A new Dr a", "a old Dr a new Dr b"])
   }
 
-  @Test("F6 D2: a key path of the superclass and one of the subclass are one key")
+  @Test("F6 D2: a superclass's key path and a subclass's are one key")
   func oneKey() {
     let employee = Employee()
     let log = Recorder()
@@ -50,7 +50,7 @@ import Testing
     expectEqual(log.take(), ["1", "2", "3"])
   }
 
-  @Test("D13: a path stands where it was registered, whatever its root class and first property")
+  @Test("D13: a path's observer keeps its order, whatever its root class and first property")
   func places() {
     let parent = Person()
     let employee = Employee(parent: parent)
@@ -71,7 +71,7 @@ import Testing
       ])
   }
 
-  @Test("D13 F6: so does a key path that is made by way of a protocol, for a stored property")
+  @Test("D13 F6: so does a key path made through a protocol, for a stored property")
   func requirementPlace() {
     let person = Person()
     let log = Recorder()
@@ -82,7 +82,7 @@ import Testing
     expectEqual(log.take(), ["1 key", "2 protocol old 0 new 4", "3 key"])
   }
 
-  @Test("D13: computed properties of one level, which have no names, come as they were first used")
+  @Test("D13: unnamed computed properties of one level are ordered by first use")
   func levels() {
     let person = Person()
     let log = Recorder()
@@ -104,7 +104,7 @@ import Testing
     expectEqual(log.take(), ["child new 2"])
   }
 
-  @Test("F5: a getter that sets something is not followed by what is read to tell of that")
+  @Test("F5: reads for notifying of a getter's set are not recorded as the getter's")
   func settingGetter() {
     let person = Person()
     let log = Recorder()
@@ -128,7 +128,7 @@ import Testing
     func rename() { level = "other" }
   }
 
-  @Test("F5: of two private properties of one name each is followed")
+  @Test("F5: two private properties of one name are both followed")
   func twins() {
     let twin = TwinSub()
     let log = Recorder()
@@ -146,7 +146,7 @@ import Testing
     var twice: Int { count * 2 }
   }
 
-  @Test("C5: keys of classes with odd names are observed together as well")
+  @Test("C5: keys of classes with unusual names are observed together as well")
   func oddNames() {
     let box = Box<@Sendable () -> Void>()
     var calls = 0
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("F5: what is set while a computed property is first read is followed when observe returns")
+  @Test("F5: a value set during a computed property's first read is followed once observe returns")
   func setWhileRead() {
     let gated = Gated()
     let (before, after) = (Person(), Person())
@@ -176,7 +176,7 @@ import Testing
     var rounds = 0
     gated.gate = {
       rounds += 1
-      // As another thread might, between being read and being stood at.
+      // Simulates another thread's set between the read and the registration.
       if rounds == 2 { gated.link = after }
     }
     let log = Recorder()
@@ -204,7 +204,7 @@ import Testing
     init(_ chief: Chief) { self.chief = chief }
   }
 
-  @Test("C4 F5: what dies while others are read is told nothing more", arguments: 1...10)
+  @Test("C4 F5: a registration that dies while others are read is not notified", arguments: 1...10)
   func diesWhileRead(_ call: Int) {
     let chief = Chief()
     let (first, last) = (Clerk(chief), Clerk(chief))
@@ -216,7 +216,7 @@ import Testing
     var calls = 0
     chief.gate = {
       calls += 1
-      // Some are being read then, others are to be.
+      // At this point some are being read, and others not yet.
       if calls == call * 2 { middle.removeAll() }
     }
     chief.name = "b"
@@ -241,7 +241,7 @@ extension TrackingEdgeTests.Person: Noisy {}
 private func required<Object: Noisy>(of type: Object.Type) -> KeyPath<Object, Int> { \.noise }
 
 extension String {
-  /// A part of a value that has an argument.
+  /// A part of a value, by a subscript with an argument.
   fileprivate subscript(atOffset offset: Int) -> Character {
     self[index(startIndex, offsetBy: min(offset, count - 1))]
   }

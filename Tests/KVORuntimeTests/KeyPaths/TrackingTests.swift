@@ -4,8 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// F5, F6 and G for typed key paths: computed properties and paths over objects, without any
-/// declaration.
+/// F5, F6 and G for typed key paths: undeclared computed properties and paths over objects.
 @Suite(.leakFree) struct TrackingTests {
   private final class Worker: KVOObject {
     @Observed var first = "Ann"
@@ -35,7 +34,7 @@ import Testing
 
   // MARK: Computed properties
 
-  @Test("F5: a computed property is observed by what its getter reads, and follows its reads")
+  @Test("F5: a computed property is observed through what its getter reads, and follows its reads")
   func computed() {
     let worker = Worker()
     let log = Recorder()
@@ -52,7 +51,7 @@ import Testing
     expectEqual(log.take(), ["a old Unread new Zed"])
   }
 
-  @Test("F5: a computed property that reads another is affected by what that one reads")
+  @Test("F5: a computed property that reads another is affected by what the other reads")
   func computedOfComputed() {
     let worker = Worker()
     let log = Recorder()
@@ -62,7 +61,7 @@ import Testing
     expectEqual(log.take(), ["a old A new B", "a old B new A"])
   }
 
-  @Test("F5: over a to-many relationship those that join are followed, those that leave are not")
+  @Test("F5: in a to-many relationship joining objects are followed, leaving ones are not")
   func overElements() {
     let manager = Worker()
     let workers = (0..<3).map { _ in Worker() }
@@ -81,7 +80,7 @@ import Testing
       ])
   }
 
-  @Test("F5: one change that reaches a computed property in two ways is told once")
+  @Test("F5: one change that reaches a computed property in two ways notifies once")
   func once() {
     let worker = Worker()
     worker.boss = worker
@@ -92,7 +91,7 @@ import Testing
     expectEqual(log.take(), ["a old Ann Lee new Bea Lee", "a old Bea Lee new nil"])
   }
 
-  @Test("F5: what a getter makes for itself is followed no longer than it lives")
+  @Test("F5: an object that a getter makes is followed only while it lives")
   func temporaries() {
     let worker = Worker()
     let log = Recorder()
@@ -116,7 +115,7 @@ import Testing
       ])
   }
 
-  @Test("C3: initial tells the value of a computed property and of a path")
+  @Test("C3: initial delivers the value of a computed property and of a path")
   func initial() {
     let worker = Worker()
     let log = Recorder()
@@ -125,7 +124,7 @@ import Testing
     expectEqual(log.take(), ["a new Ann Lee", "a new nil"])
   }
 
-  @Test("D3: distinct drops changes that leave a computed property as it was")
+  @Test("D3: distinct drops changes that leave a computed property unchanged")
   func distinct() {
     let worker = Worker()
     let log = Recorder()
@@ -148,7 +147,7 @@ import Testing
     expectEqual(log.take(), workers.map { "\($0.number)" })
   }
 
-  // MARK: What a key path is
+  // MARK: The key of a key path
 
   @Test("F6: a getter that reads one property is no alias of it")
   func getterIsNoAlias() {
@@ -159,7 +158,7 @@ import Testing
     expectEqual(log.take(), ["a old ANN new BEA"])
   }
 
-  @Test("F6: through structs, tuples, collections and subscripts the leaf is told")
+  @Test("F6: through structs, tuples, collections and subscripts the leaf is delivered")
   func leaves() {
     let worker = Worker()
     let log = Recorder()
@@ -193,7 +192,7 @@ import Testing
     expectEqual(log.take(), ["a", "a", "a"])
   }
 
-  @Test("F6: what reads nothing observable stops with a message that names it and tells how")
+  @Test("F6: a key path that reads nothing observable stops; the message names it and the remedy")
   func nothingObservable() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -208,7 +207,7 @@ import Testing
 
   // MARK: Paths
 
-  @Test("G1 G2: a path tells its leaf before and after, whatever changes on the way")
+  @Test("G1 G2: a path delivers its leaf before and after, whatever changes on the path")
   func path() {
     let worker = Worker()
     let boss = Worker()
@@ -253,7 +252,7 @@ import Testing
     expectEqual(log.take(), ["a old Ann new Top", "a old Top new nil"])
   }
 
-  @Test("G2 C4: objects on the way are not kept alive, and leave nothing behind")
+  @Test("G2 C4: objects on the path are not retained, and leave nothing behind")
   func linksDie() {
     let worker = Worker()
     let log = Recorder()
@@ -272,7 +271,7 @@ import Testing
     worker.friend = nil
   }
 
-  @Test("C5: when its token ends, a path stands nowhere")
+  @Test("C5: when its token ends, a path is registered nowhere")
   func tokenEnds() {
     let worker = Worker()
     let boss = Worker()
@@ -298,7 +297,7 @@ import Testing
     expectEqual(log.take(), ["a old Ann new Bea", "a old Bea new nil"])
   }
 
-  @Test("D13: observers through a path stand where they were registered, derived keys come after")
+  @Test("D13: a path's observers keep their order of registration, derived keys come after")
   func order() {
     let worker = Worker()
     let boss = Worker()
@@ -313,7 +312,7 @@ import Testing
     expectEqual(log.take(), ["1 key", "2 path", "3 key", "4 path", "5 computed"])
   }
 
-  @Test("D7: a handler may change what the path goes through, and end its own registration")
+  @Test("D7: a handler may change a link of the path, and end its own registration")
   func reentrant() {
     let worker = Worker()
     let boss = Worker()
@@ -330,7 +329,7 @@ import Testing
     expectEqual(log.take(), ["a new Oma"])
   }
 
-  @Test("F5: a getter that notifies while it is read is followed by what it reads alone")
+  @Test("F5: a getter that notifies while it is read is affected by its own reads alone")
   func notifyingGetter() {
     final class Cache: KVOObject {
       @Observed var source = 1
@@ -379,7 +378,7 @@ import Testing
         case 4: worker.boss = random.next(3) == 0 ? nil : workers[random.next(4)]
         default: worker.staff = (0..<random.next(4)).map { _ in workers[random.next(4)] }
         }
-        // What has changed was told once with both values; what was told besides has not changed.
+        // Each change was notified once with both values. Other notifications have equal values.
         let lines = log.take()
         expectEqual(Set(lines).count, lines.count)
         for (old, new) in zip(before, shown.map { $0() }) {

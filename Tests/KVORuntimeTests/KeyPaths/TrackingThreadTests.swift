@@ -3,9 +3,9 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// I1 and C5 for computed properties and for several keys: what threads do to one object at once.
+/// I1 and C5 for computed properties and for several keys: threads register and end at one object at once.
 @Suite(.leakFree) struct TrackingThreadTests {
-  // Nothing is set while threads share it: storage is not locked.
+  // Nothing is set while threads share the object, because storage is not locked.
   private final class Worker: KVOObject, @unchecked Sendable {
     @Observed var first = "Ann"
     @Observed var last = "Lee"
@@ -14,7 +14,7 @@ import Testing
     var full: String { "\(first) \(last)" }
   }
 
-  @Test("I1: threads observe one computed property and end it again, and nothing is left")
+  @Test("I1: threads observe one computed property and end it, and nothing is left")
   func registering() async {
     let worker = Worker()
     worker.boss = Worker()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("C5: threads end one token of several keys, whose last call is then over")
+  @Test("C5: threads end one token of several keys; when that returns its last call is over")
   func invalidating() async {
     for _ in 0..<200 {
       let worker = Worker()

@@ -6,7 +6,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// P1, P2: what goes with the life of an object.
+/// P1, P2: handlers and values that end with an object.
 @Suite(.leakFree) struct AssociationTests {
   private class Document: Tracked {
     @Observed var title = ""
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "P1: a dropped token ends the registration, and its handler is let go; all are at the death")
+    "P1: a dropped token ends the registration and releases its handler; death ends all")
   func tokens() {
     let document = Document()
     var life: Life? = Life(of: Document.self)
@@ -60,7 +60,7 @@ import Testing
     expect(kept.isValid)
   }
 
-  @Test("P1: a handler may end others, register for other deaths, and let the last references go")
+  @Test("P1: a handler may end others, register for other deaths, and release last references")
   func inside() {
     let other = Document()
     var first: Document? = Document()
@@ -117,7 +117,7 @@ import Testing
     expect(one.observationInfo.registrations.isEmpty)
   }
 
-  @Test("P2: values live as long as their objects, their keys as long as values, observed or not")
+  @Test("P2: values live as long as their objects, keys as long as values, observed or not")
   func ends() {
     var document: Document? = Document()
     var key: KVOAssociation<Document>? = KVOAssociation()
@@ -138,7 +138,7 @@ import Testing
     expect(value == nil && kept == nil)
   }
 
-  @Test("P2: a value that is replaced is let go at once, and may use the object meanwhile")
+  @Test("P2: a replaced value is released at once, and may use the object in its deinit")
   func replaced() {
     final class Reader {
       weak var document: Document?
@@ -176,9 +176,9 @@ import Testing
     expect(!document.value.observationInfo.debugDescription.contains("title"))
   }
 
-  // MARK: Objects of C
+  // MARK: C objects
 
-  @Test("P1 P2: the same of a C object, whichever wrapper stands for it")
+  @Test("P1 P2: also of a C object, whichever wrapper is used")
   func foreign() {
     let made = kvo_object_create(account_class())!
     var wrapped: ForeignObject? = ForeignObject(OpaquePointer(made))

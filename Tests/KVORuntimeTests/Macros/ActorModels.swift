@@ -1,6 +1,6 @@
 import KVORuntime
 
-// Classes of actors, by the macro, for the tests of chapter Q.
+// `@KVO` classes on actors, for the tests of chapter Q.
 
 @MainActor @KVO class Panel: KVOObject {
   var title = "t" { didSet { if title.isEmpty { title = "untitled" } } }
@@ -31,7 +31,7 @@ import KVORuntime
   }
 }
 
-/// Which inherits its actor.
+/// Inherits its actor.
 @KVO final class SheetOfActor: Panel {
   var depth = 1 { didSet { if depth < 0 { depth = 0 } } }
   override var title: String { didSet { set.append(title) } }
@@ -53,7 +53,7 @@ import KVORuntime
   }
 }
 
-/// Of which some members are on an actor.
+/// Some of its members are on an actor.
 @KVO final class Mixed: KVOObject {
   @MainActor var shown = 1 { didSet { if shown < 0 { shown = 0 } } }
   @MainActor var twice: Int { shown * 2 }
@@ -76,7 +76,7 @@ class Binder: KVOObject {
   @MainActor var cover = "red"
 }
 
-/// Whose elements are changed by methods on an actor, of a class that is on none.
+/// A nonisolated class whose elements are changed by methods on an actor.
 @KVO final class Pile: KVOObject {
   @KVOIgnored private var storage: [Int] = []
   var cards: [Int] { storage }

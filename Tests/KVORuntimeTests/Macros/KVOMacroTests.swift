@@ -2,11 +2,11 @@ import Expectations
 import KVORuntime
 import Testing
 
-/// Q1 to Q4: classes by the macro, whose keys have none of the limits of those without.
+/// Q1 to Q4: `@KVO` classes, whose keys need no declarations.
 @Suite(.leakFree) struct KVOMacroTests {
   private let log = Recorder()
 
-  @Test("Q1: each stored var is observed as @Observed ones are, whatever its access")
+  @Test("Q1: each stored var is observed like @Observed ones, whatever its access")
   func observed() throws {
     let boat = Boat(log.keep(Sailor("Port")))
     log.observe(boat, \.length, [.old, .new], as: "length")
@@ -57,7 +57,7 @@ import Testing
     expectEqual(other.set, [9])
   }
 
-  @Test("Q2: a class by the macro has subclasses by the macro in other modules")
+  @Test("Q2: a @KVO class has @KVO subclasses in other modules")
   func otherModules() throws {
     let violin = log.keep(Violin())
     try log.observe(violin, "octave", [.old, .new], as: "octave")
@@ -75,7 +75,7 @@ import Testing
       ])
   }
 
-  @Test("Q1: what is ignored, constant, or of the type is what it is without the macro")
+  @Test("Q1: ignored, constant and static members are unaffected by the macro")
   func left() throws {
     let boat = Boat(log.keep(Sailor("Port")))
     try log.observe(boat, "unseen", [.new], as: "unseen")
@@ -88,7 +88,7 @@ import Testing
     expect(try boat.value(forKey: "log") == nil)
   }
 
-  @Test("Q1: properties lie where those with @Observed lie")
+  @Test("Q1: properties have the layout that @Observed gives them")
   func room() {
     let (handmade, macromade) = (Handmade(), Macromade())
     let here = withUnsafeMutablePointer(to: &handmade.b) {
@@ -114,12 +114,12 @@ import Testing
   }
 
   @Test(
-    "Q2: key-value coding calls what a subclass has made of getters and setters, with the macro and without"
+    "Q2: key-value coding calls overridden getters and setters, with and without the macro"
   )
   func overrides() throws {
     let ship = Ship(log.keep(Sailor("Port")))
     try ship.setValue(-5, forKey: "length")
-    expectEqual(ship.set, [0])  // what its superclass has corrected
+    expectEqual(ship.set, [0])  // the value that its superclass has limited
     try ship.setValue(9, forKey: "area")
     expectEqual(ship.length, 4)
     expect(try ship.value(forKey: "area") as? Double == 9)
@@ -135,7 +135,7 @@ import Testing
     expectEqual(log.take(), ["name old raft Argo new raft Tiki"])
   }
 
-  @Test("Q2: classes in the body of their superclass have their keys")
+  @Test("Q2: classes nested in their superclass have their keys")
   func clusters() throws {
     let red = Figure.Square.Red()
     try red.setValuesForKeys(["sides": 4, "length": -3, "shade": 1])
@@ -146,7 +146,7 @@ import Testing
     expectEqual(try Figure.Round.Circle().value(forKey: "radius") as? Int, 2)
   }
 
-  @Test("Q2: a property with another wrapper is read and set by its key as by its name")
+  @Test("Q2: a property with another wrapper is read and set by key as by name")
   func wrapped() throws {
     let object = Wrapping()
     expectEqual(try object.value(forKey: "level") as? Int, 3)
@@ -154,7 +154,7 @@ import Testing
     expectEqual(object.level, 10)
   }
 
-  @Test("Q2: computed properties have keys, and are told by them, without any declaration")
+  @Test("Q2: computed properties have keys and notify under them, without any declaration")
   func computed() throws {
     let boat = Boat(log.keep(Sailor("Port")))
     expect(try boat.value(forKey: "area") as? Double == 2)
@@ -180,14 +180,14 @@ import Testing
     expectEqual(log.take(), ["quiet new 2"])
   }
 
-  @Test("Q2: what registerKeys declares of a key wins")
+  @Test("Q2: a registerKeys declaration of a key wins")
   func byHand() throws {
     let object = Customised()
     expect(try object.value(forKey: "renamed") as? Int == 50)
     expect(keyValueError { try object.setValue(1, forKey: "renamed") } != nil)
   }
 
-  @Test("Q2: and still wins once subclasses are used, by the macro or not, that declare other keys")
+  @Test("Q2: and still wins after subclasses with other keys are used, with the macro or not")
   func byHandOfSuperclass() throws {
     let object = DeclaredHere()
     expect(try object.value(forKey: "count") as? Int == 10)
@@ -215,7 +215,7 @@ import Testing
     expectEqual(log.take(), ["size new 1"])
   }
 
-  @Test("Q2 B4: so does one that comes late, for objects that are observed")
+  @Test("Q2 B4: so does one added late, for observed objects")
   func byHandLate() throws {
     let object = DeclaredLate()
     try log.observe(object, "sum", [.new], as: "sum")
@@ -234,7 +234,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("Q2: of what has gone a subclass without the macro gets nothing back")
+  @Test("Q2: a subclass without the macro does not revive replaced declarations")
   func byHandInherited() throws {
     let object = DeclaredBelow()
     try log.observe(object, "sum", [.new], as: "sum")
@@ -243,7 +243,7 @@ import Testing
     expectEqual(log.take(), ["sum new 3"])
   }
 
-  @Test("Q2: of plain links of one type each is told of its own changes")
+  @Test("Q2: plain links of one type each notify of their own changes")
   func links() throws {
     let pair = Pair()
     let (ada, bob) = (log.keep(Sailor("Ada")), log.keep(Sailor("Bob")))
@@ -265,7 +265,7 @@ import Testing
     expectEqual(OddlyNamed.keyValueProperties.map(\.key), ["class", "get", "weak"])
   }
 
-  @Test("Q2: generic and nested classes, and those in functions, are as others")
+  @Test("Q2: generic and nested classes, and those in functions, behave as others")
   func places() throws {
     @KVO final class Local: KVOObject {
       var value = 1
@@ -282,7 +282,7 @@ import Testing
     expect(try local.value(forKey: "hidden") as? Int == 2)
   }
 
-  @Test("Q2: members behind one that ends in an angle bracket or a mark are members like others")
+  @Test("Q2: members after one that ends in `>` or a mark are read like others")
   func endings() throws {
     let tune = Tune()
     for key in ["volume", "percent", "loudness"] { try log.observe(tune, key, [.new], as: key) }
@@ -291,7 +291,7 @@ import Testing
     expectEqual(Set(log.take()), ["volume new 1.0", "percent new 100", "loudness new 11"])
   }
 
-  @Test("Q2: a member with a condition around its attributes is one like others")
+  @Test("Q2: a member with a condition around its attributes is read like others")
   func conditionalAttributes() throws {
     let tune = Tune()
     try log.observe(tune, "speed", [.new], as: "speed")
@@ -299,7 +299,7 @@ import Testing
     expectEqual(log.take(), ["speed new 2"])
   }
 
-  @Test("Q1 Q3: a class that has a type of the wrapper's name is observed like others")
+  @Test("Q1 Q3: a class with a type of the wrapper's name is observed like others")
   func shadowing() throws {
     let object = Shadowing()
     try log.observe(object, "value", [.new], as: "value")
@@ -309,7 +309,7 @@ import Testing
     expectEqual(log.take(), ["value new 2", "owner new Ada"])
   }
 
-  @Test("Q5: a setter that is bracketed as the warning says tells once, by assignment and by key")
+  @Test("Q5: a setter bracketed as the warning says notifies once, by assignment and by key")
   func bracketed() throws {
     let facade = Facade()
     log.observe(facade, \.index, [.old, .new])

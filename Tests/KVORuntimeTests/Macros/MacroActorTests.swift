@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// Q2: classes of an actor by the macro, whose keys are as those of other classes.
+/// Q2: `@KVO` classes on an actor have the same keys as other classes.
 @Suite(.leakFree) struct MacroActorTests {
   private let log = Recorder()
 
@@ -19,7 +19,7 @@ import Testing
     expectEqual(log.take(), ["a old t new untitled"])
   }
 
-  @Test("Q2: its computed and weak properties have keys, and are told by them and over paths")
+  @Test("Q2: its computed and weak properties have keys, and notify under them and on paths")
   @MainActor func computed() throws {
     let (panel, parent, sibling) = (Panel(), log.keep(Panel()), log.keep(Panel()))
     try log.observe(panel, "heading", [.old, .new], as: "heading")
@@ -57,7 +57,7 @@ import Testing
     expect(panel.tabs.isEmpty && log.take().count == 2)
   }
 
-  @Test("Q2: so has a subclass, which is on its superclass's actor without saying so")
+  @Test("Q2: so has a subclass, which inherits its superclass's actor")
   @MainActor func inherited() throws {
     let sheet = SheetOfActor()
     try log.observe(sheet, "area", [.new], as: "area")
@@ -110,7 +110,7 @@ import Testing
     expect(folio.pages == 1 && log.take() == ["pages new 1", "cover new blue"])
   }
 
-  @Test("Q4: methods on an actor are found by their names in a class that is on none")
+  @Test("Q4: methods on an actor are found by name in a nonisolated class")
   @MainActor func methodsOnActors() throws {
     let pile = Pile()
     try log.observe(pile, "cards", [.new], as: "cards")

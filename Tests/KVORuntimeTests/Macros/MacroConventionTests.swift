@@ -6,7 +6,7 @@ import Testing
 @Suite(.leakFree) struct MacroConventionTests {
   private let log = Recorder()
 
-  @Test("Q4: what affects a key is what the method for it names, and nothing else")
+  @Test("Q4: a key is affected only by what its convention method names")
   func affecting() throws {
     let album = Album()
     try log.observe(album, "label", [.new], as: "label")
@@ -16,7 +16,7 @@ import Testing
     expectEqual(Album.keyPathsForValuesAffectingValue(forKey: "credits"), ["artist"])
   }
 
-  @Test("Q4: a subclass without the macro answers for itself, and its superclass as before")
+  @Test("Q4: a subclass without the macro has its own answer, its superclass the old one")
   func overridden() throws {
     let (album, single) = (Album(), Single())
     try log.observe(single, "label", [.new], as: "single")
@@ -40,7 +40,7 @@ import Testing
     expect(Album.automaticallyNotifiesObservers(forKey: "artist"))
   }
 
-  @Test("Q4: a key whose method says so does not notify by itself")
+  @Test("Q4: a key whose method turns automatic notification off does not notify by itself")
   func automatic() throws {
     let album = Album()
     log.observe(album, \.year, [.new])
@@ -49,7 +49,7 @@ import Testing
     expect(!Album.automaticallyNotifiesObservers(forKey: "year"))
   }
 
-  @Test("Q4: validators are called for their keys, take nil as they say, and throw what they throw")
+  @Test("Q4: validators are called for their keys, take nil if declared so, and throw their errors")
   func validators() throws {
     let album = Album()
     var value: Any? = "abba"
@@ -65,14 +65,14 @@ import Testing
     expect(value == nil)
   }
 
-  @Test("Q4: a key of nothing but counting and element methods is read lazily")
+  @Test("Q4: a key with only counting and element methods is read lazily")
   func lazily() throws {
     let album = Album()
     expect(try album.value(forKeyPath: "primes.@sum.self") as? Int == 17)
     expect(try album.value(forKeyPath: "primes.@count") as? Int == 4)
   }
 
-  @Test("Q4: proxies call insertion, removal and replacement, each of which tells once")
+  @Test("Q4: proxies call insertion, removal and replacement methods, each notifies once")
   func ordered() throws {
     let album = Album()
     try log.observe(album, "songs", [.new], as: "songs")
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "Q4: an observed property with accessors is changed element by element as it is, and told once")
+    "Q4: an observed property's accessors change its elements in place, and notify once")
   func observedElements() throws {
     let album = Album()
     try log.observe(album, "tracks", [.new], as: "tracks")

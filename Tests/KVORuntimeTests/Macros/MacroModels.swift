@@ -2,7 +2,7 @@ import KVORuntime
 import ModelFixtures
 import TestSupport
 
-// Classes by the macro, for the tests of chapter Q.
+// `@KVO` classes, for the tests of chapter Q.
 
 @KVO class Boat: KVOObject {
   var length = 1.0 { didSet { if length < 0 { length = 0 } } }
@@ -51,7 +51,7 @@ import TestSupport
   @KVOIgnored var set: [Double] = []
 }
 
-/// Without it.
+/// Overrides, without the macro.
 final class Raft: Boat {
   var logs = 4
   override var name: String? {
@@ -89,7 +89,7 @@ final class Raft: Boat {
   var set: [Int] = []
 }
 
-/// Two links of one type, neither weak nor observed where the class does not say so.
+/// Two links of one type, neither weak nor observed unless the class says so.
 @KVO final class Pair: KVOObject {
   @KVOIgnored var first: Sailor?
   @KVOIgnored var second: Sailor?
@@ -97,7 +97,7 @@ final class Raft: Boat {
   var right: Sailor?
 }
 
-/// The typed customisation, and declarations by hand.
+/// The typed customisation, and manual declarations.
 @KVO final class Customised: KVOObject, KeyValueObservingCustomization {
   var quiet = 0
   var width = 1
@@ -116,7 +116,7 @@ final class Raft: Boat {
   }
 }
 
-/// A declaration by hand, and subclasses whose `registerKeys` declare other keys.
+/// A manual declaration, and subclasses whose `registerKeys` declare other keys.
 @KVO class DeclaredHere: KVOObject {
   var count = 1
   override class func registerKeys() {
@@ -131,7 +131,7 @@ final class DeclaredByHand: DeclaredHere {
   override class func registerKeys() { declareKeys { $0.accessors("one", get: { _ in 1 }) } }
 }
 
-/// Declarations by hand beside what the macro would say of the same keys.
+/// Manual declarations that differ from the macro's for the same keys.
 @KVO class DeclaredOtherwise: KVOObject {
   var items: [Int] { [7] }
   @KVOIgnored var songs: [String] = []
@@ -169,7 +169,7 @@ final class DeclaredBelow: DeclaredOtherwise {}
 
 struct Song: Hashable { var title: String }
 
-/// Methods by conventions.
+/// Methods named by conventions.
 @KVO class Album: KVOObject {
   var artist = "A"
   var year = 1999
@@ -209,14 +209,14 @@ struct Song: Hashable { var title: String }
   }
   func addTags(_ more: Set<String>) { tags.formUnion(more) }
   func removeTagsObject(_ tag: String) { tags.remove(tag) }
-  // Of a property that is observed: it is changed element by element as it is.
+  // Accessors of an observed property, whose elements are changed in place.
   func insertObject(_ song: Song, inTracksAt index: Int) {
     mutableArray(\.tracks).insert(song, at: index)
   }
   func removeObject(fromTracksAt index: Int) { mutableArray(\.tracks).remove(at: index) }
 }
 
-/// Without the macro, with other answers.
+/// Answers differently, without the macro.
 final class Single: Album {
   override class func keyPathsForValuesAffectingLabel() -> Set<String> { ["artist", "year"] }
   override class func automaticallyNotifiesObserversOfYear() -> Bool { true }
@@ -242,14 +242,14 @@ enum Outer {
   }
 }
 
-/// Where Swift's words are names.
+/// Names that are Swift keywords.
 @KVO final class OddlyNamed: KVOObject {
   var `class` = 1
   var get = 3
   var weak = 4
 }
 
-/// Members that end in what could go on.
+/// Members whose last token could continue.
 @KVO final class Tune: KVOObject {
   var tags: Set<String>?
   var volume = 0.5 { didSet { if volume > 1 { volume = 1 } } }
@@ -273,7 +273,7 @@ enum Outer {
   weak var owner: Sailor?
 }
 
-/// What `@Observed` by hand makes, for comparison.
+/// The properties with `@Observed` by hand, for comparison.
 final class Handmade: KVOObject {
   @Observed var a = 1
   @Observed var b = 2.0
@@ -283,7 +283,7 @@ final class Handmade: KVOObject {
   var b = 2.0
 }
 
-/// A setter of which the class tells nothing, bracketed as the macro advises.
+/// A setter whose notification the class does not show, bracketed as the macro advises.
 @KVO final class Facade: KVOObject {
   final class Model { var index = 0 }
   let model = Model()
@@ -293,14 +293,14 @@ final class Handmade: KVOObject {
   }
 }
 
-/// A subclass, with the macro, of one with the macro in another module.
+/// A `@KVO` subclass of a `@KVO` class in another module.
 @KVO final class Violin: Instrument {
   var strings = 4
   override var pitch: Int { didSet { heard.append(pitch) } }
   @KVOIgnored var heard: [Int] = []
 }
 
-/// A class cluster: each class in the one that it inherits from.
+/// A class cluster: each class is nested in its superclass.
 @KVO class Figure: KVOObject {
   var sides = 0
   @KVO class Square: Figure {

@@ -51,7 +51,7 @@ import Testing
     expectEqual(path.changes, ["0 1", "1 2", "2 3"])
   }
 
-  @Test("Q6: the observers run as often and with the values that they have in a plain class")
+  @Test("Q6: the observers run as often, and with the same values, as in a plain class")
   func asPlain() {
     let plain = PlainModel()
     let model = Model()
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "Q6: a property's own observers run inside those of the class that overrides it, all in one change"
+    "Q6: a property's observers run inside those of its override, all in one change"
   )
   func overrides() {
     let child = Child()
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "Q6: observers that override a property without any run inside its change, which dependents, paths and links see"
+    "Q6: observers of an override run inside its change; dependents and paths see it"
   )
   func overridesOfStorage() throws {
     let (house, flat) = (House(), Flat())
@@ -122,7 +122,7 @@ import Testing
         ], "\(index)")
       told = []
     }
-    // The assignment in its own observer is one more move.
+    // The assignment in the property's own observer adds one move.
     expect(flat.rooms == 1 && flat.moves == 6)
     for token in tokens { token.invalidate() }
     let price = flat.observe(\.price, options: [.old, .new]) { _, change in
@@ -156,14 +156,14 @@ import Testing
     expect(knot.owner == nil)
   }
 
-  @Test("Q6: before super.init() nothing runs, and default values stay")
+  @Test("Q6: before super.init() no observer runs, and default values stay")
   func initialisation() {
     let first = Initialised(1)
     expectEqual([first.a, first.b, first.c], [1, 2, 9])
     expectEqual(first.calls, [])
   }
 
-  @Test("Q6: in a generic class, of any access, with names that need backticks")
+  @Test("Q6: in a generic class, with any access, with names that need backticks")
   func kinds() throws {
     let box = Box(first: "a")
     let seen = Seen(box, \.`in`)
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "Q6: what a change in place does is one change, and copies nothing behind a didSet that reads no old value"
+    "Q6: an in-place change is one change, and copies nothing if didSet reads no old value"
   )
   func inPlace() {
     let list = List()
@@ -220,7 +220,7 @@ import Testing
     expectEqual(calls.withLock { $0 }, [5, 6])
   }
 
-  @Test("Q7: Codable has the properties' names, of weak ones and of those with observers")
+  @Test("Q7: Codable uses the properties' names, also of weak ones and of those with observers")
   func coding() throws {
     let part = Part()
     let owner = Part()
@@ -252,7 +252,7 @@ private let sorted: JSONEncoder = {
   return encoder
 }()
 
-/// The old and new values that an observer is given.
+/// The old and new values that an observer gets.
 private final class Seen<Object: KVOObject, Value> {
   private(set) var changes: [String] = []
   private var token: NSKeyValueObservation?
@@ -385,7 +385,7 @@ private class Dwelling: KVOObject {
   @KVOIgnored var whenSet: ((Late) -> Void)?
 }
 
-/// Handed to a thread that is waited for.
+/// Passed to a thread that is waited for.
 private final class Shared<Value>: @unchecked Sendable {
   let value: Value
   let done = DispatchSemaphore(value: 0)
@@ -422,7 +422,7 @@ private final class Shared<Value>: @unchecked Sendable {
 
 // MARK: Side by side
 
-/// The same source with the macro and without.
+/// One source, with and without the macro.
 private final class PlainModel {
   var log: [String] = []
 

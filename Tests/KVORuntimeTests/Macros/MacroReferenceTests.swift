@@ -4,11 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Q3: weak and unowned properties of a class by the macro.
+/// Q3: weak and unowned properties of a `@KVO` class.
 @Suite(.leakFree) struct MacroReferenceTests {
   private let log = Recorder()
 
-  @Test("Q3: a weak property tells of each assignment, as any other does")
+  @Test("Q3: a weak property notifies of each assignment, as any other does")
   func assignments() throws {
     let (boat, ada) = (Boat(log.keep(Sailor("Port"))), log.keep(Sailor("Ada")))
     var told: [String] = []
@@ -26,7 +26,7 @@ import Testing
     expect(told.count == 7 && boat.captain === ada)
   }
 
-  @Test("Q3: it is a key, by which it is read, set and told, and refuses what is no such object")
+  @Test("Q3: it is a key that is read, set and observed, and refuses other objects")
   func coding() throws {
     let (boat, ada) = (Boat(log.keep(Sailor("Port"))), log.keep(Sailor("Ada")))
     try log.observe(boat, "captain.name", [.old, .new], as: "path")
@@ -40,7 +40,7 @@ import Testing
     expect(boat.captain == nil && log.take() == ["path old Eve new nil"])
   }
 
-  @Test("Q3: who reads it in a computed property, or goes over it, follows it and no other link")
+  @Test("Q3: a computed property or path that reads it follows it and no other link")
   func following() {
     let boat = Boat(log.keep(Sailor("Port")))
     let (ada, bob) = (log.keep(Sailor("Ada")), log.keep(Sailor("Bob")))
@@ -60,7 +60,7 @@ import Testing
       ])
   }
 
-  @Test("Q3: it keeps nothing alive, and its object's death tells nobody")
+  @Test("Q3: it retains nothing, and its object's death notifies no observer")
   func death() {
     let boat = Boat(log.keep(Sailor("Port")))
     log.observe(boat, \.captain?.name, [.new])
@@ -74,7 +74,7 @@ import Testing
     expectEqual(log.take(), ["a new nil"])
   }
 
-  @Test("Q3: an unowned property is set in init, and tells of what is assigned later")
+  @Test("Q3: an unowned property is set in init, and notifies of later assignments")
   func unowned() throws {
     let (port, cove) = (log.keep(Sailor("Port")), log.keep(Sailor("Cove")))
     let boat = Boat(port)
@@ -86,7 +86,7 @@ import Testing
     expect(keyValueError { try boat.setValue(nil, forKey: "harbour") } != nil)
   }
 
-  @Test("Q3: a mirror shows it under its name, and a class tells what it is")
+  @Test("Q3: a mirror shows it under its name, and a class describes its kind")
   func told() {
     let boat = Boat(log.keep(Sailor("Port")))
     let labels = Mirror(reflecting: boat).children.compactMap(\.label)
@@ -97,7 +97,7 @@ import Testing
     expect(!Boat.keyValueProperties.contains { $0.key.hasPrefix("_") })
   }
 
-  @Test("Q3: of generic classes as well")
+  @Test("Q3: also in generic classes")
   func generic() {
     let (first, second) = (Crate(1, nothing: 0), Crate(2, nothing: 0))
     log.observe(first, \.next?.content, [.new])

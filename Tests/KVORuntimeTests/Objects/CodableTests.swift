@@ -5,7 +5,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// E4: observable classes are coded as others are.
+/// E4: observable classes are coded like others.
 @Suite(.leakFree) struct CodableTests {
   final class Member: Tracked, Codable {
     @Observed var name = "nobody"
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("E4: what the compiler writes codes @Observed properties as their values")
+  @Test("E4: compiler-written coding codes @Observed properties as their values")
   func roundTrip() throws {
     let member = Member(age: 36)
     member.name = "Ada"
@@ -69,7 +69,7 @@ import Testing
     expectEqual(log.take(), ["a new y", "a old y new nil"])
   }
 
-  @Test("E4: what is missing, and what is of another type, is the decoder's error")
+  @Test("E4: missing values, and values of another type, are the decoder's error")
   func errors() {
     for json in [#"{"age":1}"#, #"{"age":"1","name":"x"}"#] {
       #expect(throws: DecodingError.self) {

@@ -20,7 +20,7 @@ import Testing
     expect(object.wish == nil)
   }
 
-  @Test("B2: a weak or unowned property takes and gives references of its class")
+  @Test("B2: a weak or unowned property accepts and returns references of its class")
   func references() throws {
     let object = Forms()
     let ada = Worker("Ada")
@@ -40,7 +40,7 @@ import Testing
     expect(object.near == nil && object.far == nil)
   }
 
-  @Test("B2 E2: setting a weak, lazy or private property by key tells its observers")
+  @Test("B2 E2: setting a weak, lazy or private property by key notifies its observers")
   func observed() throws {
     let (object, log) = (Forms(), Recorder())
     let ada = Worker("Ada")
@@ -68,7 +68,7 @@ import Testing
       .undefinedKey(key: "opened", className: "Aliased"))
   }
 
-  @Test("B4: an accessor that is declared later goes before what was found")
+  @Test("B4: an accessor declared later takes precedence over what was found")
   func later() throws {
     let object = LaterDeclared()
     expect(try object.value(forKey: "ready") as? Int == 1)

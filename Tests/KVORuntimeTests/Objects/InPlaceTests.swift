@@ -5,7 +5,7 @@ import Testing
 
 /// E4, D1, D3: each way to write a property in Swift is one change of that property.
 @Suite(.leakFree) struct InPlaceTests {
-  /// A statement about a ledger, and what it tells.
+  /// A statement about a ledger, and its notifications.
   struct Mutation: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let mutate: @Sendable (Ledger) -> Void
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(
-    "A6: each does to an observed object what it does to one that nobody observes",
+    "A6: each has the same effect on an observed and an unobserved object",
     arguments: assignments + inPlace)
   func sameEffect(_ mutation: Mutation) {
     let plain = Ledger()
@@ -138,7 +138,7 @@ import Testing
     expectEqual(plain.audits, observed.audits)
   }
 
-  @Test("E4: a change behind a class reference is one of the object that has the property")
+  @Test("E4: a change through a class reference is a change of the object with the property")
   func behindReference() {
     let ledger = Ledger()
     let account = Account()
@@ -156,7 +156,7 @@ import Testing
       ])
   }
 
-  @Test("E4: two properties that are changed in place at once are a change each")
+  @Test("E4: two properties changed in place at once are a change each")
   func swapped() {
     let ledger = Ledger()
     let log = Recorder()
@@ -165,7 +165,7 @@ import Testing
     expectEqual(log.take().sorted(), ["spare old 20 new 10", "total old 10 new 20"])
   }
 
-  @Test("D3: there is no filter on equality: each set is told, nil over nil too")
+  @Test("D3: there is no filter on equality: each set notifies, nil over nil too")
   func noFilter() {
     let ledger = Ledger()
     let log = Recorder()
@@ -179,7 +179,7 @@ import Testing
         + Array(repeating: "lastPlace old nil new nil", count: 2))
   }
 
-  @Test("E4: the didSet of Swift's own runs as often as the property is written")
+  @Test("E4: Swift's own didSet runs as often as the property is written")
   func didSet() {
     let ledger = Ledger()
     let log = Recorder()
@@ -204,7 +204,7 @@ extension InPlaceTests {
   ]
 
   @Test(
-    "E4: a collection changes in place without being copied where nobody asks for its old value",
+    "E4: a collection changes in place without a copy unless its old value is wanted",
     arguments: withoutOld)
   func notCopied(_ options: KeyValueObservingOptions?) {
     let ledger = Ledger()
@@ -221,7 +221,7 @@ extension InPlaceTests {
     expectEqual(ledger.entries.count, 1010)
   }
 
-  @Test("E4: a collection whose old value was asked for is told as it was")
+  @Test("E4: a collection whose old value was asked for is delivered as it was")
   func copied() {
     let ledger = Ledger()
     ledger.entries = [1, 2, 3]

@@ -39,7 +39,7 @@ import Testing
     expectEqual(Mirror(reflecting: row).children.contains { $0.label == "values" }, false)
   }
 
-  @Test("C13 D5: setting one tells its observers once, old and new, the short way and the long way")
+  @Test("C13 D5: setting one notifies once with old and new, on the fast path and the slow path")
   func telling() async {
     await #expect(processExitsWith: .success) {
       for long in [false, true] {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("C13: what a getter reads of them is observed")
+  @Test("C13: reads of them by a getter are observed")
   func tracked() throws {
     let row = Row()
     let log = Recorder()
@@ -78,7 +78,7 @@ import Testing
     expectEqual(log.take(), ["a new 2.5", "a new 5.0"])
   }
 
-  @Test("C13: objects end with their values, and values with what they replace")
+  @Test("C13: values die with their objects, or when they are replaced")
   func lifetimes() throws {
     weak var first: Tracked?
     weak var second: Tracked?
@@ -99,7 +99,7 @@ import Testing
     expect(second == nil)
   }
 
-  @Test("C13: a subclass adds values, has its own first ones, and its accessors go first")
+  @Test("C13: a subclass adds values, has its own defaults, and its accessors take precedence")
   func subclasses() throws {
     let added = Added()
     let key = try Row.key("a", Double.self)
@@ -117,7 +117,7 @@ import Testing
     expect(try other.value(forKey: "b") as? Double == 6)
   }
 
-  @Test("C13: what is declared again is the same; what comes too late is reported and ignored")
+  @Test("C13: repeating a declaration changes nothing; a late one is reported and ignored")
   func late() async {
     await #expect(processExitsWith: .success) {
       let row = Row()
@@ -138,7 +138,8 @@ import Testing
     }
   }
 
-  @Test("C13 I3: who registers on another thread in between is told or has read it")
+  @Test(
+    "C13 I3: an observer registered on another thread in between is notified or has read the value")
   func unobserved() throws {
     let row = Row()
     let key = try Row.key("a", Double.self)
@@ -153,7 +154,7 @@ import Testing
     expectEqual(told, 1)
   }
 
-  @Test("C13 E1: a key that notifies by hand alone is told by hand alone")
+  @Test("C13 E1: a manual key notifies only by manual changes")
   func manual() throws {
     let row = Row()
     let key = try Row.key("manual", Int.self)

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C4 and C7: who lives how long, and what is left of a registration when somebody dies.
+/// C4 and C7: lifetimes of objects and observers, and what a death leaves of a registration.
 @Suite(.leakFree) struct LifetimeTests {
-  @Test("C4: a registration keeps neither side alive", arguments: [true, false])
+  @Test("C4: a registration retains neither side", arguments: [true, false])
   func keepsNeitherAlive(_ observerFirst: Bool) throws {
     let log = Log()
     var account: Account? = Account()
@@ -25,7 +25,7 @@ import Testing
     expect(weakWatcher == nil && weakAccount == nil)
   }
 
-  @Test("C4: a token keeps its object alive as little as a registration does")
+  @Test("C4: a token retains its object as little as a registration does")
   func tokenKeepsNothing() {
     var account: Account? = Account()
     weak let weakAccount = account
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  // MARK: Last words
+  // MARK: Deinits
 
   @Test("C4: an observer that removes itself in its own deinit finds its registrations")
   func removesItself() throws {
@@ -156,7 +156,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("C4: an object that is being deinitialised is not told any more, by nobody")
+  @Test("C4: an object that is being deinitialised is not called any more")
   func deafInDeinit() throws {
     let account = Account()
     let log = Log()
@@ -181,7 +181,7 @@ import Testing
     expect(!token.isValid)
   }
 
-  @Test("C4: an object that sets itself in its own deinit tells its observers for the last time")
+  @Test("C4: an object that sets itself in its own deinit notifies its observers for the last time")
   func setsItselfInDeinit() throws {
     let log = Recorder()
     var object: Closing? = Closing()
@@ -215,7 +215,7 @@ import Testing
     withExtendedLifetime(victim) {}
   }
 
-  @Test("C4: an observer lives until its call returns, though nobody else holds it")
+  @Test("C4: an observer lives until its call returns, though no other reference to it is left")
   func heldDuringCall() throws {
     let account = Account()
     let log = Recorder()
@@ -231,7 +231,7 @@ import Testing
     expect(weakWatcher == nil)
   }
 
-  @Test("C4: an observer that dies in a prior call hears nothing of the change itself")
+  @Test("C4: an observer that dies in a prior call is not called for the change itself")
   func diesInPrior() throws {
     let account = Account()
     let log = Recorder()

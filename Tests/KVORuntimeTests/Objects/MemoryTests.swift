@@ -4,8 +4,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// What Swift is told where the C runtime's memory runs out, of which a build must be able to make
-/// believe.
+/// Errors and reports in Swift when the C runtime runs out of memory, which a debug build can simulate.
 @Suite struct MemoryTests {
   private final class Worker: KVOObject {
     @Observed var name = "a"
@@ -15,14 +14,14 @@ import Testing
     var shown: String { boss.map { $0.shown } ?? name }
   }
 
-  @Test("F5 J3: a key that can't be followed for want of memory is reported, and goes on later")
+  @Test("F5 J3: a key that can't be followed without memory is reported, and resumes later")
   func noMemory() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent])
     {
       let worker = Worker()
       var told: [String] = []
       let token = worker.observe(\.shown, options: .new) { told.append($1.newValue!) }
-      // Each allocation that a change makes fails once, and all that follow it.
+      // Each allocation of a change fails once, together with all later ones.
       for count in 0..<24 {
         let boss = Worker()
         guard fixture_limit_memory(Int64(count)) else { break }
@@ -45,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "C2: a registration by key path that memory is out for stops, saying of what",
+    "C2: a registration by key path without memory stops, naming the key path",
     .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func registration() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
@@ -65,7 +64,7 @@ import Testing
     let worker = Worker()
     let log = Recorder()
     let watcher = log.watcher()
-    // So that the class and its keys are known.
+    // A first use, after which the class and its keys are cached.
     try worker.addObserver(watcher, forKeyPath: "boss.name", options: .new)
     try worker.removeObserver(watcher, forKeyPath: "boss.name")
     var failures = 0
@@ -86,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "H1: elements are told as a setting where there is no memory for their indexes",
+    "H1: elements are delivered as a setting if their indexes find no memory",
     .enabled(if: fixture_limit_memory(-1), "memory runs out in debug builds alone"))
   func indexes() async {
     await #expect(processExitsWith: .success) {

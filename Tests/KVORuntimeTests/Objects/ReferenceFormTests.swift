@@ -11,7 +11,7 @@ import Testing
   ]
 
   @Test(
-    "B2: a reference of any form and type is set and read by key, as the property has it",
+    "B2: a reference of any form and type is set and read by key with the property's semantics",
     arguments: keys)
   func setAndRead(_ key: String) throws {
     let first = Person("first")
@@ -30,7 +30,7 @@ import Testing
     expect(links.held(key) === second)
   }
 
-  @Test("B2: optional ones take nil and give it; others refuse it", arguments: keys)
+  @Test("B2: optional references accept and return nil; others refuse it", arguments: keys)
   func nilled(_ key: String) throws {
     let first = Person("first")
     let links = Links(first)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("B2: methods of a protocol's reference that was set by key are the object's")
+  @Test("B2: methods on a protocol's reference set by key are the object's")
   func witnesses() throws {
     let person = Person("Ada")
     let links = Links(person)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "B2 G3: a reference is not kept alive by its key, and reads as nil after a death",
+    "B2 G3: a key does not retain a reference, which reads as nil after a death",
     arguments: [
       "anything", "named", "both", "worker", "pair",
     ])
@@ -86,7 +86,9 @@ import Testing
     expectEqual(log.take(), ["path old nil new first", "key"])
   }
 
-  @Test("B2 E3 G1: one is a link of a string path, changed by hand, and followed", arguments: keys)
+  @Test(
+    "B2 E3 G1: a reference is a link of a string path, changed manually, and followed",
+    arguments: keys)
   func links(_ key: String) throws {
     let (first, second) = (Person("first"), Person("second"))
     let links = Links(first)
@@ -101,7 +103,7 @@ import Testing
     expectEqual(log.take(), ["a old other new silent"])
   }
 
-  @Test("B2: a generic class's weak references, of any of its forms")
+  @Test("B2: a generic class's weak references, in any specialisation")
   func generic() throws {
     let person = Person("Ada")
     let holder = Holder<Person>()
@@ -113,7 +115,7 @@ import Testing
     expect(keyValueError { try holder.setValue(Robot(), forKey: "source") } != nil)
   }
 
-  @Test("B2: structs' references to protocols that are not only classes' are values as before")
+  @Test("B2: structs' references to protocols that are not class-only are values as before")
   func values() throws {
     let holder = Holder<Person>()
     try holder.setValue(3, forKey: "value")
@@ -176,7 +178,7 @@ private final class Links: Tracked {
     super.init()
   }
 
-  /// What Swift has in the property.
+  /// The value that Swift reads from the property.
   func held(_ key: String) -> AnyObject? {
     expectEqual(after, 1)
     return switch key {

@@ -5,7 +5,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// A1 and A2: what becomes of an object's class while it is observed.
+/// A1 and A2: an object's class while it is observed.
 @Suite(.leakFree) struct SwizzleTests {
   @Test("A1: the first observer swaps the isa to a dynamic subclass, the last removal puts it back")
   func swap() {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("A1: other objects of the class are untouched")
+  @Test("A1: other objects of the class are unaffected")
   func others() {
     let observed = Account()
     let other = Account()
@@ -62,11 +62,11 @@ import Testing
     expectEqual(superclass, coreClass(of: savings))
   }
 
-  /// The ways in which the last registration goes.
+  /// The ways in which the last registration ends.
   enum End: CaseIterable { case invalidate, drop, remove, removeAll, death }
 
   @Test(
-    "A1: by whatever way the last registration goes, the isa is put back", arguments: End.allCases)
+    "A1: however the last registration ends, the isa is restored", arguments: End.allCases)
   func putBack(_ end: End) throws {
     let account = Account()
     let log = Log()
@@ -90,7 +90,7 @@ import Testing
     withExtendedLifetime((watcher, token)) {}
   }
 
-  @Test("A1: an object may be observed and left again any number of times")
+  @Test("A1: an object may be observed and unobserved any number of times")
   func again() {
     let account = Account()
     let log = Recorder()
@@ -104,7 +104,7 @@ import Testing
     expectEqual(log.take(), (1...100).map { "a old 0.0 new \(Double($0))" })
   }
 
-  /// How to make an object of some class, and to observe it.
+  /// How to make an object of a class, and to observe it.
   struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () -> KVOObject
@@ -125,7 +125,7 @@ import Testing
     Sample(\Box<Int>.value) { Box(1) }, Sample(\NumberBox.limit) { NumberBox(1) },
   ]
 
-  @Test("A2: the class of an observed object is the one that it had", arguments: samples)
+  @Test("A2: the class of an observed object is its original one", arguments: samples)
   func classOf(_ sample: Sample) {
     let object = sample.make()
     let log = Recorder()

@@ -2,11 +2,11 @@ import Expectations
 import Foundation
 import Testing
 
-/// O: `@Observed` properties that Swift's Observation tracks. Each case is one of `Tests/ObservationBridge`, a program
-/// of its own, since a program that links the bridge has a hook on every read. `Tests/Mutants/Observation` has its mutants.
+/// O: `@Observed` properties that Swift's Observation tracks. Each case runs `Tests/ObservationBridge`, a separate
+/// program, because linking the bridge adds a hook to every read. Its mutants are in `Tests/Mutants/Observation`.
 @Suite struct BridgeTests {
   @Test(
-    "O1 O2 O3: what is read while Observation tracks tells it of its next change",
+    "O1 O2 O3: a read tracked by Observation notifies it of the next change",
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
       "sequence", "log", "threadend", "body", "orders", "kept",

@@ -5,9 +5,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// E5: automatic changes of a class that overrides the methods of a pair call these.
+/// E5: automatic changes call the will and did methods that a class overrides.
 @Suite(.leakFree) struct AnnouncedTests {
-  /// How a key is set to 1.
+  /// A way to set a key to 1.
   static let ways: [(name: String, key: String, set: @Sendable (Manuscript) throws -> Void)] = [
     ("assignment", "title", { $0.title = 1 }),
     ("in place", "title", { $0.title += 1 }),
@@ -50,7 +50,7 @@ import Testing
     expectEqual(document.edits, 0)
   }
 
-  @Test("E5: a key that a derived key or a path depends on is announced, not what depends on it")
+  @Test("E5: a key that a derived key or a path depends on is announced; the derived key is not")
   func derived() throws {
     let (document, log) = (Document(), Recorder())
     try log.observe(document, "headline", [.old, .new], as: "headline")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("E5: a method that calls super for the did alone is reported, and tells no observer")
+  @Test("E5: a method that calls super only for the did is reported, and notifies no observer")
   func didAlone() async {
     await #expect(processExitsWith: .success) {
       let heard = Locked<[String]>([])
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "E5: what a method sets is a change of its own; of the same key, before the change, it joins")
+    "E5: a set by a method is a change of its own; of the same key, before the change, it joins")
   func setsMore() throws {
     let (busy, log) = (Busy(), Recorder())
     log.observe(busy, \.value, [.old, .new], as: "value")
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "E5 D7: a method that sets what it announces, without an end, is stopped with class and key",
+    "E5 D7: a method that endlessly sets what it announces is stopped, naming class and key",
     arguments: Restless.Way.allCases)
   func setsWithoutEnd(_ way: Restless.Way) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -129,7 +129,7 @@ import Testing
     expect(errors.contains("Restless sets what it announces, again and again"), errors)
   }
 
-  @Test("E5: a pair by hand around an automatic change, and one within it")
+  @Test("E5: a manual pair around an automatic change, and one within it")
   func pairs() throws {
     let (document, log) = (Document(), Recorder())
     log.observe(document, \.title, [.old, .new], as: "title")
@@ -168,7 +168,7 @@ import Testing
       ["will title 0", "did title 1", "will title 1", "did title 2", "title old 0 new 2"])
   }
 
-  @Test("E5 M1: a pair by hand at the beginning of a batch does not silence the methods")
+  @Test("E5 M1: a manual pair at the beginning of a batch does not silence the methods")
   func batchesByHand() {
     let (document, log) = (Document(), Recorder())
     log.observe(document, \.title, [.old, .new], as: "title")
@@ -186,7 +186,7 @@ import Testing
       ])
   }
 
-  @Test("E5 M1: a key that is set within an access to another one leaves their batch as it is")
+  @Test("E5 M1: a key set within an access to another one leaves their batch unchanged")
   func batchesNested() {
     let (document, log) = (Document(), Recorder())
     log.observe(document, \.title, [.old, .new], as: "title")
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "E5 H1: changes of elements and members call the methods for these where they are overridden")
+    "E5 H1: changes of elements and members call the methods for them where overridden")
   func elements() throws {
     let (shelf, log) = (Shelf(), Recorder())
     log.observe(shelf, \.books, [.old, .new], as: "books")
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test(
-    "E5 H1: a class that overrides the pair alone is not asked about elements, but about the whole")
+    "E5 H1: a class that overrides the pair alone gets the whole collection's change")
   func whole() {
     let (document, log) = (Document(), Recorder())
     log.observe(document, \.pages, .new, as: "pages")
@@ -249,7 +249,7 @@ import Testing
     expectEqual(log.take(), ["will pages [1]", "pages new [2]", "did pages [2]"])
   }
 
-  @Test("E5 H6: a change that fails calls both methods, and tells no observer")
+  @Test("E5 H6: a change that fails calls both methods, and notifies no observer")
   func fails() throws {
     let (shelf, log) = (Shelf(), Recorder())
     try log.observe(shelf, "firm", [.new], as: "firm")
@@ -261,7 +261,7 @@ import Testing
     expect(!shelf.observationInfo.debugDescription.contains("open"))
   }
 
-  @Test("E5 F5: what a method reads is no read of the getter in which the change is made")
+  @Test("E5 F5: a method's reads are not recorded for the getter in which the change is made")
   func reads() {
     let (document, log) = (Document(), Recorder())
     let other = Document()
@@ -283,7 +283,7 @@ import Testing
     document.note = { log.note($0) }
     let (shared, jobs) = (Shared(document), JobList())
     Task(executorPreference: jobs) { await Self.increment(&shared.value.title) }
-    // This thread runs no other test while the change is open on it.
+    // The change stays open on this thread, which must not run other tests during it.
     jobs.runFirst()
     onThreads(1) { _ in while jobs.runFirst() {} }
     expectEqual(log.take(), ["will title 0", "title old 0 new 1", "did title 1"])
@@ -323,7 +323,7 @@ private final class JobList: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Whether there was one.
+  /// Whether there was a job.
   @discardableResult
   func runFirst() -> Bool {
     guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
@@ -332,7 +332,7 @@ private final class JobList: TaskExecutor {
   }
 }
 
-/// Marks itself edited.
+/// Marks itself as edited.
 class Document: KVOObject {
   @Observed var title = 0
   @Observed var next: Document?
@@ -354,7 +354,7 @@ class Document: KVOObject {
   }
   var headline: Int { title * 10 }
 
-  /// Sets something that is observed.
+  /// Sets an observed property.
   var setting: Int {
     title = 1
     return pages.count
@@ -392,7 +392,7 @@ class Document: KVOObject {
   var checked = 0 { didSet {} }
 }
 
-/// Leaves super out.
+/// Does not call super.
 private final class Silent: KVOObject {
   @Observed var both = 0
   @Observed var will = 0
@@ -424,7 +424,7 @@ private final class Busy: KVOObject {
   }
 }
 
-/// Sets in its methods what these announce.
+/// Sets in its methods the keys that these announce.
 final class Restless: KVOObject {
   enum Way: String, CaseIterable, Codable {
     case before, after, batch, part
@@ -454,7 +454,7 @@ final class Restless: KVOObject {
   }
 }
 
-/// Overrides the methods for elements and members alone.
+/// Overrides only the methods for elements and members.
 private final class Shelf: KVOObject {
   struct Refusal: Error {}
 

@@ -5,10 +5,10 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// Changes by hand around a body: by a key that was found once, by its string, and as a pair, the short way
-/// and the long way. Whatever happens in the body, observers are told the same.
+/// Manual changes around a body: by a key found once, by its string, and as a pair, on the fast path and the slow
+/// path. Observers get the same, whatever happens in the body.
 @Suite(.leakFree) struct BracketTests {
-  @Test("D6 E3 D5 D7 C12: brackets tell what a pair tells, whatever happens in the body")
+  @Test("D6 E3 D5 D7 C12: brackets notify as a pair does, whatever happens in the body")
   func sameAsPair() async {
     await #expect(processExitsWith: .success) {
       for watching in watchings {
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("D6 E3 D5 D7: what brackets tell, by an example of each")
+  @Test("D6 E3 D5 D7: a bracket's notifications, one example of each")
   func examples() async {
     await #expect(processExitsWith: .success) {
       for event in events {
@@ -68,7 +68,7 @@ import Testing
     expectEqual(log.take(), ["a old 1 new 2"])
   }
 
-  @Test("E1: a bracket tells of a key whose automatic notification is off")
+  @Test("E1: a bracket notifies under a key whose automatic notification is off")
   func manual() throws {
     let grid = Grid()
     let key = try KeyValueKey<Grid, Int>("manual")
@@ -81,7 +81,7 @@ import Testing
     expectEqual(log.take(), ["a old 1 new 2", "a old 2 new 3"])
   }
 
-  @Test("E3: overridden functions of pairs by hand are called by every bracket, also unobserved")
+  @Test("E3: overridden functions of manual pairs are called by every bracket, also unobserved")
   func overridden() throws {
     let grid = Announcing()
     let key = try KeyValueKey<Announcing, Int>("a")
@@ -98,7 +98,7 @@ import Testing
     expectEqual(log.take(), ["a old 3 new 1", "a old 1 new 2", "a old 2 new 3"])
   }
 
-  @Test("E3: a class that overrides only one of the two is asked as well")
+  @Test("E3: a class that overrides only one of the two is called as well")
   func overriddenInPart() throws {
     let opening = Opening()
     let closing = Closing()
@@ -108,7 +108,7 @@ import Testing
     expectEqual(closing.told, ["did a"])
   }
 
-  @Test("E3: a bracket gives back what its body returns, and lets its error pass")
+  @Test("E3: a bracket returns its body's result, and passes its error on")
   func results() throws {
     struct Failure: Error {}
     let grid = Grid()
@@ -123,7 +123,7 @@ import Testing
     expectEqual(log.take(), ["a old 0 new 0", "a old 0 new 0", "a old 0 new 0"])
   }
 
-  @Test("C8: what is no key is told to nobody, and leaves nothing behind")
+  @Test("C8: a bracket of a non-key notifies no observer, and leaves nothing behind")
   func unknown() throws {
     let grid = Grid()
     let log = Recorder()
@@ -132,7 +132,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("C8: a key that only the object answers is told by its string")
+  @Test("C8: a key that only the object answers notifies under its string")
   func undefined() throws {
     let grid = Grid()
     let log = Recorder()
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("E3: what a body leaves by an error is closed, and later changes are told")
+  @Test("E3: a change whose body throws is closed, and later changes are delivered")
   func nestedErrors() throws {
     struct Failure: Error {}
     let grid = Grid()
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "I3: who registers on another thread while a body runs is told of it",
+    "I3: an observer registered on another thread while a body runs is notified",
     arguments: [Form.handle, .string], ["a", "manual"])
   func latecomer(_ form: Form, _ key: String) throws {
     for isObserved in [false, true] {
@@ -179,10 +179,10 @@ import Testing
   }
 }
 
-/// How a change is bracketed.
+/// The form of a bracket.
 enum Form: CaseIterable { case handle, string, keyPath, pair }
 
-/// Who watches while a change is made.
+/// The observers of a change.
 private struct Watching {
   let name: String
   let observers: [(key: String, options: KeyValueObservingOptions)]
@@ -201,10 +201,10 @@ private let watchings = [
   Watching(name: "another key", observers: [("b", [.old, .new])]),
 ]
 
-/// Something that happens in the body.
+/// An event in the body.
 private struct Event {
   let name: String
-  /// What is told where old and new are asked for.
+  /// The lines for an observer that asks for old and new.
   let told: [String]
   let body: (Scene) throws -> Void
 
@@ -285,8 +285,7 @@ nonisolated(unsafe) private let events: [Event] = [
 
 private struct Stop: Error {}
 
-/// Everything that is told when `a` is changed from 0 to 1 and the event happens in the body, and of one more
-/// change.
+/// Changes `a` from 0 to 1 with the event in the body, then once more, and returns all lines.
 private func play(_ event: Event, _ watching: Watching, _ form: Form, long: Bool) -> [String] {
   kvo_set_long_way_forced(long)
   defer { kvo_set_long_way_forced(false) }
@@ -320,7 +319,7 @@ private class Grid: Tracked {
     set { withChange(forKey: "joining") { cells["joining"] = newValue } }
   }
 
-  /// Reads something while it is in a bracket of the key.
+  /// Its getter reads inside a bracket of the key.
   var bracketing: Int {
     withChange(forKey: "b") { shown }
   }
@@ -357,7 +356,7 @@ private class Grid: Tracked {
   }
 }
 
-/// Notes what is announced by hand.
+/// Records manual announcements.
 private class Announcing: KVOObject {
   private var cells: [String: Int] = [:]
   var told: [String] = []

@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// L1: what code on an actor registers is called on that actor, wherever the change is made.
+/// L1: callbacks registered by code on an actor run on that actor, wherever the change is made.
 @Suite(.leakFree) struct CallingActorTests {
   @Test(
     "L1 C5: an action that the main actor registers is called on it, in the order of the changes")
@@ -26,7 +26,7 @@ import Testing
     let shared = SharedGauge()
     let screen = Screen()
     let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
-    // The main actor is kept until the registration has ended.
+    // The main actor stays busy until the registration has ended.
     onAnotherThread { shared.level = 2 }
     token.invalidate()
     let last = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
@@ -41,7 +41,7 @@ import Testing
     let shared = SharedGauge()
     let screen = Screen()
     let token = shared.observe(\.level, options: .new, target: screen, action: Screen.changed)
-    // The main actor makes none of them before its own change.
+    // The main actor makes none of these calls before its own change.
     onAnotherThread { for level in 1...100 { shared.level = level } }
     shared.level = 101
     expectEqual(screen.levels, Array(1...101))
@@ -78,7 +78,7 @@ import Testing
       }
     }
     expect(first != nil)
-    // The call of this change makes the others before.
+    // The call for this change makes the waiting ones first.
     shared.content = nil
     expect(first == nil)
     expectEqual(isKept, [true, false, false, false, false, false, false])
@@ -114,7 +114,7 @@ import Testing
     expectEqual(label.level, 2)
   }
 
-  @Test("L1 L4: so are two that follow each other; they are equal in the end")
+  @Test("L1 L4: so are two properties bound together; they are equal in the end")
   @MainActor func boundTwoWay() async {
     let shared = SharedGauge()
     let screen = Screen()
@@ -127,7 +127,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("L1: so it is on any other actor, and code on none has it on the thread of the change")
+  @Test("L1: so it is on any other actor, and nonisolated code runs on the thread of the change")
   func others() async {
     let shared = SharedGauge()
     let counter = Counter()
@@ -148,7 +148,7 @@ private final class SharedGauge: KVOObject, @unchecked Sendable {
   @Observed var content: AnyObject?
 }
 
-/// Runs a body on a thread of its own, and waits for its end.
+/// Runs a body on another thread, and waits for its end.
 private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
   onThreads(1) { _ in body() }
 }
@@ -171,7 +171,7 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
     waiting.continuation.resume()
   }
 
-  /// Runs a body on another thread, and returns once there are so many levels.
+  /// Runs a body on another thread, and returns once `count` levels have arrived.
   func waits(for count: Int, _ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       waiting = (count, continuation)

@@ -5,7 +5,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// M: what a body changes of one object is told when it ends, of each key once.
+/// M: a body's changes of one object are delivered when it ends, once for each key.
 @Suite(.leakFree) struct CoalescingTests {
   private class Frame: Tracked {
     @Observed var x = 0
@@ -39,7 +39,7 @@ import Testing
   private let log = Recorder()
 
   @Test(
-    "M1: each key is told once, from the first old value to the last new one, in the order of first changes"
+    "M1: each key notifies once, from first old to last new value, in order of first changes"
   )
   func once() {
     log.observe(frame, \.x, [.old, .new], as: "x")
@@ -59,7 +59,7 @@ import Testing
     expectEqual(log.take(), ["x old 3 new 4"])
   }
 
-  @Test("M1: prior calls come at the first change of a key")
+  @Test("M1: prior calls are made at the first change of a key")
   func priors() {
     log.observe(frame, \.x, [.prior, .old, .new], as: "x")
     log.observe(frame, \.right, [.prior, .old], as: "right")
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "M4: bodies for the same object are parts of the outermost one, those for another end by themselves"
+    "M4: bodies for one object are part of the outermost one, others end by themselves"
   )
   func nested() {
     let other = Frame()
@@ -97,7 +97,7 @@ import Testing
 
   private struct Failure: Error {}
 
-  @Test("M4: what was changed is told when the body throws")
+  @Test("M4: changes are delivered when the body throws")
   func throwing() {
     log.observe(frame, \.x, [.old, .new], as: "x")
     #expect(throws: Failure.self) {
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "M2: computed properties and declared dependent keys that several keys affect are told once")
+    "M2: computed and dependent keys that several keys affect notify once")
   func derived() throws {
     log.observe(frame, \.right, [.old, .new], as: "right")
     log.observe(frame, \.sum, [.old, .new], as: "sum")
@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test("M2: key paths over the object are told once, with what they lead to at the end")
+  @Test("M2: key paths over the object notify once, with what they lead to at the end")
   func paths() throws {
     let (first, second) = (Frame(), Frame())
     second.x = 7
@@ -149,7 +149,7 @@ import Testing
     expectEqual(log.take().sorted(), ["string old 7 new 8", "typed old 7 new 8"])
   }
 
-  @Test("M2: a key path that comes to the object from another one is told once")
+  @Test("M2: a key path that moves to the object from another one notifies once")
   func pathsFromElsewhere() throws {
     let owner = Frame()
     owner.next = frame
@@ -163,7 +163,7 @@ import Testing
     expectEqual(log.take().sorted(), ["string old 0 new 3", "typed old 10 new 5"])
   }
 
-  @Test("M3: one change of elements stays what it is, several become a setting")
+  @Test("M3: one change of elements stays one, several become a setting")
   func elements() {
     log.observe(frame, \.rows, [.old, .new], as: "rows")
     log.observe(frame, \.tags, [.old, .new], as: "tags")
@@ -194,7 +194,7 @@ import Testing
     expectEqual(log.take(), ["rows old [9, 2, 3, 5] new []", "count old 4 new 0"])
   }
 
-  @Test("M1: all ways to change a key are told so")
+  @Test("M1: every way to change a key is delivered so")
   func ways() throws {
     log.observe(frame, \.x, [.old, .new], as: "x")
     log.observe(frame, \.y, [.old, .new], as: "y")
@@ -220,7 +220,7 @@ import Testing
       ])
   }
 
-  @Test("M4: a pair by hand that is open when the body begins or ends is told once")
+  @Test("M4: a manual pair that is open when the body begins or ends notifies once")
   func openPairs() {
     log.observe(frame, \.x, [.old, .new], as: "x")
     frame.willChangeValue(forKey: "x")
@@ -240,7 +240,7 @@ import Testing
     expectEqual(log.take(), ["x old 2 new 3"])
   }
 
-  @Test("M4: in a setter of the key's own the body is part of that change")
+  @Test("M4: in a setter of the key itself the body is part of that change")
   func inSetter() {
     final class Own: Frame {
       override var x: Int {
@@ -256,7 +256,7 @@ import Testing
   }
 
   @Test(
-    "M1: who is removed in the body is told nothing, who comes before the key's last change is told of that"
+    "M1: a removed observer is not notified, one added before the key's last change is"
   )
   func observersInBody() {
     let gone = log.observe(frame, \.x, as: "gone")
@@ -273,7 +273,7 @@ import Testing
     expectEqual(log.take(), ["x old 2 new 3", "in time old 2 new 3", "late old 2 new 3"])
   }
 
-  @Test("M1: an object that was not observed when the body began is told of what came then")
+  @Test("M1: an object unobserved when the body began notifies of later changes in it")
   func observedInBody() {
     frame.coalescingNotifications {
       frame.x = 1
@@ -285,7 +285,7 @@ import Testing
     expectEqual(log.take(), ["x old 1 new 3"])
   }
 
-  @Test("M1: observers that change the object find themselves outside the body")
+  @Test("M1: observers that change the object run outside the body")
   func inFinals() {
     log.observe(frame, \.x, [.old, .new], as: "x") { frame, _ in
       if frame.y < 3 { frame.y += 1 }
@@ -304,7 +304,7 @@ import Testing
       ])
   }
 
-  @Test("M1: what a prior call changes in the body is told")
+  @Test("M1: a prior call's changes in the body are delivered")
   func inPriors() {
     log.observe(frame, \.x, [.prior, .new], as: "x") { frame, change in
       if change.isPrior { frame.y += 1 }
@@ -316,7 +316,7 @@ import Testing
     expectEqual(lines.filter { $0.hasPrefix("y") }.last?.hasSuffix("new 5"), true)
   }
 
-  @Test("M1 D3: an observer of distinct changes is not told of a key that ends as it began")
+  @Test("M1 D3: an observer of distinct changes is not notified of a key that ends as it began")
   func distinct() {
     log.observe(frame, \.x, [.old, .new, .distinct], as: "x")
     log.observe(frame, \.right, [.old, .new, .distinct], as: "right")
@@ -332,7 +332,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("M1 C12: a token of several keys is told of each of them once")
+  @Test("M1 C12: a token of several keys is called once for each")
   func severalKeys() {
     let log = log
     let token = frame.observe([\.x, \.y, \.right], options: .new) { _, keyPath in
@@ -345,7 +345,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("M1 C11: observers by context and by string are told so")
+  @Test("M1 C11: observers by context and by string are notified so")
   func watchers() throws {
     let watcher = log.watcher()
     for key in ["x", "area"] {
@@ -383,7 +383,7 @@ import Testing
     deinit { coalescingNotifications { (x, y) = (1, 2) } }
   }
 
-  @Test("M4: an object that is dying runs the body, and has nobody to tell")
+  @Test("M4: a dying object runs the body, and has no observers to notify")
   func dying() {
     var told = 0
     var token: KeyValueObservation?
@@ -394,7 +394,7 @@ import Testing
     expect(token?.isValid == false && told <= 1)
   }
 
-  @Test("M1 M4: a C object's keys are told once for a body, which may throw")
+  @Test("M1 M4: a C object's keys notify once per body, which may throw")
   func foreign() throws {
     struct Stop: Error {}
     let account = CAccount()
@@ -429,7 +429,7 @@ import Testing
   }
 
   @Test(
-    "I1 M4: threads have their own bodies for one object, and each is told of what it has changed")
+    "I1 M4: threads have their own bodies for one object, and each delivers its own changes")
   func threads() {
     let shared = Shared(frame)
     let counts = Locked([0, 0, 0, 0])
@@ -480,7 +480,7 @@ import Testing
     }
   }
 
-  /// Changes something, and says which key.
+  /// Changes a random property, and returns its key.
   private func changeAtRandom(_ cells: Cells, _ random: inout Random) throws -> String {
     let (name, keyPath) = Cells.plain[random.next(3)]
     let value = random.next(5)
@@ -513,7 +513,7 @@ import Testing
     return changed
   }
 
-  @Test("M1 M2 M3 M4: bodies at random tell what a model of them says", arguments: 0..<20)
+  @Test("M1 M2 M3 M4: random bodies deliver what a model predicts", arguments: 0..<20)
   func random(_ seed: Int) throws {
     var random = Random(seed: UInt64(seed))
     let cells = Cells()

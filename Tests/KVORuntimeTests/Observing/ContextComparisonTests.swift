@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C11: contexts are compared in whatever order, by either operator; J1: `observationInfo` by `== nil`.
+/// C11: contexts are compared in either order, by either operator. J1: `observationInfo == nil`.
 @Suite(.leakFree) struct ContextComparisonTests {
   @Test("C11: a pointer and a KVOContext compare by == and != both ways")
   func operators() {
@@ -16,7 +16,7 @@ import Testing
     expect(none != first && first != none && !(none == first) && !(first == none))
   }
 
-  @Test("C11: what a class has not registered itself is passed on by `if context != …`")
+  @Test("C11: what a class has not registered itself is passed to super by `if context != …`")
   func passedOn() throws {
     let account = Account()
     let observer = NegatedObserver()
@@ -29,7 +29,7 @@ import Testing
     expectEqual(observer.lines, ["own balance", "word owner", "other interestRate"])
   }
 
-  @Test("J1: observationInfo is nil where nobody observes, if it is asked for as an optional")
+  @Test("J1: observationInfo of an unobserved object is nil, if asked for as an optional")
   func observationInfo() throws {
     let account = Account()
     expect(account.observationInfo == nil)
@@ -68,7 +68,7 @@ import Testing
 private let negatedContext = KVOContext()
 private nonisolated(unsafe) var wordContext = 0
 
-/// Takes its own contexts, by the tests that code from Apple's platforms has.
+/// Takes its own contexts, by the comparisons of code from Apple's platforms.
 private final class NegatedObserver: Tracked {
   private(set) var lines: [String] = []
 

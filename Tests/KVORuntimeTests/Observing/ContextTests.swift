@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C11, D10 and D11: contexts tell registrations apart, and classes of one hierarchy.
+/// C11, D10 and D11: contexts distinguish registrations, and classes of one hierarchy.
 @Suite(.leakFree) struct ContextTests {
   @Test("C11: the address of a static serves as a context")
   func addressOfStatic() throws {
@@ -45,7 +45,7 @@ import Testing
     expect(!(nil == first) && !(first ~= nil))
   }
 
-  @Test("C11: the pointer is handed back as it is, whatever it points to")
+  @Test("C11: the pointer is passed back unchanged, whatever it points to")
   func neverDereferenced() throws {
     let account = Account()
     let log = Recorder()
@@ -58,7 +58,7 @@ import Testing
     expectEqual(log.take(), numbers.map { "w[\($0)]: balance" })
   }
 
-  @Test("C11: the address of a KVOContext is no other's while a registration has it")
+  @Test("C11: the address of a KVOContext is not reused while a registration holds it")
   func addressNotReused() throws {
     let account = Account()
     let log = Recorder()
@@ -114,7 +114,7 @@ import Testing
   }
 }
 
-/// D10: notifications that nobody takes. Hooks are the process's, so each test has one of its own.
+/// D10: notifications that no class takes. Each test has a process of its own, because hooks are global.
 @Suite struct UnhandledTests {
   @Test("D10: a notification that no class takes stops, naming observer, key path and object")
   func stops() async throws {
@@ -142,7 +142,7 @@ import Testing
     for word in ["Person", "balance", "Account"] { expect(text.contains(word)) }
   }
 
-  @Test("D10: a hook sees it instead, each time, and the program goes on")
+  @Test("D10: a hook gets it instead, each time, and the program goes on")
   func hook() async {
     await #expect(processExitsWith: .success) {
       let seen = Collected<String>()
@@ -184,7 +184,7 @@ import Testing
 
 // MARK: Observers
 
-/// Tells its registrations apart by the addresses of statics, as on Apple's platforms.
+/// Distinguishes its registrations by the addresses of statics, as on Apple's platforms.
 private final class StaticObserver: Tracked {
   nonisolated(unsafe) private static var balanceContext = 0
   nonisolated(unsafe) private static var rateContext = 0
@@ -242,7 +242,7 @@ private final class ContextObserver: Tracked {
   }
 }
 
-/// Takes what it has registered itself, and hands the rest on.
+/// Handles its own registrations, and passes the others to super.
 class BaseObserver: Tracked {
   private static let context = KVOContext()
   fileprivate(set) var lines: [String] = []

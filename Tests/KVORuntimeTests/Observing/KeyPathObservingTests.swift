@@ -4,7 +4,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// G, F3, C6 and H3 for key paths that are strings, over Swift objects.
+/// G, F3, C6 and H3 for string key paths over Swift objects.
 @Suite(.leakFree) struct KeyPathObservingTests {
   @Test("G1 G2: a change of any object on the path notifies under the full path")
   func links() throws {
@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test("C6 H3: operators follow membership and elements, once for each change")
+  @Test("C6 H3: operators follow membership and elements, notifying once per change")
   func operators() throws {
     let company = Company.small()
     let log = Recorder()
@@ -71,7 +71,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("G1: through an optional collection, and what is of type Any")
+  @Test("G1: through an optional collection, and a property of type Any")
   func optionals() throws {
     let ada = Worker("Ada")
     let log = Recorder()
@@ -119,7 +119,7 @@ import Testing
     expect(company.observationInfo.registrations.isEmpty)
   }
 
-  @Test("G3: a weak link's death is silent; neither links nor ends are kept alive")
+  @Test("G3: a weak link's death is silent; neither links nor ends are retained")
   func lifetimes() throws {
     let company = Company()
     let log = Recorder()
@@ -152,7 +152,7 @@ import Testing
     expectEqual(log.take(), ["a old Eve new Eva"])
   }
 
-  @Test("B5 G1: links are those that an overridden value(forKey:) answers; a single key goes by D5")
+  @Test("B5 G1: links are what an overridden value(forKey:) answers; a single key follows D5")
   func overriddenLinks() throws {
     let (substitute, stored) = (Worker("Sub"), Worker("Ada"))
     let proxy = Stand(for: substitute)
@@ -171,7 +171,7 @@ import Testing
     expectEqual(log.take(), ["path old Eve new Eve"])
   }
 
-  @Test("G1: a path is followed past a key that only its alias names")
+  @Test("G1: a path is followed through a key that only its alias names")
   func aliases() throws {
     let (hidden, log) = (Hidden(), Recorder())
     let company = Company()
@@ -189,7 +189,7 @@ private final class Hidden: Worker {
   init() { super.init("hidden") }
 }
 
-/// Whose boss, and whose rank, is somebody else by key.
+/// Its boss and rank read differently by key.
 private final class Stand: Worker {
   @Observed var rank = 1
   private let substitute: Worker

@@ -3,9 +3,9 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// I3: who registers on another thread while a property is being set that nobody observed before.
+/// I3: registrations on another thread while an unobserved property is being set.
 @Suite(.leakFree, .serialized) struct LateRegistrationTests {
-  /// What somebody on another thread observes, and is told.
+  /// An observer on another thread, and its notifications.
   private final class Latecomer: @unchecked Sendable {
     private var token: KeyValueObservation?
     private(set) var told: [String] = []
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "I3: what is changed in place tells who has registered meanwhile",
+    "I3: an in-place change notifies observers registered during it",
     arguments: [[.initial, .new], [.old, .new]] as [KeyValueObservingOptions])
   func inPlace(_ options: KeyValueObservingOptions) {
     let model = Model()
@@ -86,7 +86,7 @@ import Testing
     nothing = Nothing()
   }
 
-  @Test("I3: so does what is changed in place and takes no room")
+  @Test("I3: so does an in-place change of a zero-sized value")
   func inPlaceWithoutRoom() {
     let model = Model()
     let latecomer = Latecomer()
@@ -101,7 +101,7 @@ import Testing
     latecomer.end()
   }
 
-  @Test("I3: what is assigned tells who has registered meanwhile")
+  @Test("I3: an assignment notifies observers registered during it")
   func assigned() {
     let model = Model()
     let latecomer = Latecomer()
@@ -111,7 +111,7 @@ import Testing
     latecomer.end()
   }
 
-  @Test("I3: what is set by key tells who has registered meanwhile")
+  @Test("I3: a set by key notifies observers registered during it")
   func byKey() throws {
     let model = Model()
     let latecomer = Latecomer()
@@ -122,7 +122,7 @@ import Testing
     latecomer.end()
   }
 
-  @Test("I3: another key's observer, and none at all, are told nothing")
+  @Test("I3: another key's observer, or none, gets nothing")
   func othersAreSilent() {
     let model = Model()
     let latecomer = Latecomer()

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// D6 and E3: changes bracketed by hand, beside automatic ones.
+/// D6 and E3: manual changes beside automatic ones.
 @Suite(.leakFree) struct ManualTests {
-  /// How pairs are opened and closed.
+  /// A way to open and close pairs.
   enum Form: CaseIterable { case byKey, byKeyPath }
 
   @Test(
@@ -22,7 +22,7 @@ import Testing
     expectEqual(log.take(), script.lines.map(spelledOut))
   }
 
-  @Test("D6: observer objects are told the same", arguments: ChangeScript.all)
+  @Test("D6: observer objects are notified in the same way", arguments: ChangeScript.all)
   func pairsByString(_ script: ChangeScript) throws {
     let meter = Meter()
     let log = Recorder()
@@ -37,7 +37,7 @@ import Testing
     expectEqual(log.take(), expected)
   }
 
-  @Test("D6: pairs on an object that nobody observes change nothing", arguments: ChangeScript.all)
+  @Test("D6: pairs on an unobserved object change nothing", arguments: ChangeScript.all)
   func pairsUnobserved(_ script: ChangeScript) {
     let meter = Meter()
     meter.run(script.steps, .byKey)
@@ -94,7 +94,7 @@ import Testing
     expectEqual(log.take(), ["A prior old 0", "A old 0 new 1"])
   }
 
-  @Test("D6: an override that brackets by hand and calls super makes a change of each")
+  @Test("D6: an override with a manual pair that calls super makes a change of each")
   func overrideBrackets() {
     let meter = OverridingMeter()
     let log = Recorder()
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: Around a body
 
-  @Test("E3: withChange brackets a body and gives back what it returns")
+  @Test("E3: withChange brackets a body and returns its result")
   func withChange() {
     let meter = Meter()
     let log = Recorder()
@@ -189,9 +189,9 @@ import Testing
     expectEqual(log.take(), ["A old 1 new 2"])
   }
 
-  // MARK: Alongside
+  // MARK: Beside automatic changes
 
-  @Test("E3: a setter that brackets by hand may skip the pair where nothing changed")
+  @Test("E3: a setter with a manual pair may skip it where nothing changed")
   func skippedPair() {
     let hand = Hand()
     let log = Recorder()
@@ -200,7 +200,7 @@ import Testing
     expectEqual(log.take(), ["a old 0.0 new 5.0", "a old 5.0 new 0.0"])
   }
 
-  @Test("E3: another key may be set within a pair by hand")
+  @Test("E3: another key may be set within a manual pair")
   func otherKeyWithinPair() {
     let meter = Meter()
     let log = Recorder()
@@ -213,7 +213,7 @@ import Testing
     expectEqual(log.take(), ["A prior", "C prior", "C new 2", "A new 1"])
   }
 
-  @Test("E3: a pair by hand tells of a change of plain storage in place, declared or not")
+  @Test("E3: a manual pair notifies of an in-place change of plain storage, declared or not")
   func plainStorage() throws {
     let meter = Meter()
     let person = Person()
@@ -227,7 +227,8 @@ import Testing
     expectEqual(log.take(), ["list old [] new [1]", "motto old nil new onward"])
   }
 
-  @Test("E3: plain storage that is set without a pair tells nobody, and the next pair the truth")
+  @Test(
+    "E3: setting plain storage without a pair is silent; the next pair delivers the true values")
   func unbracketed() {
     let meter = Meter()
     let log = Recorder()
@@ -239,14 +240,14 @@ import Testing
   }
 }
 
-/// `prior A 0` as the recorder writes it.
+/// Expands `prior A 0` to the recorder's line.
 private func spelledOut(_ line: String) -> String {
   let words = line.split(separator: " ")
   return words[0] == "prior"
     ? "\(words[1]) prior old \(words[2])" : "\(words[0]) old \(words[1]) new \(words[2])"
 }
 
-/// Keys A and B are accessors, so that a script may store past them; C is observable.
+/// Keys A and B are accessors, so that a script may store past them. C is observable.
 private class Meter: Tracked {
   private var fieldA = 0, fieldB = 0
   @Observed var c = 0
@@ -273,7 +274,7 @@ private class Meter: Tracked {
     withChange(forKey: key) { self[keyPath: field] = value }
   }
 
-  /// Stores past the accessor.
+  /// Stores without the accessor.
   func store(_ keyPath: KeyPath<Meter, Int>, _ value: Int) {
     if keyPath == \.a { fieldA = value } else { fieldB = value }
   }
@@ -295,7 +296,7 @@ private class Meter: Tracked {
   }
 }
 
-/// The setter by which key-value coding sets it brackets by hand itself.
+/// Key-value coding sets it by this setter, which has a manual pair.
 private final class Bracketing: Tracked {
   private var field = 0
   var a: Int {
@@ -315,7 +316,7 @@ private final class OverridingMeter: Meter {
   }
 }
 
-/// The guide's account: balance is notified by hand, and only if it changes.
+/// The guide's account: balance notifies manually, and only if it changes.
 private final class Hand: Tracked {
   @Observed private var stored = 0.0
 

@@ -3,9 +3,9 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// What is observed once more needs no looking up, and is told the same.
+/// Observing a key path again uses caches, and notifies the same.
 @Suite(.leakFree) struct ObserveAgainTests {
-  @Test("E1: a key path that was observed before is the subclass's own where an object is of one")
+  @Test("E1: a key path that was observed before uses the subclass's setting on its objects")
   func subclass() {
     let log = Recorder()
     for _ in 0..<3 { set(Loud(), log) }
@@ -23,7 +23,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("F6: a key path that was observed before names what has been declared of it since")
+  @Test("F6: a key path that was observed before uses declarations made since")
   func declaredSince() {
     let object = Declared()
     expectEqual((0..<3).map { _ in isNamed(object) }, [false, false, false])
@@ -31,8 +31,8 @@ import Testing
     expectEqual((0..<3).map { _ in isNamed(object) }, [true, true, true])
   }
 
-  // A class keeps the addresses of 4096 key paths. Later ones are freed, and the next key path is at the address of one.
-  @Test("F6: a key path that is at the address of a freed one names what it says itself")
+  // A class caches the addresses of 4096 key paths. Later key paths are freed, and new ones reuse their addresses.
+  @Test("F6: a key path at the address of a freed one has its own name")
   func reusedAddress() {
     let object = Twin<Int>()
     var (values, expected): ([Int], [Int]) = ([], [])
@@ -46,14 +46,14 @@ import Testing
     expect(values == expected)
   }
 
-  // Whether the key path names the key; else it has one of its own.
+  // Whether the key path has the declared key, not a key of its own.
   private func isNamed(_ object: Declared) -> Bool {
     let token = object.observe(\.hidden) { _, _ in }
     defer { token.invalidate() }
     return object.isObserved(forKey: "hidden")
   }
 
-  @Test("J2: a hint that is wanted later is given when the key is observed once more")
+  @Test("J2: a hint enabled later is given when the key is observed again")
   func hintsWantedLater() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let (object, other) = (Mute(), Mute())
@@ -70,7 +70,7 @@ import Testing
     expectEqual(hints.last?.hasPrefix("\"named\" of Mute is observed"), true)
   }
 
-  @Test("C5: a handler is let go when its registration ends, however often its key was observed")
+  @Test("C5: a handler is released when its registration ends, however often its key was observed")
   func letGo() throws {
     let (object, kept) = (Loud(), Loud())
     var witness: Witness? = Witness()
@@ -93,7 +93,7 @@ import Testing
     expect(gone == nil)
   }
 
-  @Test("F1: when its last observer is removed, what a derived key depends on is let go as well")
+  @Test("F1: a derived key's dependencies are released with its last observer")
   func derived() throws {
     let object = Loud()
     let observer = Recorder().watcher()
@@ -129,7 +129,7 @@ private final class Twin<Content>: KVOObject {
   @Observed var first = 1
   @Observed var second = 2
 
-  // Literals in generic code are made anew each time.
+  // Literals in generic code create a new key path each time.
   static func keyPath(_ round: Int) -> KeyPath<Twin, Int> {
     round % 2 == 0 ? \Twin.first : \Twin.second
   }
@@ -145,7 +145,7 @@ private final class Declared: KVOObject {
   }
 }
 
-/// Of keys whose getters read nothing that tells.
+/// The getters of its keys read nothing observable.
 private final class Mute: KVOObject {
   private var number = 0
   var typed: Int {

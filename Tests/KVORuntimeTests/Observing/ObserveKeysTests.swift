@@ -31,7 +31,7 @@ import Testing
     \.title, \.author, \.pages, \.caption, \.sequel?.title,
   ]
 
-  @Test("C5: the handler is told which of the properties changed, stored, computed and paths")
+  @Test("C5: the handler learns which of the properties changed, stored, computed and paths")
   func which() {
     let book = Book()
     var log: [String] = []
@@ -50,7 +50,7 @@ import Testing
     expect(log == [] && !token.isValid && book.observationInfo.registrations.isEmpty)
   }
 
-  @Test("C5: dropping the token ends all; the handler is let go of once the last has ended")
+  @Test("C5: dropping the token ends all; the handler is released once the last has ended")
   func dropped() {
     let book = Book()
     weak var kept: Life?
@@ -76,7 +76,7 @@ import Testing
         holder.token?.invalidate()
       }
       if options == .initial {
-        // There is no token yet: all initial calls are made.
+        // The token does not exist yet, so all initial calls are made.
         expectEqual(calls, all.count)
         calls = 0
       }
@@ -100,7 +100,7 @@ import Testing
     token = nil
   }
 
-  @Test("C1: a key path that stands there twice is told twice")
+  @Test("C1: a key path listed twice is called twice")
   func twice() {
     let book = Book()
     var calls = 0
@@ -110,7 +110,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("C5: of no key paths the token is not valid")
+  @Test("C5: a token of no key paths is not valid")
   func none() {
     let token = Book().observe([]) { _, _ in }
     expect(!token.isValid)
@@ -126,7 +126,7 @@ import Testing
     expect(!token.isValid)
   }
 
-  @Test("C3 C5: all observers removed in the first initial call, the other keys are still observed")
+  @Test("C3 C5: if the first initial call removes all observers, the other keys are still observed")
   func removeAllInInitialCall() {
     let book = Book()
     var told = 0

@@ -4,10 +4,10 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C3, D2, D3, D4: what a handler is told, by its options.
+/// C3, D2, D3, D4: the content of a handler's change, by its options.
 @Suite(.leakFree) struct ObserveTests {
   @Test(
-    "D4: an observer is told what it asked for and nothing more",
+    "D4: an observer gets what it asked for and nothing more",
     arguments: KeyValueObservingOptions.combinations)
   func options(_ options: KeyValueObservingOptions) throws {
     let account = Account()
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "D4: change dictionaries hold the kind always, and the rest where it was asked for",
+    "D4: change dictionaries always hold the kind, and the rest where it was asked for",
     arguments: KeyValueObservingOptions.combinations)
   func dictionary(_ options: KeyValueObservingOptions) throws {
     let person = Person()
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "D4: a nil value is present: as a nil inside the change, as an empty optional in the dictionary"
+    "D4: a nil value is present: a nil inside the change, an empty optional in the dictionary"
   )
   func nilIsPresent() throws {
     let person = Person()
@@ -123,7 +123,7 @@ import Testing
   // MARK: Initial
 
   @Test(
-    "C3: initial is told before registration returns, once, with the new value if asked, never an old one"
+    "C3: initial comes once before registration returns, with new if asked, never old"
   )
   func initial() {
     let account = Account()
@@ -171,7 +171,7 @@ import Testing
     expectEqual(log.take(), ["token 0.0", "w: balance"])
   }
 
-  @Test("C3: a set in an initial call is told to the registration that is being made")
+  @Test("C3: a set in an initial call notifies the registration being made")
   func setInInitial() {
     let account = Account()
     let log = Recorder()
@@ -205,7 +205,7 @@ import Testing
       ])
   }
 
-  @Test("D2: with many observers too, of which some have gone")
+  @Test("D2: also with many observers, some of them removed")
   func orderOfMany() {
     let account = Account()
     let log = Recorder()
@@ -230,7 +230,7 @@ import Testing
       ])
   }
 
-  @Test("D3: values that can't be compared always differ")
+  @Test("D3: values that can't be compared always count as different")
   func distinctIncomparable() {
     let ledger = Ledger()
     let log = Recorder()
@@ -239,7 +239,7 @@ import Testing
     expectEqual(log.take(), ["tuple", "tuple"])
   }
 
-  @Test("D3: distinct compares objects as they say themselves, and collections by contents")
+  @Test("D3: distinct compares objects by their own ==, and collections by contents")
   func distinctEquality() {
     let ledger = Ledger()
     let account = Account()
@@ -267,7 +267,7 @@ import Testing
   }
 }
 
-/// Whether there is something, and it is an optional with nothing in it.
+/// Whether there is a value that is an empty optional.
 private func isEmptyOptional(_ value: Any?) -> Bool {
   guard let value else { return false }
   let mirror = Mirror(reflecting: value)

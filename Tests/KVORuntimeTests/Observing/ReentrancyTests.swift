@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// D7: what callbacks may do while a change is being told.
+/// D7: what callbacks may do during a delivery.
 @Suite(.leakFree) struct ReentrancyTests {
   @Test("D7: a set in a final call is a change of its own, delivered in full before the rest")
   func setInFinal() {
@@ -55,7 +55,7 @@ import Testing
       ])
   }
 
-  /// How a property is set.
+  /// A way to set a property.
   enum Way: CaseIterable {
     case assignment, inPlace, keyPath, key
 
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "D7: a set of the same key in a prior call joins the change under way",
+    "D7: a set of the same key in a prior call joins the open change",
     arguments: Way.allCases, Way.allCases)
   func setInPrior(_ outer: Way, _ inner: Way) {
     let account = Account()
@@ -81,7 +81,7 @@ import Testing
       log.note("is \(account.balance)")
     }
     outer.set(account, 1)
-    // In place, 1 is added to what the prior call has left there; the others store 1.
+    // In place, 1 is added to the value that the prior call has set. The others store 1.
     let new = outer == .inPlace ? 6.0 : 1
     expectEqual(log.take(), ["a prior old 0.0", "is 5.0", "a old 0.0 new \(new)"])
     expectEqual(account.balance, new)
@@ -99,7 +99,7 @@ import Testing
     expectEqual(log.take(), ["balance prior", "rate prior", "rate new 1.0", "balance"])
   }
 
-  @Test("D7: one that is added during a change gets the next one", arguments: [true, false])
+  @Test("D7: an observer added during a change gets the next one", arguments: [true, false])
   func addedDuringChange(_ inPrior: Bool) throws {
     let account = Account()
     let log = Recorder()
@@ -117,11 +117,11 @@ import Testing
     expectEqual(log.take(), ["adder prior", "adder", "added new 2.0", "w: balance"])
   }
 
-  /// How a callback takes away a later observer.
+  /// How a callback removes a later observer.
   enum Taking: CaseIterable { case invalidate, drop, remove, removeAll, death }
 
   @Test(
-    "D7: one that is removed during a change is not called any more",
+    "D7: an observer removed during a change is not called again",
     arguments: Taking.allCases, [true, false])
   func removedDuringChange(_ taking: Taking, _ inPrior: Bool) throws {
     let account = Account()
@@ -180,7 +180,7 @@ import Testing
     expectEqual(log.take(), ["0", "1", "2", "2"])
   }
 
-  @Test("D7: what is removed and added again during a change gets the next one")
+  @Test("D7: an observer removed and added again during a change gets the next one")
   func removedAndAddedAgain() throws {
     let account = Account()
     let log = Recorder()
@@ -216,7 +216,8 @@ import Testing
     expectEqual(tokens.map(\.isValid), [false, false])
   }
 
-  @Test("D7: an observer that sets its own property for ever is stopped with class and property")
+  @Test(
+    "D7: an observer that endlessly sets its own property is stopped, naming class and property")
   func endless() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       precondition(KVODiagnostics.depthLimit == 10_000)
@@ -234,7 +235,7 @@ import Testing
     @Observed var size = 0
     var area: Int { size * size }
 
-    /// An observer of what is computed sets what that is computed from, until it is `last`.
+    /// Its observer sets what the computed property reads, until it is `last`.
     static func grow(to last: Int) {
       KVODiagnostics.depthLimit = 200
       let page = Page()
@@ -244,7 +245,7 @@ import Testing
     }
   }
 
-  @Test("D7: so is one of a computed property, at the same depth, with what is set")
+  @Test("D7: so is one of a computed property, at the same depth, naming what it sets")
   func endlessComputed() async throws {
     await #expect(processExitsWith: .success) { Page.grow(to: 195) }
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -264,7 +265,7 @@ import Testing
   }
 
   @Test(
-    "D7: a computed property that is told by hand is named as it is written",
+    "D7: a computed property that notifies manually is named as written",
     arguments: ["area", "full.area"])
   func endlessByHand(_ name: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -283,7 +284,7 @@ import Testing
     expect(errors.contains("observers of \"\\Reader.\(spelled)\" of Reader set what they observe"))
   }
 
-  @Test("D7: a callback may drop the object during a change in place")
+  @Test("D7: a callback may drop the object during an in-place change")
   func droppingInPlace() {
     var ledger: Ledger? = Ledger()
     weak let weakLedger = ledger
@@ -331,7 +332,7 @@ import Testing
   }
 
   @Test(
-    "D7: removing the last observer in a call leaves what was stored in place",
+    "D7: removing the last observer in a call keeps what was stored",
     arguments: Way.allCases, [true, false])
   func lastObserverRemoved(_ way: Way, _ inPrior: Bool) {
     let account = Account()
@@ -347,7 +348,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("D7: an observer that registers in the first call of a key hears of another one at once")
+  @Test("D7: an observer registered in the first call of a key is notified of the next at once")
   func otherKeyAtOnce() {
     let account = Account()
     let log = Recorder()

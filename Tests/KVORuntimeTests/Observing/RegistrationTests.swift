@@ -3,9 +3,9 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// C1, C2, C8: registering observer objects by string key paths, and removing them again.
+/// C1, C2, C8: registering observer objects by string key paths, and removing them.
 @Suite(.leakFree) struct RegistrationTests {
-  @Test("C1: an observer object is told with key path, object, change and context")
+  @Test("C1: an observer object is called with key path, object, change and context")
   func told() throws {
     let account = Account()
     let log = Recorder()
@@ -20,7 +20,7 @@ import Testing
     expectEqual(log.take(), ["w[7]: balance old 0.0 new 1.0"])
   }
 
-  @Test("C1: registered several times, told as many times, and each removal takes one away")
+  @Test("C1: registered several times, called as many times, and each removal takes one away")
   func several() throws {
     let account = Account()
     let log = Recorder()
@@ -52,7 +52,7 @@ import Testing
       ])
   }
 
-  /// Which of the registrations with contexts 1, 2, 1, 0 a removal takes.
+  /// Which of the registrations with contexts 1, 2, 1, 0 a removal ends.
   static let removals: [(removed: Int?, left: [Int])] = [
     (nil, [1, 2, 1]), (1, [1, 2, 0]), (2, [1, 1, 0]), (0, [1, 2, 1]),
   ]
@@ -76,7 +76,7 @@ import Testing
     expectEqual(log.take(), left.map { $0 == 0 ? "w: balance" : "w[\($0)]: balance" })
   }
 
-  @Test("C1: a removal takes the most recent, told by the options of those that stay")
+  @Test("C1: a removal takes the most recent, shown by the options of the remaining ones")
   func mostRecent() throws {
     let account = Account()
     let log = Recorder()
@@ -114,7 +114,7 @@ import Testing
       ])
   }
 
-  @Test("C1: tokens and observer objects do not take each other away")
+  @Test("C1: tokens and observer objects do not remove each other")
   func tokensStay() throws {
     let account = Account()
     let log = Recorder()
@@ -186,7 +186,7 @@ import Testing
     expectEqual(log.take(), ["w[1]: balance new 1.0"])
   }
 
-  @Test("C2: removing once too often is an error that names all three")
+  @Test("C2: one removal too many is an error that names all three")
   func onceTooOften() throws {
     let account = Account()
     let log = Recorder()

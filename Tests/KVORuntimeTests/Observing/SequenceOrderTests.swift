@@ -27,7 +27,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("K1: of two threads that set, what is read last is the property's last value")
+  @Test("K1: if two threads set, the last value read is the property's last")
   func setByTwo() async {
     let tried = await inAllOrders { orders in
       let gauge = Gauge()
@@ -42,7 +42,7 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
-  @Test("K1 K4: a reader that begins, reads and waits while a thread sets comes to the last value")
+  @Test("K1 K4: a reader that begins, reads and waits while a thread sets reaches the last value")
   func waits() async {
     let tried = await inAllOrders(ofSwitches: 4) { orders in
       let (gauge, reader, read) = (Gauge(), TaskThread(), Locked<[Int]>([]))
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(
-    "K3: a reader ends when the object dies, its registrations are removed or it is cancelled, whenever that is",
+    "K3: a reader ends at the object's death, removal or its cancellation, whenever that is",
     arguments: End.allCases)
   func ends(by end: End) async {
     let tried = await inAllOrders(ofSwitches: 4) { orders in

@@ -21,7 +21,7 @@ import Testing
   // MARK: Values
 
   @Test(
-    "K1: the value that there is comes first, then each one that is set while the reader waits for it"
+    "K1: the current value comes first, then each one set while the reader waits for it"
   )
   func values() async {
     sensor.reading = 1
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("K1: a reader that is slow gets the newest value alone")
+  @Test("K1: a slow reader gets only the newest value")
   func newest() async {
     var iterator = sensor.values(of: \.reading).makeAsyncIterator()
     for value in 1..<100 { sensor.reading = value }
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "K1: nil values, computed properties and key paths have values like others, collections are whole"
+    "K1: nil, computed properties and key paths have values like others, collections are whole"
   )
   func kinds() async {
     var names = sensor.values(of: \.name).makeAsyncIterator()
@@ -99,9 +99,9 @@ import Testing
     expectEqual(await changes.next()?.newValue, [1, 2])
   }
 
-  // MARK: Beginning and ending
+  // MARK: Start and end
 
-  @Test("K3: a sequence registers when an iterator is made, and as long as that is there")
+  @Test("K3: a sequence registers when an iterator is made, and for as long as it exists")
   func registration() async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
@@ -122,7 +122,7 @@ import Testing
     expect(!sensor.isObserved(forKey: "reading"))
   }
 
-  @Test("K3: the object's death ends the sequence, after what is kept has been read")
+  @Test("K3: the object's death ends the sequence, after the buffered values have been read")
   func death() async throws {
     var object: Sensor? = Sensor()
     weak let gone = object
@@ -141,7 +141,7 @@ import Testing
     expect(await late.next() == nil)
   }
 
-  @Test("K3: a reader that waits is woken by the object's death")
+  @Test("K3: a waiting reader is woken by the object's death")
   func deathWhileWaiting() async {
     var object: Sensor? = Sensor()
     let read = Awaited<[Int]>([])
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(
-    "K3: cancelling the task that reads ends sequence and registration", arguments: [false, true])
+    "K3: cancelling the reading task ends sequence and registration", arguments: [false, true])
   func cancellation(_ isBefore: Bool) async {
     let values = sensor.values(of: \.reading)
     let changes = sensor.changes(of: \.reading)
@@ -188,7 +188,7 @@ import Testing
     expect(await values.next() == nil)
   }
 
-  @Test("K3: copies of an iterator share what comes")
+  @Test("K3: copies of an iterator share its values")
   func copies() async {
     var one = sensor.changes(of: \.reading, options: .new).makeAsyncIterator()
     var other = one
@@ -207,7 +207,7 @@ import Testing
     @Observed var sample: Sample?
   }
 
-  @Test("K3: a value is let go of when it has been read, or another has taken its place")
+  @Test("K3: a value is released once read, or replaced by another")
   func lifetimes() async {
     let sampler = Sampler()
     var values = sampler.values(of: \.sample).makeAsyncIterator()
@@ -248,7 +248,7 @@ import Testing
   // MARK: Threads
 
   @Test(
-    "I1 K4: nothing is lost between threads that change and tasks that read, and every reader ends")
+    "I1 K4: nothing is lost between changing threads and reading tasks, and every reader ends")
   func threads() async {
     let (setters, sets) = (3, 2000)
     var object: Sensor? = Sensor()
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test(
-    "K4: several tasks that wait for one registration are told of a change each, and all of its end"
+    "K4: several tasks waiting for one registration get a change each, and all get its end"
   )
   func sharedReaders() async {
     var object: Sensor? = Sensor()
@@ -300,7 +300,7 @@ import Testing
   }
 
   @Test(
-    "K1: where an observer sets the property again, the value that is read last is the property's last"
+    "K1: if an observer sets the property again, the last value read is the property's last"
   )
   func setAgainByObserver() async {
     let clamp = sensor.observe(\.reading) { sensor, _ in
@@ -312,12 +312,12 @@ import Testing
     withExtendedLifetime(clamp) {}
   }
 
-  @Test("I1 K4: a value that is set while nobody waits, or somebody begins to, is read at last")
+  @Test("I1 K4: a value set while a reader begins to wait, or none waits, is read at last")
   func lastValue() async {
     for round in 0..<200 {
       let object = Sensor()
       let shared = Shared(object)
-      // Made here: it reads what there is, which another thread is about to set.
+      // Made on this thread: it reads the current value, which another thread is about to set.
       let iterator = Shared(object.values(of: \.reading).makeAsyncIterator())
       let reader = Task {
         var values = iterator.value
@@ -332,9 +332,9 @@ import Testing
     }
   }
 
-  // MARK: Objects of C
+  // MARK: C objects
 
-  @Test("K1 K2: keys of C's objects, changed by threads of C, have sequences")
+  @Test("K1 K2: C objects' keys, changed by C threads, have sequences")
   func foreign() async throws {
     let account = CAccount()
     var values = try account.wrapped.values(of: "balance", as: Double.self).makeAsyncIterator()

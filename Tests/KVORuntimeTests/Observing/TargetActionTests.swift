@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C5 for the other forms of `observe`: a target's method, a handler that is given its token.
+/// C5 for the other forms of `observe`: a target's method, and a handler that gets its token.
 @Suite(.leakFree) struct TargetActionTests {
   @Test("C5: a target's method is called with the change")
   func action() {
@@ -29,7 +29,7 @@ import Testing
     expectEqual(target.lines, ["loud", "new 1.0"])
   }
 
-  @Test("C4: a target is not kept alive; when it dies nothing is called any more")
+  @Test("C4: a target is not retained; after its death no call is made")
   func weakTarget() {
     let account = Account()
     var target: Target? = Target()
@@ -80,7 +80,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("C5: a handler is given its own token, the one that observe returns")
+  @Test("C5: a handler is passed its own token, the one that observe returns")
   func withToken() {
     let account = Account()
     let log = Recorder()
@@ -98,7 +98,7 @@ import Testing
     given = []
   }
 
-  @Test("C5: a handler may end itself when it has seen enough")
+  @Test("C5: a handler may end itself")
   func endsItself() {
     let account = Account()
     let log = Recorder()
@@ -113,7 +113,7 @@ import Testing
     expect(!token.isValid && !isSwapped(account))
   }
 
-  @Test("C5: dropping the token ends a handler that is given it")
+  @Test("C5: dropping the token ends a handler that is passed it")
   func dropping() {
     let account = Account()
     let log = Recorder()
@@ -144,7 +144,7 @@ import Testing
     expectEqual(log.take(), ["a old Lovelace new nil", "size old 38 new 40"])
   }
 
-  @Test("C8: a string key path that means nothing is an error, and nothing is registered")
+  @Test("C8: an unknown string key path is an error, and nothing is registered")
   func unknownByString() {
     let person = Person()
     let error = keyValueError { _ = try person.observe(keyPath: "hat") { _, _ in } }

@@ -7,7 +7,7 @@ import Testing
 
 /// I1, and C4, C5 and C7 between threads: everything at once on the same objects and keys.
 @Suite(.leakFree, .serialized) struct ThreadTests {
-  /// How a thread sets a property whose storage its author has synchronised.
+  /// How a thread sets a property with synchronised storage.
   enum Way: CaseIterable {
     case setter, key, pairByHand, withChange
 
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "I1: n sets on m threads are n times m calls of an observer that was there throughout",
+    "I1: n sets on m threads make n times m calls of an observer registered throughout",
     arguments: Way.allCases)
   func exactCount(_ way: Way) throws {
     let tally = Tally()
@@ -42,7 +42,7 @@ import Testing
     expect(!isSwapped(tally))
   }
 
-  @Test("I1: the count is exact while others come and go")
+  @Test("I1: the count is exact while others register and end")
   func exactCountWithChurn() {
     let tally = Tally()
     let told = Count()
@@ -163,7 +163,7 @@ import Testing
         tally.count = round
         token.invalidate()
         ended.add()
-        // Others may still be in a delivery that began before the end; this one begins after it.
+        // Other threads may still be in a delivery that began before the end. This one begins after it.
         tally.count = round
       }
     }
@@ -190,7 +190,7 @@ import Testing
     expect(!isSwapped(tally))
   }
 
-  @Test("C5: all observers may be removed while they are told")
+  @Test("C5: all observers may be removed during their calls")
   func removedWhileNotifying() {
     let tally = Tally()
     onThreads(3) { thread in
@@ -270,14 +270,14 @@ import Testing
   }
 }
 
-/// Observes with an observer that dies at once, in half of the cases still registered.
+/// Observes with an observer that dies at once. In half of the cases it is still registered.
 private func passBy(_ tally: Tally, _ round: Int) {
   let passer = Counting()
   try? tally.addObserver(passer, forKeyPath: "count", options: [.prior, .initial])
   if round % 2 == 0 { try? tally.removeObserver(passer, forKeyPath: "count") }
 }
 
-/// An object and its observers, to which nothing else refers.
+/// An object and its observers, with no other references.
 private struct Scene {
   let tally: Slot<Tally>
   let observer: Slot<Counting>

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// C5 and C10: how long a token's registration and its handler live.
+/// C5 and C10: lifetimes of a token's registration and handler.
 @Suite(.leakFree) struct TokenTests {
-  @Test("C5: invalidating ends the registration; again is harmless")
+  @Test("C5: invalidating ends the registration; repeating it is harmless")
   func idempotent() {
     let account = Account()
     let log = Recorder()
@@ -22,7 +22,7 @@ import Testing
     expect(!isSwapped(account))
   }
 
-  @Test("C5: tokens are kept in a set, each for itself")
+  @Test("C5: tokens in a set are distinct")
   func inSet() {
     let account = Account()
     let log = Recorder()
@@ -80,7 +80,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// How a registration ends.
+  /// The ways in which a registration ends.
   enum End: CaseIterable { case invalidate, drop, removeAll }
 
   @Test(
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(
-    "C5: the handler is released where the registration ends, also with values of its own to release"
+    "C5: the handler is released where the registration ends, with values that it owns"
   )
   func handlerOwnsObjects() {
     let account = Account()
@@ -187,7 +187,7 @@ import Testing
     expect(weakOther == nil)
   }
 
-  @Test("C5: a handler that owns the last reference to the object it observes lets both go")
+  @Test("C5: a handler that owns the last reference to its observed object releases both")
   func handlerOwnsObserved() {
     weak var weakAccount: Account?
     var token: KeyValueObservation?
@@ -260,7 +260,7 @@ import Testing
   }
 }
 
-/// A handler that can be asked whether it still exists.
+/// A handler whose existence can be checked.
 private final class Probe {
   private weak var life: Life?
   private(set) var calls = 0
@@ -278,7 +278,7 @@ private final class Probe {
   }
 }
 
-/// Observes whatever account it shows at the moment.
+/// Observes the account that it currently shows.
 private final class AccountScreen {
   private(set) var shown: [Double] = []
   var reaction: ((AccountScreen) -> Void)?

@@ -5,14 +5,14 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// Swift's objects and a naive model run the same random programs and must write the same log: every
-/// call in order with what it carried, every state between.
+/// Swift's objects and a naive model run the same random programs and must record the same log: every call in order
+/// with its content, and every state in between.
 @Suite(.leakFree) struct ModelTests {
   /// How the objects' properties are stored and set.
   enum Storage: CaseIterable { case observed, overridden, declared }
 
   @Test(
-    "C1 C2 C3 D2 D3 D4 D5 D6 D7: random programs run as on the naive model",
+    "C1 C2 C3 D2 D3 D4 D5 D6 D7: random programs behave as the naive model",
     arguments: Storage.allCases, 11...14 as ClosedRange<UInt64>)
   func sameLog(_ storage: Storage, _ seed: UInt64) {
     let steps = Int(Environment.times(400))
@@ -31,7 +31,7 @@ import Testing
   }
 }
 
-/// Objects and watchers of Swift, which write down what they are told.
+/// Swift's objects and watchers, which record their notifications.
 private final class SwiftSystem: ObservedSystem {
   var reaction: (String) -> Void = { _ in }
   private(set) var lines: [String] = []
@@ -55,7 +55,7 @@ private final class SwiftSystem: ObservedSystem {
     }
   }
 
-  /// The handlers that live, and the tokens that say so.
+  /// The living handlers, and the tokens that claim to be valid.
   var handlersLeft: Set<String> { Set(handlers.filter { $0.value.life != nil }.map(\.key)) }
   var validTokens: Set<String> { Set(tokens.filter { $0.value.isValid }.map(\.key)) }
 
@@ -95,7 +95,7 @@ private final class SwiftSystem: ObservedSystem {
   func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String) {
     let life = Life(of: SwiftSystem.self)
     handlers[name] = WeakLife(life: life)
-    // The handler may be called, and its token ended, before this returns.
+    // The handler may be called, and the token may end, before this returns.
     tokens[name] = objects[object].observe(
       key == 0 ? \Model.balance : \.interestRate, options: KeyValueObservingOptions(options)
     ) { [unowned self, life] _, change in

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// The driver that tries all orders of two threads.
+/// The driver that runs two threads in all orders.
 @Suite struct OrdersTests {
-  @Test("Two threads are run in every order of what lies between their gates, each once")
+  @Test("Two threads are run in every order of the steps between their gates, each once")
   func every() async {
     let orders = Locked<Set<String>>([])
     let tried = await inAllOrders { threads in
@@ -26,7 +26,7 @@ import Testing
       orders.withLock { _ = $0.insert(made) }
       return made.count == 5
     }
-    // Before the first gate there is a step as well: of 4 and 3 steps there are 35 orders.
+    // There is a step before the first gate as well: 4 and 3 steps have 35 orders.
     expect(tried.failure == nil && tried.count == 35)
     expectEqual(orders.withLock { $0.count }, 10)
   }
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("A lost update is found, and its order is told")
+  @Test("A lost update is found, and its order is reported")
   func lostUpdate() async {
     let tried = await inAllOrders { threads in
       let count = Locked(0)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "Each lock of the library is a gate, and no thread goes on while the other holds the lock that it wants"
+    "Each lock of the library is a gate, and a thread that wants a held lock does not go on"
   )
   func locks() async {
     LibraryLocks.areGates()
@@ -82,7 +82,7 @@ import Testing
     if LockGates.areThere { expect(tried.count > 2) }
   }
 
-  @Test("A thread that waits goes on once the other has done what it waits for")
+  @Test("A waiting thread goes on once the other has done what it waits for")
   func waiting() async {
     let tried = await inAllOrders { threads in
       let (isDone, order) = (Locked(false), Locked(""))
@@ -100,7 +100,7 @@ import Testing
     expect(tried.count > 1)
   }
 
-  @Test("Where neither thread can go on the program stops, and says in what order they came there")
+  @Test("When neither thread can go on the program stops, and prints the order that led there")
   func deadlock() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let runs = Count()

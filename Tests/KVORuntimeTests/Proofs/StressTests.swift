@@ -5,14 +5,14 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// I1 to I3, C4 and C5 under stress, through the overlay: four threads do what the rules allow, at
-/// random, on the same objects and keys, and every call and end is accounted for.
+/// I1 to I3, C4 and C5 under stress, through the overlay: four threads do at random what the rules allow, on the same
+/// objects and keys, and every call and end is accounted for.
 ///
-/// `Stress` says what makes it last.
+/// `Stress` has the environment variables that make it run longer.
 @Suite(.leakFree, .serialized) struct StressTests {
   private static let threads = 4
 
-  /// Of each thread, in a round.
+  /// The number of steps of each thread in a round.
   private static let steps = 400
 
   /// Runs steps on all threads, round after round.
@@ -33,7 +33,7 @@ import Testing
     [[], .new, .old, [.old, .new], .prior, .initial, [.initial, .new], .distinct][random.next(8)]
   }
 
-  @Test("I1: n sets on m threads are n times m calls, whatever comes and goes meanwhile")
+  @Test("I1: n sets on m threads make n times m calls, whatever else is registered and ended")
   func oneKey() {
     let knot = Knot()
     let sets = Count()
@@ -62,7 +62,8 @@ import Testing
     expect(knot.observationInfo.registrations.isEmpty && !isSwapped(knot))
   }
 
-  @Test("I2 I3: each thread is told of its own sets while its registration lasts, and not after")
+  @Test(
+    "I2 I3: each thread is notified of its own sets while its registration lasts, and not after")
   func ownRegistrations() {
     let knot = Knot()
     let wrong = Count()
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("C5: a token that several threads invalidate ends once, and its handler is let go")
+  @Test("C5: a token that several threads invalidate ends once, and its handler is released")
   func invalidation() {
     let knot = Knot()
     let ended = Count()
@@ -141,7 +142,7 @@ import Testing
     expect(!isSwapped(knot))
   }
 
-  @Test("I1: paths lead where they should after all that relinking")
+  @Test("I1: paths lead to the right objects after many concurrent relinks")
   func relinking() throws {
     let knots = (0..<4).map { _ in Knot() }
     stress { _, random in
@@ -170,7 +171,8 @@ import Testing
     }
   }
 
-  @Test("I1 I3: along three and four keys, a set right after a registration or a link is told once")
+  @Test(
+    "I1 I3: along three and four keys, a set right after a registration or a link notifies once")
   func longPaths() throws {
     let knots = (0..<4).map { _ in Knot() }
     for index in 0..<3 { knots[index].next = knots[index + 1] }
@@ -212,7 +214,7 @@ import Testing
     }
   }
 
-  /// By a key path that is evaluated, whose reads are followed, or by a string.
+  /// By a key path that is evaluated, whose reads are tracked, or by a string.
   private static func observe(
     _ knot: Knot, leaf: Int, isTyped: Bool, _ told: @escaping @Sendable () -> Void
   ) -> KeyValueObservation? {
@@ -225,7 +227,7 @@ import Testing
   }
 
   @Test(
-    "C4: a forked child observes, sets and frees what it has",
+    "C4: a forked child observes, sets and frees its objects",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func fork() {
     let knot = Knot()
@@ -253,7 +255,7 @@ import Testing
   }
 }
 
-/// What threads may share: a number, a weak link and a key that is derived from both.
+/// Properties that threads may share: a number, a weak link and a key derived from both.
 private final class Knot: Tracked, @unchecked Sendable {
   private struct Storage {
     var count = 0

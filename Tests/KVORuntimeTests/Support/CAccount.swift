@@ -3,7 +3,7 @@ import CKVORuntime
 import KVORuntime
 import TestSupport
 
-/// A C account that dies with this, and what stands for it.
+/// Owns a C account and its Swift wrapper.
 final class CAccount {
   let pointer: UnsafeMutablePointer<account>
   let wrapped: ForeignObject

@@ -34,7 +34,7 @@ final class Slot<Object: AnyObject>: Sendable {
     withExtendedLifetime(last) {}
   }
 
-  /// Uses the object, if it is still there, with a reference of its own.
+  /// Uses the object, if it still exists, and retains it during the use.
   func use(_ body: (Object) -> Void) {
     if let object = object.withLock({ $0 }) { body(object) }
   }

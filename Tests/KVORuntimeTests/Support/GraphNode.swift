@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// The part of a node that leads nowhere. Generic, and inherited from.
+/// The numbers of a node, which link to nothing. A generic superclass.
 class GraphNumbers<Number: BinaryFloatingPoint & Sendable>: KVOObject {
   @Observed var value: Number = 0
   @Observed var extra: Number = 0
@@ -51,7 +51,7 @@ class GraphNumbers<Number: BinaryFloatingPoint & Sendable>: KVOObject {
     _ context: UnsafeMutableRawPointer?
   ) {}
 
-  /// Past all that notifies.
+  /// Stores without notifying.
   func store(_ number: Number, _ key: String) {
     switch key {
     case "value": _value = Observed(wrappedValue: number)
@@ -62,10 +62,10 @@ class GraphNumbers<Number: BinaryFloatingPoint & Sendable>: KVOObject {
   }
 }
 
-/// `GraphClass` in TestSupport is the same class as data, key by key.
+/// `GraphClass` in TestSupport describes the same class as data, key by key.
 final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
   let number: Int
-  /// Told of what the node observes.
+  /// Gets the notifications that the node receives.
   private weak var graph: SwiftGraph?
 
   @Observed var next: GraphNode?
@@ -89,7 +89,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
   var heir: GraphNode? { next ?? other }
   var far: Double { next?.next?.value ?? 0 }
 
-  // Followed by what they read
+  // Tracked by what they read
   var reach: Double { sum + (next?.value ?? 0) }
   var choice: Double { (value != 0 ? next : other)?.extra ?? 0 }
   var crowd: Double {
@@ -124,7 +124,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
 
   static func automaticallyNotifiesObservers(for key: AnyKeyPath) -> Bool { true }
 
-  // Indexes beyond the list do nothing: an observer may have made it shorter.
+  // An index beyond the list does nothing, because an observer may have shortened it.
   private static func declareItems(_ keys: inout KeyDeclarations<GraphNode>) {
     keys.orderedToMany(
       "items", count: { $0.items.count }, element: { $0.items[$1] },
@@ -145,7 +145,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
       })
   }
 
-  // MARK: Past all that notifies
+  // MARK: Stores without notifying
 
   func store(_ node: GraphNode?, _ key: String) {
     switch key {
@@ -165,7 +165,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
   ) {
-    // One context is this class's own; the others are the superclass's.
+    // One context is this class's own; others are passed to the superclass.
     guard context == KVORuntimeTests.context(2) else {
       return super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
     }

@@ -5,9 +5,9 @@ import TestSupport
 final class GraphToken {
   let number: Int
   private let form: TokenForm
-  /// What the handler holds, if one does.
+  /// Retained by the handler, if there is one.
   private(set) weak var handler: Receiver?
-  /// What a target's owner holds.
+  /// Retained here, as a target's owner does.
   private var target: Receiver?
   fileprivate var observation: KeyValueObservation?
   private var hasEnded = false
@@ -42,7 +42,8 @@ final class GraphToken {
     }
   }
 
-  /// By a call, or by releasing the token; one that a call in progress holds would go on until then.
+  /// Invalidates the token, or releases it if nothing else holds it. A running call that retains the token would
+  /// delay the end.
   func end() {
     hasEnded = true
     let isReleased = number % 8 < 4 && form != .withToken && form != .target
@@ -51,7 +52,7 @@ final class GraphToken {
   }
 }
 
-/// What a handler or target does.
+/// The action of a handler or target.
 final class Receiver {
   private let root: Int
   private unowned let token: GraphToken
@@ -83,14 +84,14 @@ final class Receiver {
   }
 }
 
-/// How each key is observed by its key path.
+/// How to observe each key by its key path.
 enum GraphKeyPaths {
   typealias Observation =
     @Sendable (
       GraphNode, TokenForm, KeyValueObservingOptions, Receiver
     ) -> KeyValueObservation
 
-  /// By the numbers of the keys.
+  /// By the index of each key.
   static let all: [Observation] = GraphClass.names.map { name in
     guard let observation = byName[name] else { preconditionFailure("no key path: \(name)") }
     return observation
@@ -129,8 +130,8 @@ enum GraphKeyPaths {
     }
   }
 
-  /// Key paths are ordered as the class came to know them: once, one after the other, whichever test
-  /// runs first. So is what is declared from elsewhere.
+  /// The order of key paths is that in which the class first met them, so this meets them once, in sequence,
+  /// whichever test runs first. It also makes the late declarations.
   static let areKnown: Bool = {
     GraphNode.extendKeys()
     let graph = SwiftGraph(unprepared: ())

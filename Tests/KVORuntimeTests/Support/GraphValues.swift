@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// What a property of a node can hold, as the model has it.
+/// A value of a node's property, in the model's form.
 protocol GraphConvertible {
   var graphValue: GraphValue { get }
 }
@@ -31,7 +31,7 @@ extension Optional: GraphConvertible where Wrapped: GraphConvertible {
 }
 
 extension GraphValue {
-  /// - Parameter value: as observers by string are told it.
+  /// - Parameter value: in the form that observers by string get.
   init(untyped value: Any) {
     if let known = value as? any GraphConvertible {
       self = known.graphValue

@@ -5,9 +5,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// Locks that a fork finds free.
+/// Locks that are free in a forked child.
 @Suite struct LockTests {
-  @Test("C4: a key path gets a key of its own while no inner lock is held")
+  @Test("C4: a key path gets its key while no inner lock is held")
   func keyPath() {
     let (person, told) = (Person(), Count())
     let token = person.observe(\.firstName.count) { _, _ in told.add() }
@@ -17,14 +17,14 @@ import Testing
   }
 
   @Test(
-    "C4: taking, making or destroying a lock, or calling the runtime, under an inner lock stops a debug build",
+    "C4: taking, making or destroying a lock, or calling the runtime, under an inner lock stops",
     .enabled(if: LockGates.areThere, "only debug builds look"), arguments: 0..<4)
   func nested(way: Int) async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent])
     { [way] in
       let (outer, inner) = (Lock(isOuter: true), Lock())
       var other: Lock? = Lock()
-      // An outer one allows all of it.
+      // All of this is allowed under an outer lock.
       outer.withLock { outer.withLock { inner.withLock {} } }
       inner.withLock {
         switch way {

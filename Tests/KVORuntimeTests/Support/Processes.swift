@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 extension ExitTest.Result {
-  /// What the process wrote to stderr.
+  /// The process's output on stderr.
   var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
 
-/// Says on stderr how far an exit test came.
+/// Prints on stderr how far an exit test came.
 func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
-/// What handlers on any thread have collected.
+/// Lines that handlers on any thread have collected.
 final class Collected<Element: Sendable>: Sendable {
   private let elements = Locked<[Element]>([])
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// A mutation by a proxy, what it tells, and what it leaves.
+/// A mutation by a proxy, its notifications, and the result.
 struct ProxyStep<Proxy, Left: Sendable>: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let lines: [String]

@@ -1,11 +1,10 @@
 import KVORuntime
 import ModelFixtures
-import TestScopes  // `.leakFree`, for all of the module
+import TestScopes  // `.leakFree`, re-exported to the module
 import TestSupport
 
-/// Writes down every call of its observers, in the order in which they come, as lines such as
-/// `a old 0.0 new 10.0` and `w: balance prior old 0.0`. What was not told is not written. It keeps
-/// observers and tokens until the test is over.
+/// Records every call of its observers in order, as lines such as `a old 0.0 new 10.0` and `w: balance prior old
+/// 0.0`. A value that a change lacks is not written. It retains observers and tokens until the test ends.
 final class Recorder {
   let log = Log()
   private var kept: [AnyObject] = []
@@ -15,11 +14,11 @@ final class Recorder {
     Lifetimes.current?.atEnd { myself.value.letGo() }
   }
 
-  /// The lines since the last time.
+  /// The lines since the last call of this function.
   func take() -> [String] { log.take() }
   func note(_ line: String) { log.note(line) }
 
-  /// Observes with a handler; `reaction` runs in its calls, after the line is written.
+  /// Observes with a handler. `reaction` runs in its calls, after the line is recorded.
   @discardableResult
   func observe<Object: KVOObject, Value>(
     _ object: Object, _ keyPath: KeyPath<Object, Value>, _ options: KeyValueObservingOptions = [],
@@ -33,7 +32,7 @@ final class Recorder {
     return token
   }
 
-  /// Observes a key path that is a string.
+  /// Observes a string key path.
   @discardableResult
   func observe<Object: KVOObject>(
     _ object: Object, _ keyPath: String, _ options: KeyValueObservingOptions = [],
@@ -47,20 +46,19 @@ final class Recorder {
     return token
   }
 
-  /// An observer object that writes its notifications down.
+  /// An observer object that records its notifications.
   func watcher(_ name: String = "w", reaction: ((Watcher.Call) -> Void)? = nil) -> Watcher {
     keep(Watcher(name, log, reaction))
   }
 
-  /// Holds an object until the test is over.
+  /// Retains an object until the test ends.
   @discardableResult
   func keep<Object: AnyObject>(_ object: Object) -> Object {
     kept.append(object)
     return object
   }
 
-  /// Ends what it still observes; called at the end of its test, so that a reaction may use its
-  /// recorder.
+  /// Ends all registrations. Called at the end of the test, so that a reaction may use its recorder.
   private func letGo() {
     for case let token as KeyValueObservation in kept { token.invalidate() }
     for case let watcher as Watcher in kept { watcher.reaction = nil }
@@ -81,7 +79,7 @@ final class Log {
 }
 
 extension KeyValueObservedChange {
-  /// The change as a line has it.
+  /// The change in the format of a line.
   var words: [String] {
     var words: [String] = []
     if isPrior { words.append("prior") }
@@ -93,7 +91,7 @@ extension KeyValueObservedChange {
   }
 }
 
-/// A value as tests read it: "nil" for nil, nothing around what an optional wraps.
+/// A value in the form that tests compare: "nil" for nil, and an optional's content without the optional.
 func shown<Value>(_ value: Value) -> String {
   let mirror = Mirror(reflecting: value)
   if let indexes = value as? RangeSet<Int> { return "at \(spelled(indexes))" }
@@ -108,7 +106,7 @@ func spelled(_ indexes: RangeSet<Int>) -> String {
     .joined(separator: " ")
 }
 
-/// Sets have no order of their own that tests could tell beforehand.
+/// Sorted, because sets have no predictable order.
 protocol SortedForTests {
   var sortedDescription: String { get }
 }

@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// What is done to nodes: by properties, by key-value coding, through handles and proxies, by hand.
+/// Changes of nodes: by properties, key-value coding, handles, proxies and manual pairs.
 extension SwiftGraph {
   func set(_ number: Int, _ key: GraphClass.Key, to value: GraphValue, by route: SetRoute) {
     let name = GraphClass.names[key]
@@ -70,7 +70,7 @@ extension SwiftGraph {
     }
   }
 
-  // MARK: By hand
+  // MARK: Manual changes
 
   func willChange(_ number: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
     let (node, name) = (node(number), GraphClass.names[key])
@@ -125,8 +125,7 @@ extension SwiftGraph {
     }
   }
 
-  /// A handle stops the program at a bad index, and has no form for elements that come to several
-  /// places.
+  /// A handle stops the program at a bad index, and can't insert elements at several places.
   private func change(
     _ node: GraphNode, _ key: String, _ list: ObservedArray<GraphNode>, _ mutation: Mutation
   ) {

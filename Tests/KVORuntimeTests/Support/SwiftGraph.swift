@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// The Swift interface as a graph of `GraphNode`s: objects, and who observes them.
+/// The Swift implementation of the graph: `GraphNode`s and their observers.
 final class SwiftGraph: GraphSystem {
   var log = GraphLog()
   var reaction: (Int) -> Void = { _ in }
@@ -10,12 +10,12 @@ final class SwiftGraph: GraphSystem {
 
   init() { _ = GraphKeyPaths.areKnown }
 
-  /// For what prepares the class.
+  /// For the preparation of the class itself.
   init(unprepared: Void) {}
 
   // MARK: Objects
 
-  /// An object that lives as long as it is counted, or others hold it.
+  /// An object that lives while its count is positive, or others retain it.
   private struct Slot {
     var held: GraphNode?
     weak var living: GraphNode?
@@ -35,7 +35,7 @@ final class SwiftGraph: GraphSystem {
   func release(_ number: Int) {
     slots[number].references -= 1
     guard slots[number].references == 0 else { return }
-    // Dies when the slot has been changed.
+    // The object dies only after the slot has been changed.
     let last = slots[number].held
     slots[number].held = nil
     withExtendedLifetime(last) {}
@@ -63,7 +63,7 @@ final class SwiftGraph: GraphSystem {
     }
   }
 
-  /// So that it holds no other.
+  /// Makes the node release its links and elements.
   private func empty(_ node: GraphNode) {
     node.store(nil, "next")
     node.store(nil, "other")
@@ -126,7 +126,7 @@ final class SwiftGraph: GraphSystem {
     return nil
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
   func tell(_ call: GraphLog.Call) {
     log.add(call)

@@ -1,8 +1,8 @@
 import KVORuntime
 import ModelFixtures
 
-/// An observer object: it writes what it is told as lines such as `w: balance old 0.0 new 1.0`, with
-/// the context's number if it was registered with one (`w[2]: balance`).
+/// An observer object. It records its notifications as lines such as `w: balance old 0.0 new 1.0`, with the context's
+/// number if it was registered with one (`w[2]: balance`).
 class Watcher: Tracked {
   /// One notification.
   struct Call {
@@ -17,7 +17,7 @@ class Watcher: Tracked {
   let name: String
   var reaction: ((Call) -> Void)?
   private let log: Log
-  /// So that a watcher can be watched as well.
+  /// So that a watcher can be observed as well.
   @Observed var seen = 0
 
   init(_ name: String, _ log: Log, _ reaction: ((Call) -> Void)? = nil) {
@@ -39,7 +39,7 @@ class Watcher: Tracked {
 }
 
 extension Watcher.Call {
-  /// The change dictionary as a line has it. What does not belong there is written as well.
+  /// The change dictionary in the format of a line. Unexpected entries are written as well.
   fileprivate var words: [String] {
     guard var rest = change else { return ["no change"] }
     var words: [String] = []
@@ -55,18 +55,18 @@ extension Watcher.Call {
   }
 }
 
-/// A context that is only a number, and no address of anything.
+/// A context that is only a number, at whose address nothing is stored.
 func context(_ number: Int) -> UnsafeMutableRawPointer? {
   UnsafeMutableRawPointer(bitPattern: number)
 }
 
 extension KeyValueObservingOptions {
-  /// Every combination of what a change may carry.
+  /// Every combination of options.
   static let combinations: [KeyValueObservingOptions] =
     (0..<16).map { KeyValueObservingOptions(rawValue: $0) }
 }
 
-/// The error that a call throws, nil if it throws none or another's.
+/// The error that a call throws; nil for none or one of another type.
 func keyValueError(_ body: () throws -> Void) -> KeyValueError? {
   do { try body() } catch { return error as? KeyValueError }
   return nil

@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// H2, C6, F5: what looks at the elements of a property follows those that come and go one by one.
+/// H2, C6, F5: operators and getters that read a property's elements follow those inserted and removed one by one.
 @Suite(.leakFree) struct FollowedElementsTests {
   final class Worker: Tracked {
     @Observed var salary: Int

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// H1, H4, D6: changes of elements that are announced by hand.
+/// H1, H4, D6: manual changes of elements.
 @Suite(.leakFree) struct ManualToManyTests {
-  /// What is done to a shelf between will and did, and what is told.
+  /// A change of a shelf inside a pair, and its notifications.
   struct Step: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let run: @Sendable (Shelf) -> Void
@@ -64,7 +64,7 @@ import Testing
     },
   ]
 
-  @Test("H1: what came and went at the indexes, and the indexes", arguments: ordered)
+  @Test("H1: the elements inserted and removed at the indexes, and the indexes", arguments: ordered)
   func orderedByHand(_ step: Step) {
     let shelf = Shelf()
     shelf.notes = ["a", "b", "c", "d"]
@@ -74,7 +74,7 @@ import Testing
     expectEqual(log.take(), step.lines)
   }
 
-  @Test("H1: the same by string and in change dictionaries", arguments: ordered)
+  @Test("H1: also by string and in change dictionaries", arguments: ordered)
   func orderedByString(_ step: Step) throws {
     let shelf = Shelf()
     shelf.notes = ["a", "b", "c", "d"]
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "H1, D4: an observer gets of it what it asked for",
+    "H1, D4: an observer gets the parts that it asked for",
     arguments: [
       ([], "a replacement at 0"), (.old, "a replacement at 0 old [1]"),
       (.new, "a replacement at 0 new [9]"),
@@ -101,7 +101,7 @@ import Testing
     shelf.withChange(.replacement, at: RangeSet(0..<1), forKey: "numbers") {
       shelf.numbers[0] = 9
     }
-    // In-place mutation of the property is a change of its own within the pair.
+    // An in-place mutation of the property is a change of its own within the pair.
     expectEqual(log.take().last, line)
   }
 
@@ -155,7 +155,7 @@ import Testing
     },
   ]
 
-  @Test("H4: what was really added or removed", arguments: unordered)
+  @Test("H4: only elements really added or removed", arguments: unordered)
   func unorderedByHand(_ step: Step) throws {
     let shelf = Shelf()
     shelf.marks = [1, 2, 3]
@@ -167,7 +167,7 @@ import Testing
     expectEqual(log.take(), step.lines.flatMap { [$0, "w: marks" + $0.dropFirst()] })
   }
 
-  @Test("H1: an optional collection, nil before, tells what came as one")
+  @Test("H1: an optional collection, nil before, delivers its new elements as an insertion")
   func optionalCollections() {
     let shelf = Shelf()
     let log = Recorder()
@@ -179,7 +179,7 @@ import Testing
     expectEqual(log.take(), ["a insertion at 0 new []", "a insertion new {}"])
   }
 
-  @Test("H1: of a key that holds no collection nothing comes, and nothing is misread")
+  @Test("H1: a key that holds no collection delivers no elements, and nothing is misread")
   func noCollection() throws {
     let shelf = Shelf()
     let log = Recorder()
@@ -189,7 +189,7 @@ import Testing
     expectEqual(log.take(), ["a replacement at 0", "a replacement"])
   }
 
-  @Test("E3, D6: the pair closes and tells when its body throws")
+  @Test("E3, D6: the pair closes and delivers when its body throws")
   func throwing() {
     struct Stop: Error {}
     let shelf = Shelf()
@@ -211,7 +211,7 @@ import Testing
     expectEqual(log.take(), ["a insertion at 0 new [\"x\"]", "a insertion new {1}"])
   }
 
-  @Test("D8: a did without its will is reported and ignored")
+  @Test("D8: a did without a will is reported and ignored")
   func unmatched() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let shelf = Shelf()
@@ -223,7 +223,7 @@ import Testing
     expect(text.contains("didChangeValue for \"marks\" of Shelf without a willChangeValue"))
   }
 
-  @Test("H6: a negative index stops, with class, key and index named")
+  @Test("H6: a negative index stops, naming class, key and index")
   func negativeIndex() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Shelf().willChange(.removal, valuesAt: RangeSet(-2..<1), forKey: "notes")
@@ -232,7 +232,7 @@ import Testing
     expect(text.contains("\"notes\" of Shelf was announced at the index -2"))
   }
 
-  @Test("H1: elements are held by the change and by nothing afterwards")
+  @Test("H1: elements are retained by the change and by nothing afterwards")
   func lifetimes() {
     let shelf = Shelf()
     shelf.books = [Book("a"), Book("b")]
@@ -244,7 +244,7 @@ import Testing
     expectEqual(log.take().last, "a replacement at 0...1 old [a, b] new [c, d]")
   }
 
-  @Test("H1: many indexes are handed on as ranges")
+  @Test("H1: many indexes are passed on as ranges")
   func manyIndexes() {
     let shelf = Shelf()
     shelf.notes = (0..<1000).map { "\($0)" }

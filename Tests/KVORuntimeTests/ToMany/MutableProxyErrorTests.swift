@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B2, B9, D7, H6: mutations by proxies that can't be done.
+/// B2, B9, D7, H6: impossible mutations by proxies.
 @Suite(.leakFree) struct MutableProxyErrorTests {
   struct Failure: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -52,7 +52,7 @@ import Testing
   ]
 
   @Test(
-    "H6: what can't be done is an error, tells nobody and leaves all as it was",
+    "H6: an impossible mutation is an error, notifies no observer and changes nothing",
     arguments: MutableProxyTests.keys, impossible)
   func failures(_ key: String, _ failure: Failure) throws {
     let orchard = try MutableProxyTests.orchard(key)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "H6, D7: what an observer has taken away when the mutation is told beforehand is an error",
+    "H6, D7: removing elements in a prior call that the mutation needs makes it an error",
     arguments: ["observed", "perhaps", "plainSecret", "accessed"])
   func tooLateToChange(_ key: String) throws {
     let orchard = try MutableProxyTests.orchard(key)
@@ -110,13 +110,13 @@ import Testing
     }
     expectEqual(log.take(), [])
     expectEqual(proxy.map { $0 as? Int }, [0, 1, 2, 3])
-    // Numbers become numbers of the element's type.
+    // Numbers convert to the element's type.
     try proxy.append(UInt8(7))
     expect(proxy.last as? Int == 7)
   }
 
   @Test(
-    "B9: what can't be mutated is an error at the first mutation",
+    "B9: a key that can't be mutated is an error at the first mutation",
     arguments: [
       "trees", "bulk", "half", "fixed", "readable",
     ])
@@ -133,7 +133,7 @@ import Testing
     expectEqual(proxy.map { $0 as? Int }, [1, 2, 3])
   }
 
-  @Test("H6: an accessor's own error is thrown as it is, and nobody is told")
+  @Test("H6: an accessor's own error is thrown unchanged, and no observer is notified")
   func refusal() throws {
     let orchard = Orchard()
     orchard.stock = [1]
@@ -152,7 +152,7 @@ import Testing
     expectEqual(log.take(), ["a insertion at 1 new [3]"])
   }
 
-  @Test("B9: an unknown key is an error at once; what holds no array, at the first mutation")
+  @Test("B9: an unknown key is an error at once; one without an array, at the first mutation")
   func noArray() throws {
     let orchard = Orchard()
     expectEqual(
@@ -167,7 +167,8 @@ import Testing
     expectEqual(orchard.name, "orchard")
   }
 
-  @Test("H6: that there is no last element is said in words", arguments: MutableProxyTests.keys)
+  @Test(
+    "H6: the error for a missing last element says so in words", arguments: MutableProxyTests.keys)
   func noLast(_ key: String) throws {
     let orchard = try MutableProxyTests.orchard(key)
     let proxy = try orchard.mutableArrayValue(forKey: key)

@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B9, H2, H5, H6, E1: mutable proxies of arrays, whatever stands behind the key.
+/// B9, H2, H5, H6, E1: mutable proxies of arrays, however the key is stored.
 @Suite(.leakFree) struct MutableProxyTests {
   static let keys = [
     "observed", "perhaps", "plainSecret", "accessed", "grown", "tended", "anything",
@@ -20,7 +20,7 @@ import Testing
     return orchard
   }
 
-  /// Has a property that no other declaration names.
+  /// Has an undeclared property.
   class Secret: Orchard {
     private var plainSecret: [Int] = []
     func isSettable(_ key: String) -> Bool {
@@ -81,7 +81,7 @@ import Testing
   ]
 
   @Test(
-    "B9, H2, H5: each mutation is one change, whatever stands behind the key",
+    "B9, H2, H5: each mutation is one change, whatever stores the key",
     arguments: keys, steps)
   func mutations(_ key: String, _ step: Step) throws {
     let orchard = try Self.orchard(key)
@@ -97,7 +97,7 @@ import Testing
     expectEqual(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int }, step.left)
   }
 
-  @Test("B9: the same of objects that nobody observes", arguments: keys, steps)
+  @Test("B9: also of unobserved objects", arguments: keys, steps)
   func unobserved(_ key: String, _ step: Step) throws {
     let orchard = try Self.orchard(key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
@@ -106,7 +106,7 @@ import Testing
     expect(!isSwapped(orchard))
   }
 
-  @Test("B9: half a pair is none: the storage behind the key is changed")
+  @Test("B9: an incomplete pair is ignored: the storage of the key is changed")
   func halfAPair() throws {
     let orchard = Orchard()
     let log = Recorder()
@@ -115,7 +115,7 @@ import Testing
     try proxy.append(4)
     expectEqual(log.take(), ["a insertion at 0"])
     expect(orchard.takeCalls().allSatisfy { $0 == "count" })
-    // The proxy shows what the accessors answer.
+    // The proxy shows what the accessors return.
     expect(proxy.isEmpty)
   }
 
@@ -168,7 +168,7 @@ import Testing
     expectEqual(log.take(), ["a insertion at 1 new []"])
   }
 
-  @Test("B9: a proxy stays valid when the property is replaced, and nil springs into being")
+  @Test("B9: a proxy stays valid when the property is replaced, and nil becomes a collection")
   func replaced() throws {
     let orchard = Orchard()
     let observed = try orchard.mutableArrayValue(forKey: "observed")
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("B5: the last key of a path is mutated, of the object that the rest leads to")
+  @Test("B5: the last key of a path is mutated in the object that the rest leads to")
   func keyPaths() throws {
     let orchard = Orchard()
     orchard.next = Orchard()
@@ -236,7 +236,7 @@ import Testing
     expect(object.answers["list"] as? [Int] == [2, 3])
   }
 
-  @Test("H3, G1: the count over the key is told once for each mutation")
+  @Test("H3, G1: the count over the key notifies once per mutation")
   func count() throws {
     let orchard = Orchard()
     let log = Recorder()

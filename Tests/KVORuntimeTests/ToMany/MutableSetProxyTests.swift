@@ -36,7 +36,7 @@ import Testing
   ]
 
   @Test(
-    "H4, B9: each mutation is one change, whatever stands behind the key",
+    "H4, B9: each mutation is one change, whatever stores the key",
     arguments: keys, steps)
   func mutations(_ key: String, _ step: Step) throws {
     let orchard = Orchard()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("B9: what can't be mutated, or is no member, is an error and changes nothing")
+  @Test("B9: a non-member, or a key that can't be mutated, is an error and changes nothing")
   func failures() throws {
     let orchard = Orchard()
     orchard.garden = [1]
@@ -107,7 +107,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("B9: a nil set springs into being at the first insertion")
+  @Test("B9: a nil set is created at the first insertion")
   func springsIntoBeing() throws {
     let orchard = Orchard()
     let proxy = try orchard.mutableSetValue(forKey: "perhapsSet")
@@ -117,7 +117,7 @@ import Testing
     expectEqual(orchard.perhapsSet, [1])
   }
 
-  @Test("B9: an accessor that ignores a change is believed: nothing came")
+  @Test("B9: an accessor that ignores a change is believed: nothing was added")
   func stubborn() throws {
     let orchard = Orchard()
     orchard.isStubborn = true

@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// H2, H5, E1, G1: an array property changed element by element, whatever sort of property it is.
+/// H2, H5, E1, G1: an array property changed element by element, for every kind of property.
 @Suite(.leakFree) struct ObservedArrayPropertyTests {
   @Test("H5: setting the property is a setting, and so is mutating it in place")
   func settings() {
@@ -20,7 +20,7 @@ import Testing
       log.take(), ["a old [] new [1]", "a old [1] new [1, 2]", "a insertion at 2 new [3]"])
   }
 
-  @Test("H2: a declared key that is stored plainly is changed in place as well")
+  @Test("H2: a declared plain stored key is changed in place as well")
   func declaredStored() {
     let shelf = Shelf()
     let log = Recorder()
@@ -37,7 +37,7 @@ import Testing
     expectEqual(shelf.notes, ["b", "c"])
   }
 
-  @Test("H2, A4: an overridden property is changed through its accessors, told once")
+  @Test("H2, A4: an overridden property is changed through its accessors, notifying once")
   func overridden() {
     let shelf = SortedShelf()
     let log = Recorder()
@@ -64,7 +64,7 @@ import Testing
     expectEqual(shelf.next?.numbers, [2])
   }
 
-  @Test("E1: where automatic notification is off, nothing is told")
+  @Test("E1: where automatic notification is off, no observer is notified")
   func manual() {
     let shelf = SilentShelf()
     let log = Recorder()
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "D6: a mutation inside a bracket of its own key is a change besides; in one by the property it joins"
+    "D6: a mutation in a manual bracket of its key is another change; in one by property it joins"
   )
   func brackets() {
     let shelf = Shelf()
@@ -91,7 +91,7 @@ import Testing
     expectEqual(log.take(), ["b prior", "a new [1]", "b new [1]"])
   }
 
-  @Test("G1, H3: paths and counts over the property are told as settings, once for each change")
+  @Test("G1, H3: paths and counts over the property notify as settings, once per change")
   func throughPaths() throws {
     let shelf = Shelf()
     let log = Recorder()

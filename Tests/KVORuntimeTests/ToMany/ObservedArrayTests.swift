@@ -6,7 +6,7 @@ import Testing
 
 /// H1, H2, H5, H6, E4: an array property changed element by element.
 @Suite(.leakFree) struct ObservedArrayTests {
-  /// A mutation of the array `0 1 2 3`, what it tells, and what it leaves.
+  /// A mutation of the array `0 1 2 3`, its notifications, and the result.
   struct Mutation: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let mutate: @Sendable (ObservedArray<Int>) -> Void
@@ -162,7 +162,7 @@ import Testing
   ]
 
   @Test(
-    "H2, H5: each mutation is one change, with indexes and what came and went",
+    "H2, H5: each mutation is one change, with indexes and the elements added and removed",
     arguments: cases)
   func mutations(_ mutation: Mutation) {
     let shelf = Shelf()
@@ -174,7 +174,7 @@ import Testing
     expectEqual(shelf.numbers, mutation.left)
   }
 
-  @Test("H2: the same of an optional array", arguments: cases)
+  @Test("H2: also of an optional array", arguments: cases)
   func optionalMutations(_ mutation: Mutation) {
     let shelf = Shelf()
     shelf.wishes = [0, 1, 2, 3]
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "H2: the same by string, of a property that nobody observes, and of no property",
+    "H2: also by string, of an unobserved property, and of no property",
     arguments: cases)
   func otherMutations(_ mutation: Mutation) throws {
     let shelf = Shelf()
@@ -225,7 +225,7 @@ import Testing
     expectEqual(log.take(), ["a insertion at 0 new [1]", "a removal at 0 old [1]"])
   }
 
-  @Test("D5, H1: in a prior call everything reads the old elements, and may be read")
+  @Test("D5, H1: in a prior call every read gives the old elements, and is allowed")
   func priors() {
     let shelf = Shelf()
     shelf.numbers = [1, 2]
@@ -250,7 +250,7 @@ import Testing
   }
 
   @Test(
-    "E4: appending to an observed array moves nothing",
+    "E4: appending to an observed array copies nothing",
     arguments: [
       .new, [.new, .prior], [.old, .new, .prior],
     ] as [KeyValueObservingOptions])
@@ -272,7 +272,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("E4: so it is with an optional array")
+  @Test("E4: nor does it with an optional array")
   func inPlaceOptional() {
     let shelf = Shelf()
     shelf.wishes = [1]
@@ -284,7 +284,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("H1: elements live no longer than the array has them")
+  @Test("H1: elements live no longer than they are in the array")
   func lifetimes() {
     let shelf = Shelf()
     let log = Recorder()
@@ -303,13 +303,13 @@ import Testing
     books.removeAll()
   }
 
-  /// What stops the program, and the message.
+  /// A statement that stops the program, and the message.
   enum Misuse: String, CaseIterable {
     case read, write, insert, remove, range, swap, noFirst
   }
 
   @Test(
-    "H6: a bad index stops before anything is told, with index, key and class named",
+    "H6: a bad index stops before any notification, naming index, key and class",
     arguments: Misuse.allCases)
   func badIndex(_ misuse: Misuse) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

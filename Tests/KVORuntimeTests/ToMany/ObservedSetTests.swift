@@ -6,7 +6,7 @@ import Testing
 
 /// H4, E4: a set property changed member by member.
 @Suite(.leakFree) struct ObservedSetTests {
-  /// A mutation of the set `a b c`, what it tells, and what it leaves.
+  /// A mutation of the set `a b c`, its notifications, and the result.
   struct Mutation: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let mutate: @Sendable (ObservedSet<String>) -> Void
@@ -70,7 +70,8 @@ import Testing
     },
   ]
 
-  @Test("H4: each mutation is one change with what really came and went", arguments: cases)
+  @Test(
+    "H4: each mutation is one change with the elements really added and removed", arguments: cases)
   func mutations(_ mutation: Mutation) throws {
     let shelf = Shelf()
     shelf.tags = ["a", "b", "c"]
@@ -83,7 +84,7 @@ import Testing
     expectEqual(shelf.tags, mutation.left)
   }
 
-  @Test("H4: the same of an optional set, and of one that nobody observes", arguments: cases)
+  @Test("H4: also of an optional set, and of an unobserved one", arguments: cases)
   func optionalMutations(_ mutation: Mutation) {
     let shelf = Shelf()
     shelf.labels = ["a", "b", "c"]
@@ -111,7 +112,7 @@ import Testing
     expectEqual(log.take(), ["a removal old {}", "a insertion new {a}"])
   }
 
-  @Test("H4: a declared key that is stored plainly")
+  @Test("H4: a declared plain stored key")
   func declaredStored() {
     let shelf = Shelf()
     let log = Recorder()
@@ -122,7 +123,7 @@ import Testing
     expectEqual(log.take(), ["a insertion new {1, 2}", "a removal old {1}"])
   }
 
-  @Test("E4: an observed set is not copied to tell what came")
+  @Test("E4: an observed set is not copied to deliver the added elements")
   func inPlace() {
     let shelf = Shelf()
     shelf.marks = Set(0..<1000)
@@ -133,13 +134,13 @@ import Testing
       told += change.newValue?.count ?? 0
     }
     for number in 1000..<2000 { shelf.mutableSet(\.marks).insert(number) }
-    // A copy would have no more room than it needs.
+    // A copy would have no spare capacity.
     expectEqual(shelf.marks.capacity, capacity)
     expectEqual(told, 1000)
     token.invalidate()
   }
 
-  @Test("H4: members live no longer than the set has them")
+  @Test("H4: members live no longer than they are in the set")
   func lifetimes() {
     let library = Library()
     let log = Recorder()

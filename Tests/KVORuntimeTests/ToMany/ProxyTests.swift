@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// B8: keys that a class declares by accessors alone read as proxies.
+/// B8: keys declared by accessors alone read as proxies.
 @Suite(.leakFree) struct ProxyTests {
   @Test("B8: the first and the last prime count once and compute one")
   func primes() throws {
@@ -22,7 +22,7 @@ import Testing
     expect(primes[10] as? Int == 31)
   }
 
-  @Test("B8: a proxy is live and reads what is asked for, several together where that is offered")
+  @Test("B8: a proxy is live and reads only what is asked for, in bulk where that is offered")
   func reading() throws {
     let orchard = Orchard()
     let trees = try require(try orchard.value(forKey: "trees") as? ArrayProxy)
@@ -46,7 +46,7 @@ import Testing
     expectEqual(Array(bulk[1...]).map { $0 as? Int }, [2, 3])
   }
 
-  @Test("B8: going through many elements asks for blocks of them")
+  @Test("B8: iterating over many elements reads blocks of them")
   func blocks() throws {
     let orchard = Orchard()
     orchard.stock = Array(0..<150)
@@ -59,7 +59,7 @@ import Testing
       ["count", "elements(0..<64)", "elements(64..<128)", "elements(128..<150)"])
   }
 
-  @Test("B8: a key that is declared unordered reads as a set")
+  @Test("B8: a key declared as unordered reads as a set")
   func sets() throws {
     let orchard = Orchard()
     orchard.garden = [1, 2]
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(
-    "B1: other accessors and @Observed properties come before those of a to-many key, plain storage after"
+    "B1: accessors and @Observed properties precede a to-many key's, plain storage follows"
   )
   func order() throws {
     class Both: Tracked {
@@ -96,7 +96,7 @@ import Testing
     expect(try both.value(forKey: "stored") is ArrayProxy)
   }
 
-  @Test("B2: a key by accessors alone can't be set")
+  @Test("B2: a key with only accessors can't be set")
   func setting() {
     let orchard = Orchard()
     for key in ["trees", "herbs", "tended"] {
@@ -139,7 +139,7 @@ import Testing
     expect(try (Orchard().value(forKey: "trees") as? ArrayProxy)?.last == nil)
   }
 
-  @Test("C3, H1: observers of such a key are told arrays and sets of the declared element type")
+  @Test("C3, H1: observers of such a key get arrays and sets of the declared element type")
   func initial() throws {
     let orchard = Orchard()
     orchard.stock = [1, 2]
@@ -168,9 +168,9 @@ import Testing
   }
 }
 
-/// B7: proxies answer key-value coding as collections do, and read what that needs.
+/// B7: proxies answer key-value coding like collections, and read no more than needed.
 @Suite(.leakFree) struct ProxyCodingTests {
-  @Test("B7, B8: operators over a key by accessors ask for no more than they need")
+  @Test("B7, B8: operators over a key by accessors read no more than they need")
   func operators() throws {
     let orchard = Orchard()
     orchard.stock = [4, 84, 2]
@@ -216,7 +216,7 @@ import Testing
       "[4, 84, 2] [4, 84, 2] [AnyHashable(4), AnyHashable(84), AnyHashable(2)]")
   }
 
-  @Test("B7: a key of a proxy is its elements'")
+  @Test("B7: a key of a proxy maps over its elements")
   func keys() throws {
     final class Grove: Tracked {
       let orchards = [Orchard(), Orchard()]

@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// Mutable proxies of what is seldom met: B8, B9, H1, H4, H6, D5.
+/// Rare cases of mutable proxies: B8, B9, H1, H4, H6, D5.
 @Suite(.leakFree) struct ToManyEdgeTests {
   // MARK: Bounds
 
@@ -12,7 +12,7 @@ import Testing
     (RangeSet(-1..<1), -1), (RangeSet(Int.max - 1..<Int.max), .max - 1),
   ]
 
-  @Test("H6: no index set is too odd to be refused", arguments: indexes)
+  @Test("H6: any invalid index set is refused", arguments: indexes)
   func oddIndexes(_ indexes: RangeSet<Int>, _ index: Int) throws {
     let orchard = Orchard()
     orchard.observed = [1, 2, 3]
@@ -31,7 +31,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("H6: as many indexes as no memory could hold are counted, not gone through")
+  @Test("H6: more indexes than memory could hold are counted, not iterated over")
   func manyIndexes() throws {
     let orchard = Orchard()
     let ordered = try orchard.mutableOrderedSetValue(forKey: "observed")
@@ -43,7 +43,7 @@ import Testing
     ) { try ordered.insert([1], at: RangeSet(0..<Int.max)) }
   }
 
-  @Test("H6 D6: what a prior observer has taken away can't be changed any more: an error, no stop")
+  @Test("H6 D6: elements that a prior observer has removed can't be changed: an error, not a stop")
   func changedByPrior() throws {
     for key in ["observed", "perhaps"] {
       let orchard = Orchard()
@@ -63,9 +63,9 @@ import Testing
     }
   }
 
-  // MARK: Going through
+  // MARK: Iteration
 
-  @Test("B8: a loop over a proxy has the elements that there were, and may remove them")
+  @Test("B8: a loop over a proxy has the original elements, and may remove them")
   func loops() throws {
     for key in ["observed", "accessed", "anything", "perhaps"] {
       let orchard = Orchard()
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("B8: an accessor that counts less than nothing has nothing")
+  @Test("B8: an accessor with a negative count has no elements")
   func negativeCount() throws {
     let debtor = Debtor()
     let proxy = try require(try debtor.value(forKey: "debts") as? ArrayProxy)
@@ -95,7 +95,7 @@ import Testing
 
   // MARK: Types
 
-  @Test("B9 B2: a number is a set's member if it is equal to one, as it is added as one")
+  @Test("B9 B2: a number is a set's member if it equals one, as when it is added")
   func numbersInSets() throws {
     let bag = Bag()
     let weights = try bag.mutableSetValue(forKey: "weights")
@@ -117,7 +117,7 @@ import Testing
     expectEqual(bag.colours, [.red])
   }
 
-  @Test("B9: an ordered set has each element once, also what becomes equal by its conversion")
+  @Test("B9: an ordered set has each element once, also those equal after conversion")
   func convertedTwins() throws {
     for key in ["observed", "row"] {
       let orchard = Orchard()
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("H4 H1: elements and members of what is in an Any, optional or not, are told")
+  @Test("H4 H1: elements and members inside an Any, optional or not, are delivered")
   func anything() throws {
     for key in ["some", "perhaps"] {
       let bag = Bag()
@@ -163,7 +163,8 @@ import Testing
 
   // MARK: Errors
 
-  @Test("B9: what holds no collection is an error at the first mutation, and nobody is told of one")
+  @Test(
+    "B9: a key without a collection is an error at the first mutation, and notifies no observer")
   func notEvenPrior() throws {
     let bag = Bag()
     let log = Recorder()
@@ -176,7 +177,7 @@ import Testing
     expectEqual(log.take(), [])
   }
 
-  @Test("B9: elements can't be added to what a lazy property has not made yet")
+  @Test("B9: elements can't be added to a lazy property that has not been initialised")
   func lazily() throws {
     let bag = Bag()
     let log = Recorder()
@@ -198,7 +199,7 @@ import Testing
     expectEqual(bag.declared, [1, 4])
   }
 
-  @Test("B9: nothing that comes into a nil set leaves it nil")
+  @Test("B9: inserting nothing into a nil set leaves it nil")
   func nothingIntoNil() throws {
     let orchard = Orchard()
     let proxy = try orchard.mutableSetValue(forKey: "perhapsSet")
@@ -209,7 +210,7 @@ import Testing
     expectEqual(orchard.perhapsSet, [1])
   }
 
-  @Test("H6: what is refused half way through is put back, told to nobody")
+  @Test("H6: a mutation refused half way is rolled back, without notifying")
   func refusedHalfWay() throws {
     let picky = Picky()
     let log = Recorder()
@@ -228,7 +229,7 @@ import Testing
       log.take(), ["a replacement at 1 old [2] new [9]", "a replacement old {1} new {4}"])
   }
 
-  @Test("H6: what can't be put back is told as it is")
+  @Test("H6: a partial change that can't be rolled back is delivered")
   func lost() throws {
     let picky = Picky()
     picky.isFull = true
@@ -259,7 +260,8 @@ import Testing
     { $0.mutableSet(\.members).formIntersection([]) },
   ]
 
-  @Test("H2: what goes ends when its collection may be used again", arguments: removals.indices)
+  @Test(
+    "H2: removed elements die once their collection may be used again", arguments: removals.indices)
   func deinits(_ index: Int) throws {
     let owner = Owner()
     owner.fill()
@@ -302,7 +304,7 @@ private final class Bag: KVOObject {
   }
 }
 
-/// Takes no 13.
+/// Refuses 13.
 private final class Picky: KVOObject {
   struct Refusal: Error, Equatable {}
   var list = [1, 2, 3]
@@ -336,7 +338,7 @@ private final class Picky: KVOObject {
   }
 }
 
-/// Uses its owner's collections when it ends.
+/// Uses its owner's collections in its deinit.
 private final class Part: KVOObject {
   unowned let owner: Owner
   init(_ owner: Owner) { self.owner = owner }

@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// H1, H2, H4: random mutations, of which the notifications alone rebuild the contents.
+/// H1, H2, H4: random mutations, whose notifications alone suffice to rebuild the contents.
 @Suite(.leakFree) struct ToManyReplayTests {
-  @Test("H1, H2: replaying what is told of an array gives the array", arguments: 0..<20)
+  @Test("H1, H2: replaying an array's notifications gives the array", arguments: 0..<20)
   func arrays(_ seed: Int) {
     let shelf = Shelf()
     var random = Random(seed: UInt64(seed))
@@ -42,7 +42,7 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
-  @Test("H4: replaying what is told of a set gives the set", arguments: 0..<20)
+  @Test("H4: replaying a set's notifications gives the set", arguments: 0..<20)
   func sets(_ seed: Int) {
     let shelf = Shelf()
     var random = Random(seed: UInt64(seed))
@@ -80,7 +80,7 @@ import Testing
   }
 }
 
-/// An array that is changed by what observers are told, and nothing else.
+/// An array that is changed only by its observer's notifications.
 private final class Replica<Contents: RangeReplaceableCollection & MutableCollection>
 where Contents: Equatable, Contents.Index == Int {
   var contents: Contents
@@ -129,7 +129,7 @@ where Contents: Equatable, Contents.Index == Int {
   }
 }
 
-/// A random mutation, to be made of two arrays alike.
+/// A random mutation, for two equal arrays.
 private enum ArrayEdit {
   case append(Int)
   case insert([Int], at: Int)

@@ -3,7 +3,7 @@ import KVORuntime
 import ModelFixtures
 import Testing
 
-/// B2's second half and B3: numbers on their way into properties of other types, and nil.
+/// B2's second half and B3: converting numbers to properties of other types, and nil.
 @Suite(.leakFree) struct ConversionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let key: String
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("B2: a converted value is what observers are told")
+  @Test("B2: observers get a converted value")
   func told() throws {
     let numbers = ObservedNumbers()
     let log = Recorder()
@@ -74,7 +74,7 @@ import Testing
       ])
   }
 
-  @Test("B2: what is read from one key can be set for the same key of another object")
+  @Test("B2: a value read from one key can be set for the same key of another object")
   func roundTrip() throws {
     let source = ObservedNumbers()
     let copy = PlainNumbers()
@@ -99,7 +99,7 @@ import Testing
     ("maybeDouble", Colour.red),
   ]
 
-  @Test("B2: what is no number does not become one, nor a number a text", arguments: mismatched)
+  @Test("B2: a non-number does not become a number, nor a number a text", arguments: mismatched)
   func mismatch(_ key: String, _ value: any Sendable) throws {
     for object in [ObservedNumbers(), PlainNumbers()] {
       let before = shown(try object.value(forKey: key))
@@ -157,7 +157,7 @@ import Testing
   ]
 
   @Test(
-    "B3: nil for what can't be nil is an error by default, stores nothing and tells nobody",
+    "B3: nil for a non-optional is an error by default; nothing is stored or notified",
     arguments: scalars)
   func nilForScalar(_ key: String) throws {
     for object in [ObservedNumbers(), PlainNumbers()] {
@@ -195,7 +195,7 @@ import Testing
     expectEqual(log.take(), ["a old 0.0 new 5.0", "a old 5.0 new -1.0"])
   }
 
-  @Test("B3: nil for an optional is stored without asking the hook")
+  @Test("B3: nil for an optional is stored without calling the hook")
   func nilForOptional() throws {
     let object = NilTaking()
     object.optional = "there"
@@ -204,7 +204,7 @@ import Testing
     expectEqual(object.asked, [])
   }
 
-  @Test("B3: an error that the hook throws reaches the caller as it is")
+  @Test("B3: an error that the hook throws reaches the caller unchanged")
   func hookThrows() {
     struct Refusal: Error {}
     final class Refusing: Tracked {
@@ -216,7 +216,7 @@ import Testing
 
   // MARK: Unknown keys
 
-  @Test("B2: an unknown key is an error that names key and class, by default")
+  @Test("B2: an unknown key is by default an error that names key and class")
   func undefined() {
     let expected = KeyValueError.undefinedKey(key: "hat", className: "Employee")
     expectEqual(keyValueError { _ = try Employee().value(forKey: "hat") }, expected)
@@ -224,7 +224,7 @@ import Testing
     expectEqual(keyValueError { try Employee().setValue(nil, forKey: "hat") }, expected)
   }
 
-  @Test("B2: the hooks for unknown keys answer and take them, and pass others to super")
+  @Test("B2: the hooks for unknown keys read and set them, and pass others to super")
   func undefinedHooks() throws {
     let object = Forgiving()
     expect(try object.value(forKey: "ghost") as? Int == 0)

@@ -5,7 +5,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// D3, H4, B7: NaN equals NaN, and nil of two levels differs.
+/// D3, H4, B7: NaN equals NaN, and nils of different optional levels differ.
 @Suite(.leakFree) struct NaNTests {
   private struct Point: Equatable {
     var x: Double
@@ -27,7 +27,7 @@ import Testing
   private let dial = Dial()
   private let log = Recorder()
 
-  @Test("D3: NaN over NaN is no distinct change, also inside optionals, collections and structs")
+  @Test("D3: NaN over NaN is not a distinct change, also inside optionals, collections and structs")
   func distinct() {
     let all: KeyValueObservingOptions = [.distinct]
     log.observe(dial, \.value, all, as: "value")

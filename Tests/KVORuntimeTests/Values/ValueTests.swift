@@ -4,9 +4,9 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// A3 and D5 in Swift: values of any type are stored and told as they are.
+/// A3 and D5 in Swift: values of any type are stored and delivered exactly.
 @Suite(.leakFree) struct ValueTests {
-  /// A value of some type and another one, in a property of that type.
+  /// Two values of a type, in a property of that type.
   struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let check: @Sendable () throws -> Void
@@ -70,13 +70,13 @@ import Testing
   ]
 
   @Test(
-    "A3: a value of any type is stored and told exactly",
+    "A3: a value of any type is stored and delivered exactly",
     arguments: scalars + structures + optionals + others)
   func exact(_ sample: Sample) throws {
     try sample.check()
   }
 
-  @Test("D5: a value told to a handler outlives the change")
+  @Test("D5: a value passed to a handler outlives the change")
   func outlives() throws {
     let box = Box(Holder(name: "first", list: [1]))
     var kept: [Holder] = []
@@ -90,7 +90,7 @@ import Testing
     expectEqual(kept.map(\.list), [[1], [2], [2], [3]])
   }
 
-  @Test("D5: the old object lives until the last observer has been told")
+  @Test("D5: the old object lives until the last observer has been called")
   func oldObjectLives() {
     let ledger = Ledger()
     let log = Recorder()
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "A3: properties whose types take no room are told from each other and from their neighbours")
+    "A3: zero-sized properties are distinguished from each other and from their neighbours")
   func withoutRoom() throws {
     let object = Hollow()
     let log = Recorder()
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "A3: two threads that use a type for the first time get its values, and leave one description")
+    "A3: two threads that first use a type at once get its values, and share one description")
   func firstUse() async {
     LibraryLocks.areGates()
     func nest<T>(_ value: T) -> Any { [value] }
@@ -141,7 +141,7 @@ import Testing
     }
     let fresh = LockedValue<Any>(0)
     let tried = await inAllOrders(ofSwitches: 2) { threads in
-      // An array of the last one's type has a type that no one has used.
+      // Nesting the last type in an array gives a type never used before.
       fresh.withLock { $0 = _openExistential($0, do: nest) }
       nonisolated(unsafe) let value = fresh.withLock { $0 }
       let counts = LockedValue<[Int?]>([])
@@ -157,7 +157,7 @@ import Testing
   }
 }
 
-/// Properties that take no room, between others.
+/// Zero-sized properties between others.
 private final class Hollow: Tracked {
   @Observed var before = 0
   @Observed var nothing = Nothing()
@@ -197,8 +197,8 @@ private final class Plain {
   init(_ number: Int) { self.number = number }
 }
 
-/// Sets a property from `first` to `second` under every kind of observer, and compares what each is
-/// told with what was set.
+/// Sets a property from `first` to `second` under every kind of observer, and compares what each gets with the values
+/// set.
 private func checkTelling<Value>(
   _ first: Value, _ second: Value, by areEqual: (Value, Value) -> Bool
 ) throws {
@@ -222,7 +222,7 @@ private func checkTelling<Value>(
   token.invalidate()
 }
 
-/// What `expected` becomes where both values are equal.
+/// The result for `expected` if both values are equal.
 private func same<Value>(
   _ first: Value, _ second: Value, _ expected: Bool?, by areEqual: (Value, Value) -> Bool
 ) -> Bool? {

@@ -1,4 +1,4 @@
-// Models of JSON without observers: a base class reads them by key, subclasses have didSet and setters.
+// JSON models without observers: a base class reads them by key, subclasses have didSet and setters.
 import Foundation
 
 @objcMembers class AlbumModel: NSObject {

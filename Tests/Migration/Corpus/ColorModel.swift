@@ -1,7 +1,7 @@
-// A view model with computed properties that can be set: some set what is observable, some a plain model behind it.
+// A view model with settable computed properties: some set observable ones, some a plain model behind it.
 import Foundation
 
-/// Where the numbers are; it knows nothing of observers.
+/// Stores the numbers, without observers.
 final class ColorStorage {
   var red = 0.0
   var alpha = 1.0
@@ -13,7 +13,7 @@ final class ColorModel: NSObject {
   @objc dynamic var lightness: Double = 0.5
   @objc dynamic var isGray = false
 
-  /// Sets what is observable.
+  /// Sets observable properties.
   @objc dynamic var percent: Int {
     get { Int(lightness * 100) }
     set { lightness = Double(newValue) / 100 }
@@ -23,7 +23,7 @@ final class ColorModel: NSObject {
     [#keyPath(ColorModel.lightness)]
   }
 
-  /// Sets what nobody can observe.
+  /// Sets properties that are not observable.
   @objc dynamic var red: Double {
     get { storage.red }
     set { storage.red = newValue }

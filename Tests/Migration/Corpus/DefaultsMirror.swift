@@ -1,4 +1,4 @@
-// Settings that are kept in UserDefaults by its methods of key-value coding, beside a model that observes.
+// Settings kept in UserDefaults by key-value coding, beside a model that observes.
 import Foundation
 
 final class DefaultsMirror: NSObject {

@@ -1,4 +1,4 @@
-// A graph of models with to-many accessors under Objective-C's names, and totals over what it leads to.
+// A graph of models with to-many accessors under Objective-C's names, and totals over linked objects.
 import Foundation
 
 @objc(Worker) final class Worker: NSObject {
@@ -35,7 +35,7 @@ import Foundation
   }
 }
 
-/// Writes what changes, row by row.
+/// Records the changes, row by row.
 final class DepartmentList: NSObject {
   private let journal: Journal
   private var tokens: [NSKeyValueObservation] = []

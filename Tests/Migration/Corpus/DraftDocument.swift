@@ -1,4 +1,4 @@
-// A document that marks itself edited by what changes, saves by key, and compares.
+// A document that observes itself to be marked as edited, saves by key, and compares.
 import Foundation
 
 final class DraftDocument: NSObject {

@@ -1,4 +1,4 @@
-// Computed keys in an extension of a class in the same file, with what they depend on, and class properties.
+// Computed keys in an extension of a class in the same file, with dependencies, and class properties.
 import Foundation
 
 class Temperature: NSObject {

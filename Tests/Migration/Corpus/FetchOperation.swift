@@ -1,4 +1,4 @@
-// An asynchronous operation as the guides have it: its states are told by hand, by a state of its own.
+// An asynchronous operation as in the guides: its states are announced manually, from a state of its own.
 import Foundation
 
 class AsynchronousOperation: Operation {
@@ -56,7 +56,7 @@ final class FetchOperation: AsynchronousOperation {
 
   override func main() {
     journal.write("page \(page) begins")
-    // An answer that is there at once.
+    // A response that is available at once.
     finish("body")
   }
 

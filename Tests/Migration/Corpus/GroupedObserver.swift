@@ -1,4 +1,4 @@
-// A helper that observes many objects for a closure, as libraries of others do, and a form that validates before it sets.
+// A helper that observes many objects for a closure, like some libraries, and a form that validates before it sets.
 import Foundation
 
 public class GroupedObserver: NSObject {
@@ -62,7 +62,7 @@ final class Guest: NSObject {
   }
 }
 
-/// Sets what is valid, and says so.
+/// Sets a valid value, and returns whether it did.
 func enter(_ value: Any?, _ key: String, of guest: Guest) -> Bool {
   var object = value as AnyObject?
   do {

@@ -1,4 +1,4 @@
-// A model that is filled from JSON by setValuesForKeys, with keys that are called otherwise there, and with didSet.
+// A model that is filled from JSON by setValuesForKeys, with keys that have other names there, and with didSet.
 import Foundation
 
 @objcMembers
@@ -35,7 +35,7 @@ final class Article: Model {
   private(set) var ratings = 0
 
   override func setValue(_ value: Any?, forKey key: String) {
-    // What JSON calls otherwise.
+    // Keys with other names in JSON.
     switch key {
     case "word_count": super.setValue(value, forKey: #keyPath(wordCount))
     default: super.setValue(value, forKey: key)

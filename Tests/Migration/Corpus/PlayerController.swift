@@ -1,4 +1,4 @@
-// A controller that observes a player under one context, by key paths through what it plays, with a switch.
+// A controller that observes a player under one context, by key paths through the item played, with a switch.
 import Foundation
 
 @objc enum PlayerStatus: Int {

@@ -16,7 +16,7 @@ final class Preferences: NSObject {
   @objc dynamic var wrapsLines: Bool = true
   @objc dynamic var theme: String?
 
-  /// What the window shows.
+  /// The text in the window.
   @objc dynamic var fontDescription: String {
     "\(fontName) \(Int(fontSize))"
   }

@@ -1,4 +1,4 @@
-// A form that validates by key, with validators in an extension, and keeps what is not a key to itself.
+// A form that validates by key, with validators in an extension, and has private members that are not keys.
 import Foundation
 
 enum ProfileProblem: Error { case empty, tooYoung }

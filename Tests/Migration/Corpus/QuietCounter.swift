@@ -1,4 +1,4 @@
-// Automatic notification that is off, coalesced by hand, and a computed property with nothing observable behind it.
+// Automatic notification that is off, coalesced manually, and a computed property with nothing observable behind it.
 import Foundation
 
 final class QuietStorage { var total = 0 }

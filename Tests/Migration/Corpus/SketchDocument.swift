@@ -1,4 +1,4 @@
-// A document in the style of AppKit's samples: undo by observing what its graphics say of themselves.
+// A document in the style of AppKit's samples: undo by observing its graphics' own keys.
 import Foundation
 
 private var undoContext = 0
@@ -10,7 +10,7 @@ class Graphic: NSObject {
   dynamic var fillColor: String? = "white"
   dynamic var isDrawingStroke = true
 
-  /// What a document undoes.
+  /// The steps that a document can undo.
   class var keysForUndo: [String] {
     [#keyPath(xPosition), #keyPath(yPosition), #keyPath(fillColor), #keyPath(isDrawingStroke)]
   }

@@ -1,4 +1,4 @@
-// A shelf with accessors under Objective-C's names, called by proxies and by hand.
+// A shelf with accessors under Objective-C's names, called by proxies and directly.
 import Foundation
 
 final class ShelfSong: NSObject {

@@ -1,4 +1,4 @@
-// A task whose phase is an enumeration of Objective-C, watched by key path with what was and what is.
+// A task whose phase is an enumeration of Objective-C, observed by key path with old and new.
 import Foundation
 
 @objc enum TaskPhase: Int { case idle, running, done }

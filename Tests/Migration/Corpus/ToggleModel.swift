@@ -1,4 +1,4 @@
-// A model whose plain properties announce by hand, in the observers of the property and in a method.
+// A model whose plain properties announce manually, in the observers of the property and in a method.
 import Foundation
 
 final class ToggleModel: NSObject {
@@ -18,7 +18,7 @@ final class ToggleModel: NSObject {
     didChangeValue(forKey: #keyPath(count))
   }
 
-  // Is set without an announcement, and told of to nobody.
+  // Is set without an announcement, and notifies no observer.
   var silent = 0
 }
 

@@ -1,4 +1,4 @@
-// The operation that everybody copies: state behind a queue, keys affected by it.
+// The operation of many samples: a state behind a queue, and keys affected by it.
 import Foundation
 
 class BaseUploadOperation: Operation {

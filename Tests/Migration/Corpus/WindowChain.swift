@@ -1,4 +1,4 @@
-// Observers of observers: a controller that replaces what it observes, and counts what it hears.
+// Observers of observers: a controller that replaces what it observes, and counts its notifications.
 import Foundation
 
 final class ChainDocument: NSObject {

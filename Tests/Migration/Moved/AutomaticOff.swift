@@ -11,7 +11,7 @@ class Thermostat: KVOObject {
     return super.automaticallyNotifiesObservers(forKey: key)
   }
 
-  /// Takes a reading, and tells of it unless it is the same.
+  /// Takes a reading, and notifies unless it is equal.
   func measure(_ value: Double) {
     guard value != reading else { return }
     willChangeValue(forKey: "reading")

@@ -12,7 +12,7 @@ final class Ledger: KVOObject {
     false
   }
 
-  /// One operation that changes two keys, and tells of neither if nothing changes.
+  /// One operation that changes two keys, and notifies of neither if nothing changes.
   func setTotal(_ newTotal: Double) {
     guard newTotal != total else { return }
     willChangeValue(forKey: "total")

@@ -24,7 +24,7 @@ final class Bus: Vehicle {
   }
 }
 
-/// Shows what a bus does, as long as it is on the board.
+/// Shows a bus's state while it is on the board.
 final class DepartureBoard {
   private let journal: Journal
   private var observations: [NSKeyValueObservation] = []

@@ -51,7 +51,7 @@ class Clerk: NSObject {
   }
 }
 
-/// Watches what a clerk watches, for reasons of its own, under one context for all its keys.
+/// Observes the same keys as a clerk, for itself, under one context for all of them.
 final class Auditor: Clerk {
   nonisolated(unsafe) private static var context = 0
 
@@ -91,7 +91,7 @@ final class Auditor: Clerk {
   }
 }
 
-/// Tells its keys by their names; without a context, since nothing else observes here.
+/// Distinguishes its keys by name; without a context, because nothing else observes here.
 final class Doorman: NSObject {
   private let account: Account
   private let journal: Journal

@@ -37,7 +37,7 @@ final class ContactForm {
     self.journal = journal
   }
 
-  /// What the user has typed becomes the contact's, if the contact accepts it.
+  /// Stores the typed text in the contact, if the contact accepts it.
   func commit(_ text: String?, as key: String) {
     var value = text as AnyObject?
     do {

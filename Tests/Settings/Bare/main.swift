@@ -1,4 +1,4 @@
-/// A module without reflection metadata: its keys are those that it declares.
+/// A module without reflection metadata: it has only the keys that it declares.
 import KVORuntime
 
 class Sensor: KVOObject {

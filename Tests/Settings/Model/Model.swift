@@ -1,4 +1,4 @@
-/// What a program's model module may hold: classes of every sort, subclassed and observed in another.
+/// A model module: classes of every kind, which another module subclasses and observes.
 import KVORuntime
 
 public enum Level: String, Sendable {

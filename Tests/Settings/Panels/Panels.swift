@@ -1,6 +1,6 @@
 import KVORuntime
 
-// A module whose declarations are on the main actor where they do not say otherwise, as a class of `KVOObject`'s has to.
+// A module with the main actor as default isolation. A `KVOObject` subclass has to opt out of it.
 
 @KVO nonisolated open class Panel: KVOObject {
   @MainActor open var title = "" { didSet { if title.isEmpty { title = "untitled" } } }

@@ -1,7 +1,7 @@
 import KVORuntime
 import Model
 
-/// Of another module than its superclass.
+/// A subclass of another module's class.
 final class Savings: Account {
   @Observed var rate = 1.5
   private var pin = ""
@@ -12,13 +12,13 @@ final class Savings: Account {
   }
 }
 
-/// A generic class of another module's generic class.
+/// A generic subclass of another module's generic class.
 class Labelled<First, Second>: PairBox<First, Second> {
   @Observed var third: [String] = ["third"]
   @Observed final var weight = 1
 }
 
-/// A form of a generic class.
+/// A specialisation of a generic class.
 final class NumberBox: Box<Int> {
   @Observed var limit = 10
   var sum: Int { value + limit }
@@ -51,7 +51,7 @@ final class Watcher: KVOObject {
   }
 }
 
-/// Declares nothing, so that a key path's name is told by the class or by the program's symbols.
+/// Declares nothing, so that a key path's name comes from the class's metadata or the program's symbols.
 class Plain: KVOObject {
   final var kept = 1
   var overridable = 1

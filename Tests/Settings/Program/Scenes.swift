@@ -2,7 +2,7 @@ import KVORuntime
 import Model
 import Panels
 
-/// Each way of changing each sort of property.
+/// Each way of changing each kind of property.
 func properties() {
   let account = Account()
   let tokens = [
@@ -43,7 +43,7 @@ func inheritance() {
   withExtendedLifetime(tokens) {}
 }
 
-/// What is computed, and paths over several objects.
+/// Computed properties, and paths over several objects.
 func tracking() {
   let portfolio = Portfolio()
   let tokens = [
@@ -59,7 +59,7 @@ func tracking() {
   withExtendedLifetime(tokens) {}
 }
 
-/// Generic classes, of which nobody knows the layout at compile time.
+/// Generic classes, whose layout is unknown at compile time.
 func generics() {
   let box = Box(["a"])
   let pair = Labelled(1, "one")
@@ -144,14 +144,14 @@ func lifetimes() {
   print("valid: \(token?.isValid ?? true), observed: \(account.isObserved(forKey: "balance"))")
 }
 
-/// On the actor of its superclass, which is of another module.
+/// On the actor of its superclass, which is in another module.
 @KVO final class Display: Screen {
   var depth = 1 { didSet { if depth < 0 { depth = 0 } } }
   override var title: String { didSet { show(depth: depth) } }
   private func show(depth: Int) { print("\(heading) \(depth)") }
 }
 
-/// Of which some members are on an actor, as those of its superclass.
+/// Some of its members are on an actor, as in its superclass.
 @KVO final class Sheet: Panel {
   var area: Int { width * height }
   private var height = 2
@@ -174,7 +174,7 @@ func isolation() throws {
   token.invalidate()
 }
 
-/// What `key(of:)` says, which not every program can.
+/// The results of `key(of:)`, which not every program can give.
 func names() {
   let object: Plain = Overriding()
   object.overridable += 1

@@ -1,4 +1,4 @@
-/// Uses what the package offers once, and prints what comes of it: the same with all build settings.
+/// Uses each of the package's features once, and prints the results: equal with all build settings.
 import KVORuntime
 import Model
 

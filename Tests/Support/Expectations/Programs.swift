@@ -1,9 +1,10 @@
 internal import Glibc
 
-// Without Foundation: a module that imports this one would see it too, and there a string does not contain the empty one.
+// Without Foundation: importing modules would see it too, and under it no string contains the empty one.
 
-/// Returns the path of a product's program: in the folder of the running tests, where SwiftPM puts both, or in the debug build
-/// that has this folder, if the tests have been linked anew. Fails the running test and ends it if the program is not built.
+/// Returns the path of a product's program: in the folder of the running tests, where SwiftPM puts both, or in the
+/// debug build around this folder, if the tests have been relinked. Ends the running test with a failure if the
+/// program is not built.
 public func requireProgram(_ product: String) throws -> String {
   var folder = ownPath()[...]
   while let end = folder.lastIndex(of: "/") {

@@ -34,7 +34,7 @@ typedef struct page_lane {
   _Alignas(PAGE) char page[PAGE];
 } page_lane;
 
-// Not by the macros.
+// Made without the macros.
 static const kvo_class *page_lane_class(void) {
   kvo_error error = {0};
   const kvo_class *known = kvo_class_named("CPageLane");

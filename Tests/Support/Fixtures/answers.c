@@ -5,7 +5,7 @@
 
 #include "require.h"
 
-// The part of bit n gives or stores field n.
+// The part of bit n returns or stores field n.
 #define GETTER(bit)                                                   \
   static double get_##bit(kvo_object *self, const kvo_method *_cmd) { \
     (void)_cmd;                                                       \
@@ -68,7 +68,7 @@ static bool refuse_ivars(const kvo_class *cls) {
   return false;
 }
 
-// What each bit adds: a method by encoding, or, without a function, an ivar.
+// The part of each bit: a method with its encoding, or an ivar if there is no function.
 static const struct {
   const char *name;
   kvo_imp imp;

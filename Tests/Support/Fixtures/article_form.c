@@ -15,7 +15,7 @@ KVO_CLASS_IMPLEMENTATION(article_form, "CArticleForm", kvo_root_class, ARTICLE_F
 static const char *const string_keys[] = {"name", "nickname", "email", "city"};
 enum { STRING_KEY_COUNT = sizeof string_keys / sizeof *string_keys };
 
-// The field of a key of the contact, which somebody else keeps alive.
+// The field of a key of the contact. Its owner retains it.
 static article_field *field_for_key(article_form *self, const char *key) {
   char field_key[32];
   kvo_error error = {0};

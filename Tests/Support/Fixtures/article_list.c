@@ -51,7 +51,7 @@ static void primes_setup(kvo_class *cls) {
 KVO_CLASS_IMPLEMENTATION(article_primes, "CArticlePrimes", kvo_root_class, ARTICLE_NO_PROPERTIES,
     primes_setup)
 
-// What lists store
+// Storage of lists
 
 static void put(article_contacts *all, article_contact *contact, size_t index) {
   memmove(all->items + index + 1, all->items + index, (all->count++ - index) * sizeof *all->items);

@@ -204,8 +204,8 @@ static int calls_in_child(lodger *self, const int *calls) {
 }
 
 int carried_calls_after_fork_in_method(void) {
-  static char stack[1 << 20]
-      __attribute__((aligned(64))); // the C library gives it to no other thread
+  static char stack[1 << 20] __attribute__((
+      aligned(64))); // its own memory, so that the C library reuses it for no other thread
   lodger_move_in();
   lodger loud = {.cls = lodger_subclass(true)}, other = {.cls = NULL};
   int calls = 0;

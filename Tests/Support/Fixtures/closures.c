@@ -30,14 +30,14 @@ bool system_can_harden(void) {
 
 bool system_deny_write_execute(void) { return !prctl(SET_MDWE, refuse_exec_gain, 0L, 0L, 0L); }
 
-// The kernel runs this for each system call: mmap with PROT_EXEC fails.
+// A seccomp filter, which the kernel runs for each system call: mmap with PROT_EXEC fails.
 bool system_deny_execute(void) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 0, 5),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
-      // The low half of the protection, on a machine that stores it first.
+      // The low half of the protection on a little-endian machine.
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),

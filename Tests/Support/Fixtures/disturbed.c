@@ -48,7 +48,7 @@ const kvo_class *disturbed_fresh_class(void) {
   return made;
 }
 
-// MARK: Two keys of one setter
+// MARK: Two keys with one setter
 
 typedef struct triple {
   long x, y, z;

@@ -104,7 +104,7 @@ void extended_add_hook_of_key(kvo_class *cls) {
   require_class_method(cls, "keyPathsForValuesAffectingSum", (kvo_imp)affects_sum);
 }
 
-// Of the one class that has the hook, which extends what its superclass says.
+// The one class with the general hook, which adds to its superclass's answer.
 static const kvo_class *extending;
 
 static void affects(const kvo_class *cls, const char *key, kvo_key_paths *paths) {

@@ -20,7 +20,7 @@ struct faulty {
 
 struct fault {};
 
-thread_local int calls_left; // before one throws; 0: none does
+thread_local int calls_left; // until one throws; 0: none does
 thread_local int deaths;
 
 void may_throw() {
@@ -102,7 +102,7 @@ kvo_class *make_class() {
 
 void told(void *, kvo_object *, const char *, const kvo_change *) {}
 
-/// What a body of the program's own owns, which C++ ends also where an exception leaves it.
+/// A value that a C++ body owns, destroyed also if an exception leaves the body.
 struct owned_value {
   kvo_value value = {};
   ~owned_value() { kvo_value_destroy(&value); }
@@ -154,7 +154,7 @@ struct pair {
   }
 };
 
-// Of arrays that begin with a proxy and differ in length, so many that they are hashed.
+// Makes a set of arrays that begin with a proxy and differ in length: enough of them to be hashed.
 void make_set(const kvo_value &items) {
   constexpr size_t count = 10;
   owned_value arrays[count];
@@ -212,7 +212,7 @@ void use_mutable(faulty_use use, const pair &objects) {
   else kvo_mutable_array(objects.first, "list", &proxy.collection, nullptr);
   if (is_set) kvo_collection_add(proxy.collection, values, nullptr);
   else kvo_collection_index_of(proxy.collection, &one.value);
-  // A proxy that shows its own owner is a circle.
+  // Breaks the cycle of a proxy that shows its own owner.
   kvo_store_retained_object(&of(objects.first)->list, nullptr);
 }
 

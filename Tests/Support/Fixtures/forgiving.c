@@ -15,7 +15,7 @@ static kvo_status forgiving_setNil(kvo_object *self, const kvo_method *_cmd, con
 
 static kvo_status forgiving_value(kvo_object *self, const kvo_method *_cmd, const char *key,
     kvo_value *out, kvo_error *error) {
-  *error->message = 0; // a hook is always given an error
+  *error->message = 0; // a hook always gets an error
   if (strcmp(key, "ghost") == 0) {
     *out = kvo_value_double(((forgiving *)self)->ghost_);
     return KVO_OK;

@@ -164,7 +164,7 @@ static void graph_node_setManual_imp(kvo_object *self, const kvo_method *_cmd, d
   kvo_did_change(self, "manual");
 }
 
-// Straight into the storage
+// Stores without notifying
 
 void graph_node_store_next(graph_node *self, graph_node *next) {
   kvo_store_retained_object(&self->next, next);

@@ -1,4 +1,4 @@
-// A list is an array of retained nodes, grown by one at a time: lists are short here.
+// A list is an array of retained nodes that grows by one at a time, because lists are short here.
 #include "graph_list.h"
 
 #include "fixture_memory.h"
@@ -75,7 +75,7 @@ static kvo_collection *make(const graph_list *list, kvo_collection_kind kind) {
   return made;
 }
 
-// It is the runtime that is to run out of memory, not the class.
+// Memory limits are for the runtime, not for this class.
 kvo_collection *graph_list_collection(const graph_list *list, kvo_collection_kind kind) {
   fixture_memory_limit limit = fixture_lift_memory_limit();
   kvo_collection *made = make(list, kind);

@@ -1,4 +1,4 @@
-/// The parts that graph_node's class is made of.
+/// The parts of graph_node's class.
 #ifndef FIXTURE_GRAPH_METHODS_H
 #define FIXTURE_GRAPH_METHODS_H
 
@@ -8,11 +8,11 @@
 void graph_add_items(kvo_class *cls);
 void graph_add_tags(kvo_class *cls);
 
-/// Adds a method, and says where its handle goes.
+/// Adds a method, and stores its handle.
 void graph_add_accessor(kvo_class *cls, const char *selector, kvo_imp imp, const char *encoding,
     const kvo_method **method);
 
-/// Calls a method of one argument and more through the dispatch table.
+/// Calls a method with arguments through the dispatch table.
 #define GRAPH_CALL(self, method, types, ...)                                               \
   ((void(*) types)kvo_method_lookup((kvo_object *)(self), (method)))((kvo_object *)(self), \
       (method), __VA_ARGS__)

@@ -112,7 +112,7 @@ static const kvo_collection_operations numbers_collection = {.kind = KVO_ARRAY,
     .make = numbers_make,
     .each = numbers_each,
     .pick = numbers_pick};
-// Without what takes several at once.
+// The operations for several elements are left out.
 static const kvo_collection_operations digits_collection = {
     .kind = KVO_ARRAY, .count = numbers_count, .get = numbers_get, .make = numbers_make};
 static const kvo_type_operations digits_operations = {.collection = &digits_collection};
@@ -187,7 +187,7 @@ static kvo_status read_title(kvo_object *object, const void *binding, kvo_value 
   return KVO_OK;
 }
 
-// Says no without saying why.
+// Fails without a message.
 static kvo_status guest_undefined(kvo_object *self, const kvo_method *_cmd, const char *key,
     kvo_value *value, kvo_error *error) {
   (void)self, (void)_cmd, (void)error;

@@ -27,7 +27,7 @@ static void ledger_setBalance(kvo_object *self, const kvo_method *_cmd, double b
   kvo_did_change(self, "balance");
 }
 
-// A collection, owned by the caller, of what stands at no index of the set.
+// The elements at none of the indexes, as a collection that the caller owns.
 static kvo_collection *without(kvo_collection *all, const kvo_index_set *indexes) {
   size_t count = kvo_collection_count(all), kept = 0;
   kvo_value *values = calloc(count + 1, sizeof *values);

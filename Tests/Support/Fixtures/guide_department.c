@@ -33,7 +33,7 @@ static void guide_department_setTotalSalary_imp(kvo_object *self, const kvo_meth
   kvo_did_change(self, "totalSalary");
 }
 
-// The setter tells of a change by itself, and of a new total only.
+// The setter announces its change itself, and only if the total is new.
 static bool says_no(const kvo_class *cls) {
   (void)cls;
   return false;

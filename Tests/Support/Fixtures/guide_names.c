@@ -7,7 +7,7 @@
 
 KVO_CLASS_IMPLEMENTATION(guide_named, "CGuideNamed", kvo_root_class, GUIDE_NAMED_PROPERTIES, NULL)
 
-// The text stands until the next call: getters give what they own.
+// The text is valid until the next call, because getters return values that they own.
 static const char *full_name(guide_named *self, const kvo_method *_cmd) {
   (void)_cmd;
   snprintf(self->buffer, sizeof self->buffer, "%s %s", guide_named_firstName(self),
@@ -66,7 +66,7 @@ static void titled_setup(kvo_class *cls) {
 KVO_CLASS_IMPLEMENTATION(guide_titled_name, "CGuideTitledName", guide_general_name_class,
     GUIDE_NO_PROPERTIES, titled_setup)
 
-// A category's work
+// The work of a category
 
 kvo_class *guide_named_subclass(const char *name) {
   kvo_error error = {0};

@@ -10,7 +10,7 @@ typedef void (*observe_function)(kvo_object *, const kvo_method *, const char *,
 
 static const char observe_selector[] = "observeValueForKeyPath:ofObject:change:context:";
 
-// The addresses of statics are contexts that nobody else has.
+// The addresses of statics are unique contexts.
 static char balance_context, rate_context, person_context, child_context, investor_context;
 
 static void hear(guide_person *self, const char *who, const char *what, const kvo_change *change) {
@@ -57,7 +57,7 @@ static const char *known_key(const char *key_path) {
   return strcmp(key_path, "interestRate") ? NULL : "rate";
 }
 
-// What the notification is about, or NULL if it is not for a person.
+// The subject of the notification, or NULL if it is not for a person.
 static const char *subject(const guide_person *self, const char *key_path, const void *context) {
   switch (self->contexts) {
   case GUIDE_CONTEXT_PER_KEY:
@@ -124,8 +124,7 @@ void guide_investor_watch(guide_investor *self, guide_account *account) {
       &error);
 }
 
-// Between will and did lies the change of the account: when the notification after it comes, it is
-// too late to say what wealth was.
+// The account changes between will and did. The final notification is too late to read the old wealth.
 static void investor_observe(kvo_object *object, const kvo_method *_cmd, const char *key_path,
     kvo_object *account, const kvo_change *change, void *context) {
   guide_investor *self = (guide_investor *)object;

@@ -26,7 +26,7 @@ KVO_CLASS_INTERFACE(heir, HEIR_PROPERTIES)
 
 static _Thread_local size_t deaths;
 static _Thread_local size_t deaths_with_loan;
-static _Thread_local char *deaths_order; // where they are written down, or NULL
+static _Thread_local char *deaths_order; // where deaths are recorded, or NULL
 static _Thread_local size_t room;
 
 static void note(const heir *self) {
@@ -58,7 +58,7 @@ static heir *make(heir *parent, int number) {
   return made;
 }
 
-// The objects become the collection's alone.
+// Leaves the objects to the collection alone.
 static void own_many(heir *owner, kvo_collection_kind kind, heir *one, heir *other) {
   kvo_value values[] = {kvo_value_int(1), kvo_value_object(&one->object), KVO_VALUE_NIL};
   if (other) values[2] = kvo_value_object(&other->object);

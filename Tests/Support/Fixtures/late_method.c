@@ -1,4 +1,4 @@
-// A macro stands before the atomic loads of the look-up, which is inline: before one of them it does what the other thread does.
+// A macro replaces the atomic loads of the inline lookup: before one of them it does what the other thread would do.
 #include <stdint.h>
 
 static void before_load(void);
@@ -9,7 +9,7 @@ static void before_load(void);
 
 #include <stdio.h>
 
-// Of this test's case: others run at the same time.
+// Per thread, because other cases of the test run at the same time.
 static _Thread_local kvo_class *elder;
 static _Thread_local int loads_left; // until the superclass gets the method
 

@@ -17,8 +17,8 @@ typedef struct late_store {
 KVO_CLASS_INTERFACE(late_store, PROPERTIES)
 KVO_CLASS_IMPLEMENTATION(late_store, "CLateStore", kvo_root_class, PROPERTIES, NULL)
 
-// What a setter may write besides, a log for example: lines that are in no cache. A store waits in
-// the processor until those before it are done.
+// Simulates other writes of a setter, to a log for example: to lines in no cache. A store waits in the processor
+// until the earlier ones are done.
 static volatile char *elsewhere;
 static unsigned place = 1;
 
@@ -63,7 +63,7 @@ static kvo_handle *observe(late_store *object, kvo_options options, kvo_callback
 
 typedef struct {
   pthread_t registering;
-  atomic_long initial, first; // a change may be told before the initial value is
+  atomic_long initial, first; // a change may be delivered before the initial value
 } told;
 
 static void note_value(void *context, kvo_object *object, const char *key_path,
@@ -75,7 +75,7 @@ static void note_value(void *context, kvo_object *object, const char *key_path,
   else if (!atomic_load(&told->first)) atomic_store(&told->first, value);
 }
 
-// The setter is past any call for a registration that has ended when it has begun another.
+// Once the setter has begun another set, it makes no more calls for a registration that has ended.
 static void await_sets(scene *scene) {
   long sets = atomic_load(&scene->sets);
   FIXTURE_WAIT_UNTIL(atomic_load(&scene->sets) >= sets + 2);

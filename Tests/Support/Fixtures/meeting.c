@@ -2,7 +2,7 @@
 
 #include "fixture_threads.h"
 
-// Neither thread leaves before both have come, so that the second arrival is the other's.
+// Neither thread leaves before both have arrived, so that the second arrival is the other thread's.
 static void meet(int *arrivals) {
   fixture_raise(arrivals);
   fixture_await(arrivals, 2);

@@ -31,14 +31,14 @@ static void count(void *context, kvo_object *object, const char *key_path,
   __atomic_add_fetch((int *)context, 1, __ATOMIC_SEQ_CST);
 }
 
-// MARK: An end beside a call
+// MARK: An end during a call
 
 typedef struct scene {
   gauge *object;
   gate gate;
-  kvo_handle *handle; // of the one that ends
+  kvo_handle *handle; // of the registration that ends
   int ended, calls;
-  bool waits; // or is as it should be in a child
+  bool waits; // or is right in a child
 } scene;
 
 static void note_end(void *context) {
@@ -163,7 +163,7 @@ static graph_node *make_node(void) {
   return (graph_node *)made;
 }
 
-// The thread that registers first is this one.
+// This thread registers first.
 static kvo_handle *begin_owning(owned *owned) {
   kvo_handle *first = NULL;
   const char *key = owned->call == MOMENT_OF_DERIVED_KEY ? "extra" : "quiet";
@@ -246,7 +246,7 @@ static void *own_carried(void *context) {
   return NULL;
 }
 
-// With a record, and so the name, of the thread before.
+// This thread reuses the last one's record, and thus its identity.
 static void *finish_carried(void *context) {
   carriage *carriage = context;
   gauge *other = make_gauge();
@@ -307,9 +307,9 @@ bool moment_many_told_without_memory(void) {
   return all_well;
 }
 
-// MARK: Several keys, and no memory
+// MARK: Several keys without memory
 
-// What a request of several keys takes before its first key.
+// The allocations of a registration for several keys before its first key.
 enum { ATTEMPTS = 20000, TAKEN_BEFORE_KEYS = 2 };
 
 typedef struct bystanders {
@@ -360,7 +360,7 @@ bool moment_several_without_memory(void) {
   return !is_observed;
 }
 
-// MARK: Dumps beside brackets
+// MARK: Dumps during brackets
 
 enum { NESTED = 40, DUMPS = 2000 };
 
@@ -400,7 +400,7 @@ int moment_dump_beside_brackets(void) {
   return dumps;
 }
 
-// MARK: A set behind an invalidation
+// MARK: A set after an invalidation
 
 static void set_behind(void *context, int thread) {
   scene *scene = context;
@@ -425,7 +425,7 @@ int moment_calls_after_invalidation(void) {
   return scene.calls;
 }
 
-// MARK: A fork in a definition
+// MARK: A fork during a definition
 
 typedef struct {
   kvo_object object;

@@ -72,7 +72,7 @@ static const char *const forms[] = {
     [NAMES_OBSERVED_BY_HOOK] = "hook%d",
 };
 
-// next.self.next.next.value: a path for each number.
+// next.self.next.next.value: a different path for each number.
 static void write_path(char *name, int number) {
   for (int bit = 0; bit < 17; bit++) name += sprintf(name, number >> bit & 1 ? "self." : "next.");
   strcpy(name, "value");
@@ -83,7 +83,7 @@ static void write_name(char *name, names_way way, int number) {
   else sprintf(name, forms[way], number);
 }
 
-// MARK: What is done
+// MARK: Uses
 
 static kvo_status read(named *object, const char *name) {
   kvo_value value;
@@ -138,7 +138,7 @@ static void use_each(names_way way, named *object, int from, int to) {
 }
 
 long names_left_by(names_way way, int count) {
-  enum { FILLING = 2000 }; // caches, which take no more then
+  enum { FILLING = 2000 }; // caches, which are full then
   named *object = make_pair();
   told = 0;
   use_each(way, object, 0, FILLING);

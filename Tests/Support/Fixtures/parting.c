@@ -10,14 +10,14 @@ typedef struct parting {
   int x, stored;
 } parting;
 
-// The user's code that may drop the object.
+// The program's code that may drop the object.
 typedef enum { GETTER, LINK, AUTOMATIC, AFFECTING, IVARS, UNDEFINED, VALIDATOR, CODES } code;
 
 static _Thread_local kvo_object *leaving; // a reference
 static _Thread_local code leaves_in;
-static _Thread_local int calls_before; // of that code, which don't drop it
+static _Thread_local int calls_before; // calls of that code that do not drop it yet
 static _Thread_local int deaths;
-static _Thread_local const kvo_object *gone; // the last that died
+static _Thread_local const kvo_object *gone; // the object that died last
 static _Thread_local bool is_used_dead;
 static _Thread_local int finals; // calls of observers after a change
 
@@ -98,7 +98,7 @@ static void dealloc(kvo_object *self, const kvo_method *_cmd) {
   deaths++;
 }
 
-// A new one each time: class methods are asked once.
+// A new class each time, because class methods are called only once.
 static const kvo_class *make_class(void) {
   static uint32_t count;
   char name[32];
@@ -236,7 +236,7 @@ static int try(parting_use use, code in, const char *key) {
   return died;
 }
 
-// The getter drops it when it is called for the change after so many calls.
+// The getter drops the object in its call for the change, after `calls` others.
 static int try_change(parting_use use, const char *key_path, kvo_options options, int calls) {
   kvo_object *object = kvo_object_create(make_class());
   kvo_add_callback(object, key_path, options, told, NULL, NULL, NULL, NULL);

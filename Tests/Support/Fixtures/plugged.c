@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Part of glibc, and used by no program.
+// A part of glibc that no program uses.
 static const char library[] = "libBrokenLocale.so.1", function[] = "__ctype_get_mb_cur_max";
 
 typedef struct plug {

@@ -54,7 +54,7 @@ static void observe_refused(account *object) {
   kvo_handle_release(handle);
 }
 
-// Sets the property until the stack has ended: each change is over before the next begins.
+// Sets the property until the stack ends. Each change is over before the next begins.
 static double set_for_ever(account *object, double balance) {
   account_setBalance(object, balance);
   return balance < 1e9 ? set_for_ever(object, balance + 1) + 1 : 0; // no tail call
@@ -76,7 +76,7 @@ static void run_recursion(account *object) {
   if (!pthread_create(&thread, &attributes, use_up_stack, object)) fixture_join(thread);
 }
 
-// Stands in for main: nothing else of the executable runs.
+// Replaces main: nothing else of the executable runs.
 __attribute__((constructor)) static void become_program(void) {
   const char *program = getenv(program_variable);
   if (!program) return;
@@ -95,7 +95,7 @@ __attribute__((constructor)) static void become_program(void) {
 
 enum { ADDED = 3 };
 
-// The environment behind more variables, to be freed; the strings are the caller's.
+// The environment with more variables in front, to be freed. The caller owns the strings.
 static char **extended_environment(char *const added[ADDED]) {
   size_t count = 0;
   while (environ[count]) count++;
@@ -108,7 +108,7 @@ static char **extended_environment(char *const added[ADDED]) {
 
 static pid_t start(const char *program, const char *variable, const char *value, int errors) {
   char choice[64], option[128];
-  // Swift's crash reporter would outlive the program and keep its stderr.
+  // Swift's crash reporter would outlive the program and keep its stderr open.
   char no_reporter[] = "SWIFT_BACKTRACE=enable=no";
   char *arguments[] = {(char[]){"program"}, NULL};
   pid_t child;
@@ -124,7 +124,7 @@ static pid_t start(const char *program, const char *variable, const char *value,
   return child;
 }
 
-// Reads to the end, so that the program is never kept waiting; keeps what fits.
+// Reads to the end, so that the program never blocks, and keeps what fits.
 static void read_errors(int from, char *errors, size_t capacity) {
   size_t length = 0;
   char rest[512];

@@ -73,7 +73,7 @@ records_left records_of_suspended_change(void) {
 
 int frames_blocks(void) { return kvo_this_thread ? (int)kvo_this_thread->block_count : 0; }
 
-// Each change is of an object of its own: those of one would join.
+// Each change is of a different object, because changes of one object would join.
 int frames_of_overlapping_changes(int count, int open) {
   kvo_object **objects = calloc((size_t)open, sizeof *objects);
   kvo_handle **handles = calloc((size_t)open, sizeof *handles);

@@ -1,4 +1,4 @@
-/// Making a fixture's class: what can't fail in a fixture stops the program if it does.
+/// Makes a fixture's class. An error, which a fixture must not have, stops the program.
 #ifndef FIXTURE_REQUIRE_H
 #define FIXTURE_REQUIRE_H
 
@@ -14,7 +14,7 @@ void require_hook(kvo_class *cls, const char *selector, kvo_imp imp);
 void require_class_method(kvo_class *cls, const char *selector, kvo_imp imp);
 void require_ivar(kvo_class *cls, const char *name, size_t offset, kvo_layout layout);
 
-/// Declares a field of the instance as ivar: REQUIRE_IVAR(cls, plain, secret, "_secret", double).
+/// Declares a field of the instance as an ivar: REQUIRE_IVAR(cls, plain, secret, "_secret", double).
 #define REQUIRE_IVAR(cls, instance, field, name, type) \
   require_ivar((cls), (name), offsetof(instance, field), (kvo_layout)KVO_TYPE(type))
 

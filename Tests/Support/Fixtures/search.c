@@ -6,7 +6,7 @@
 
 enum { FIRST_IVAR = 4, FIRST_SETTER = 8, CANDIDATES = 10 };
 
-// The method of bit n gives or stores field n.
+// The method of bit n returns or stores field n.
 #define GETTER(bit)                                                   \
   static double get_##bit(kvo_object *self, const kvo_method *_cmd) { \
     (void)_cmd;                                                       \

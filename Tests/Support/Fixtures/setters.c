@@ -9,7 +9,7 @@ static void quirk_setup(kvo_class *cls);
 
 KVO_CLASS_IMPLEMENTATION(quirk, "CQuirk", kvo_root_class, QUIRK_PROPERTIES, quirk_setup)
 
-// The getters that go with hand-written setters.
+// The getters of the hand-written setters.
 #define GIVES_THE_FIELD(type, key)                                          \
   static type quirk_##key##_imp(kvo_object *self, const kvo_method *_cmd) { \
     (void)_cmd;                                                             \

@@ -22,7 +22,7 @@ static size_t place_of(const shelf *self, int item) {
   return KVO_NOT_FOUND;
 }
 
-// KVO_NOT_FOUND, which is -1, is the end, as it is for lists of GTK.
+// KVO_NOT_FOUND, which is -1, means the end, as in GTK's lists.
 static void put(shelf *self, int item, size_t index) {
   if (self->stubborn || self->count == SHELF_ROOM) return;
   if (index == KVO_NOT_FOUND) index = self->count;
@@ -38,7 +38,7 @@ static void take(shelf *self, size_t index) {
   memmove(self->items + index, self->items + index + 1, (self->count - index) * sizeof(int));
 }
 
-// The accessors' own memory never is out: what they need is not what is tested.
+// The accessors' own allocations never fail, because they are not what is tested.
 static int item_at(kvo_collection *items, size_t index) {
   kvo_value value;
   fixture_memory_limit limit = fixture_lift_memory_limit();
@@ -210,7 +210,7 @@ static void dealloc(kvo_object *self, const kvo_method *_cmd) {
   kvo_store_retained_object(&((shelf *)self)->value, NULL);
 }
 
-// MARK: With results, which callers drop
+// MARK: Methods with results, which callers drop
 
 typedef struct results {
   double numbers[4];
@@ -242,7 +242,7 @@ WITH_RESULT(intersect, (shelf * self, const kvo_method *_cmd, kvo_collection *it
 
 // MARK: Classes
 
-// In the order of their bits.
+// In bit order.
 static const struct {
   const char *selector;
   kvo_imp imp;

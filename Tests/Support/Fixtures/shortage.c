@@ -8,7 +8,7 @@
 #include "require.h"
 #include "shortage_wards.h"
 
-// What a run has
+// The data of a run
 
 void world_log(world *world, const char *format, ...) {
   size_t used = strlen(world->log);
@@ -29,7 +29,7 @@ static size_t index_of(const world *world, const kvo_object *object) {
   return i + ward;
 }
 
-// Objects by their numbers, since addresses differ from run to run.
+// Objects by number, because addresses differ between runs.
 static void log_value(world *world, const char *label, const kvo_value *value) {
   char text[96];
   if (!value) return;
@@ -200,7 +200,7 @@ static void end_world(world *world) {
   kvo_object_release((kvo_object *)world->shelf);
 }
 
-// What there is to see
+// The visible state
 
 typedef struct {
   char text[8192];
@@ -263,7 +263,7 @@ static void take_misuse(const char *message) {
   snprintf(last_misuse, sizeof last_misuse, "%s", message);
 }
 
-// What a run wrote when memory did not run out.
+// The log of the run with all memory.
 typedef struct {
   char acted[8192], went_on[8192];
 } expectation;
@@ -357,7 +357,7 @@ static void expect(const scenario *scenario, expectation *expected) {
   end(&run);
 }
 
-// False once memory did not run out any more.
+// False once no allocation failed any more.
 static bool try(run *run, fixture_shortage *result) {
   begin(&run->world, run->scenario);
   look_at(&run->world, &run->before);

@@ -4,7 +4,7 @@
 #include "shortage_steps.h"
 #include "shortage_wards.h"
 
-// What follows
+// Steps after an act
 
 static void set_levels(world *world) {
   for (int i = 0; i < WARDS; i++)
@@ -168,7 +168,7 @@ static void make_members(world *world) {
   world->values[0] = kvo_value_object((kvo_object *)world->collection);
 }
 
-// The bag itself stays as it is, so that nothing is told but that.
+// The bag is set to itself, so that it alone notifies.
 static kvo_status change_members(world *world) {
   kvo_will_change_members(header(world, 0), KVO_UNION, &world->values[0], "bag");
   kvo_did_change_set(header(world, 0), KVO_UNION, world->collection, "bag");

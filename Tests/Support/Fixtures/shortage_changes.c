@@ -71,7 +71,7 @@ static kvo_status replace_item(world *world) {
   return KVO_OK;
 }
 
-// All links are followed anew when the list changes.
+// A change of the list follows all links again.
 static void insert_and_change(world *world) {
   graph_node_insertItem(node(world, 0), node(world, 0), 0);
   world->log[0] = 0;
@@ -161,7 +161,7 @@ static kvo_status change_in_batch(world *world) {
 #define CHANGE(set_up, act, go_on) SCENARIO("change", ACT_TELLS, set_up, act, go_on, NULL)
 
 SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
-    // The setter's own want of memory is a report of its own.
+    // The setter's own lack of memory is reported separately.
     SCENARIO("change", ACT_TELLS_OFTEN, watch_everything, call_set_name, set_name_and_change, NULL),
     CHANGE(watch_everything, call_set_span, set_span_and_change),
     CHANGE(watch_paths, relink, relink_and_change), CHANGE(watch_paths, set_leaf, change_all),

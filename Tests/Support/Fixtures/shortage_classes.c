@@ -29,7 +29,7 @@ static const char *fresh_name(const world *world, const char *prefix, const char
   return name;
 }
 
-// Goes on with the step that failed.
+// Repeats the step that failed, and goes on.
 static kvo_status add_part(world *world) {
   kvo_class *cls = world->made;
   kvo_error *error = &world->error;

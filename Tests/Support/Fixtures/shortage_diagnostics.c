@@ -27,7 +27,7 @@ static kvo_status visit_callbacks(world *world) {
   return say(world, kvo_visit_registrations(world_object(world, 0), log_registration, world));
 }
 
-// Behind the first line, and as far as a class's name or an address, which differ from run to run.
+// Without the first line, and only up to a class name or an address, which differ between runs.
 static void log_lines(world *world, const char *text) {
   text = strchr(text, '\n') + 1;
   for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
@@ -46,7 +46,7 @@ static kvo_status copy_dump(world *world) {
   return KVO_OK;
 }
 
-// Writes what it can.
+// Writes as much as it can.
 static kvo_status dump(world *world) {
   char text[4096] = "";
   FILE *old = stderr, *caught = fmemopen(text, sizeof text, "w");
@@ -64,7 +64,7 @@ static kvo_status ask(world *world) {
   return KVO_OK;
 }
 
-// What could not be read is shown as such.
+// Values that could not be read are shown as such.
 static kvo_status describe(world *world) {
   char text[64];
   kvo_value value = kvo_value_object((kvo_object *)world->collection);

@@ -1,4 +1,4 @@
-// What is done for the first time in a process: classes are made by it, types, calls, a closure.
+// First uses in a process: making classes, types, calls and a closure.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "require.h"
 #include "shortage.h"
 
-// Classes that nobody has asked for yet
+// Classes that have not been used yet
 
 typedef struct rare {
   kvo_object object;
@@ -34,7 +34,7 @@ KVO_CLASS_INTERFACE(rarer, RARER_PROPERTIES)
 
 static int set_ups;
 
-// It is called once, with all that comes before in place.
+// Must be called once, when everything before it has succeeded.
 static void rare_setup(kvo_class *cls) {
   set_ups++;
   if (!kvo_class_method(cls, "setPlace:")) set_ups = 100;
@@ -45,7 +45,7 @@ KVO_CLASS_IMPLEMENTATION(rarer, "CScarceRarer", rare_class, RARER_PROPERTIES, NU
 
 void fixture_make_class_or_stop(void) { rare_class(); }
 
-// What one attempt has
+// The data of one attempt
 
 typedef struct {
   rarer *object;

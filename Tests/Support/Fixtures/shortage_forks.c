@@ -1,4 +1,4 @@
-// What a forked child does with the objects that it has inherited: the parent's are as they were.
+// A forked child's use of the objects that it has inherited. The parent's must be unaffected.
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -6,12 +6,12 @@
 #include "fixture_stress.h"
 #include "shortage_steps.h"
 
-// What a child hands back.
+// A child's result.
 typedef struct {
   kvo_status status;
   kvo_error error;
   fixture_memory_limit limit;
-  bool told; // of a misuse
+  bool told; // of a misuse report
   char log[sizeof((world *)0)->log];
 } reply;
 
@@ -22,7 +22,7 @@ typedef struct {
   reply *reply;
 } errand;
 
-// In the child. What follows the act has all memory, and must go well.
+// Runs in the child. The calls after the act have all memory, and must succeed.
 static bool act_and_go_on(void *context) {
   errand *errand = context;
   world *world = errand->world;

@@ -1,5 +1,4 @@
-// Changes inside changes, more than a thread's first block of frames has room for, on a thread that
-// has no other yet.
+// Nested changes, more than fit in a thread's first block of frames, on a thread that has no other block yet.
 #include "shortage_steps.h"
 
 enum { DEPTH = 40 };
@@ -32,7 +31,7 @@ static kvo_status set_value_once(world *world) {
   return KVO_OK;
 }
 
-// Two keys, so that a prior call opens a change of the other, not one that joins.
+// Two keys, because a change of the same key in a prior call would join.
 static void go_deeper_by_hand(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   world *world = context;
@@ -83,7 +82,7 @@ static kvo_status set_leaf(world *world) {
   return KVO_OK;
 }
 
-// Registrations inside initial calls. What the deeper ones come to is the outer ones' to tell.
+// Nested registrations in initial calls. The outer ones return the results of the inner ones.
 static kvo_status register_deeper(world *world, int depth);
 
 typedef struct {
@@ -119,7 +118,7 @@ ON_THREAD(change_by_hand)
 ON_THREAD(set_leaf)
 ON_THREAD(register_inside)
 
-// From the beginning, wherever it was that memory ran out.
+// Starts again, wherever memory ran out.
 static void again(world *world) {
   node(world, 0)->value = node(world, 1)->value = 0;
   set_value_once(world);

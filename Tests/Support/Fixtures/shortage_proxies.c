@@ -56,7 +56,7 @@ static void add_method(world *world) {
       NULL));
 }
 
-// What the class's accessors are is to be found out again.
+// Makes the runtime look up the class's accessors again.
 #define AFTER_NEW_METHOD(set_up)             \
   static void set_up##_later(world *world) { \
     set_up(world);                           \
@@ -103,7 +103,7 @@ static kvo_status read_elements(world *world) {
   return status;
 }
 
-// None of these has an error to fill in.
+// None of these has an error argument.
 static kvo_status count(world *world) {
   world_log(world, "%zu\n", kvo_collection_count(world->proxy));
   return KVO_OK;

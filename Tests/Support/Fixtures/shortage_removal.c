@@ -26,7 +26,7 @@ static kvo_status remove_all(world *world) {
   return KVO_OK;
 }
 
-// Node 1 keeps its own registrations, and those that stand there for others.
+// Node 1 keeps its own registrations, and the path observations of others there.
 static void watch_on_the_way(world *world) {
   watch_paths(world);
   watch(world, 1, "value", KVO_NEW);

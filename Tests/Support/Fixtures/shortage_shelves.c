@@ -1,4 +1,4 @@
-// Collections that are changed by whichever methods their class has: all of it happens, or nothing.
+// Collections that are changed by any of their class's methods: wholly, or not at all.
 #include <stdio.h>
 
 #include "shortage_steps.h"
@@ -16,7 +16,7 @@ static void make_proxy(world *world, kvo_collection_kind kind) {
   if (kind == KVO_ORDERED_SET) must(kvo_mutable_ordered_set(object, "items", &world->proxy, NULL));
 }
 
-// With the items 1, 2 and 3; 3 and 4 are what is done with them.
+// With the items 1, 2 and 3; the operations use 3 and 4.
 static void make_shelf(world *world, kvo_collection_kind kind, shelf_methods methods) {
   char name[40];
   snprintf(name, sizeof name, "CScarceShelf%s", world->serial);

@@ -1,4 +1,4 @@
-/// Steps that several groups of scenarios take.
+/// Steps shared by several groups of scenarios.
 #ifndef FIXTURE_SHORTAGE_STEPS_H
 #define FIXTURE_SHORTAGE_STEPS_H
 
@@ -11,7 +11,7 @@
 #define SCENARIO_TABLE(name, ...)               \
   static const scenario rows[] = {__VA_ARGS__}; \
   const scenario_table name = {rows, sizeof rows / sizeof *rows, NULL}
-/// The same for scenarios that park threads.
+/// Defines the rows as a table of scenarios that park threads.
 #define SCENARIO_TABLE_WITH_THREADS(name, ...)  \
   static const scenario rows[] = {__VA_ARGS__}; \
   const scenario_table name = {rows, sizeof rows / sizeof *rows, unpark_threads}
@@ -36,7 +36,7 @@ static inline void set_name(world *world, int i, const char *name) {
 
 static inline void nothing(world *world) { (void)world; }
 
-// MARK: Going on
+// MARK: After an act
 
 static inline void set_values(world *world) {
   for (int i = 0; i < SHORTAGE_NODES; i++) graph_node_setValue(node(world, i), 10 + i);

@@ -5,7 +5,7 @@
 #include "fixture_watchdog.h"
 #include "shortage_steps.h"
 
-// Threads that have a record of the runtime's, so that the next one needs memory for its own.
+// Threads that hold pooled records, so that the next thread must allocate its own.
 
 enum { MOST_PARKED = 1024 };
 
@@ -29,7 +29,7 @@ static void *park(void *object) {
   return NULL;
 }
 
-// One more suffices: those that act do so one after the other, and one record serves them all.
+// One more record suffices: acting threads run one after the other and share it.
 void world_park_threads(world *world) {
   if (parked_count == MOST_PARKED) abort();
   if (!parked_count) pthread_mutex_lock(&gate);
@@ -70,7 +70,7 @@ kvo_status world_act_on_thread(world *world, kvo_status (*act)(struct world *)) 
   return errand.status;
 }
 
-// What a thread does first
+// The first operation of a thread
 
 static kvo_status insert(world *world) {
   graph_node_insertItem(node(world, 0), node(world, 3), 1);
@@ -135,7 +135,7 @@ ON_THREAD(remove_all)
 ON_THREAD(die)
 ON_THREAD(get_sum)
 
-// Before it
+// Preparation
 
 static void watch_value(world *world) {
   world_park_threads(world);

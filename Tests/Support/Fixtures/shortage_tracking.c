@@ -1,4 +1,4 @@
-// Keys that are affected by what their getters read.
+// Keys affected by what their getters read.
 #include "shortage_steps.h"
 #include "shortage_wards.h"
 

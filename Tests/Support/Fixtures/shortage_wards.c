@@ -203,7 +203,7 @@ kvo_status ward_make_class(world *world) {
   return status;
 }
 
-// The world's
+// The world's wards
 
 static kvo_collection *integers(kvo_collection_kind kind, int64_t count) {
   kvo_value values[8];
@@ -277,7 +277,7 @@ void ward_set_next(ward *self, ward *next) {
   kvo_object_release(old);
 }
 
-// With one more, made with all the memory that there is.
+// With one more element, made while there was memory.
 static kvo_collection *extended(kvo_collection *collection, int64_t number) {
   fixture_memory_limit limit = fixture_lift_memory_limit();
   kvo_value values[8];

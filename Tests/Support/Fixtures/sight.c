@@ -10,8 +10,8 @@ enum { SPOTS = 8 };
 
 // MARK: Spots
 
-// Each is of a class of its own: a class is asked once what affects a key, which is when one of its
-// objects is first to be stood at.
+// Each spot has a class of its own, because a class is asked for a key's dependencies only once, when one of its
+// objects is first observed.
 typedef struct spot {
   kvo_object object;
   long shown, value; // atomic
@@ -49,11 +49,11 @@ typedef struct sight {
   kvo_object object;
   spot *spots[SPOTS], *near, *far;
   const kvo_class *classes[SPOTS];
-  long first;     // atomic: where its getter begins, and goes on to the next while one is shown
-  long seen;      // the far one's value if any was, else the near one's; never stored
-  bool renews;    // it keeps another near one each time
+  long first; // atomic: the getter begins at this spot, and goes on while one is shown
+  long seen;  // the far spot's value if the getter reads it, otherwise the near one's; never stored
+  bool renews;    // it uses another near spot each time
   int readings;   // atomic
-  spot **renewed; // what it has kept so
+  spot **renewed; // the near spots that it has used so
   void (*standing)(struct sight *self, int spot);
 } sight;
 
@@ -70,7 +70,7 @@ static void sight_setFirst_imp(kvo_object *self, const kvo_method *_cmd, long fi
   __atomic_store_n(&((sight *)self)->first, first, __ATOMIC_SEQ_CST);
 }
 
-// The calling thread waits in the reading that is the so-manieth from now on.
+// The calling thread waits in the reading of this number from now.
 static _Thread_local int halts_in_reading;
 static gate *in_reading, *in_standing;
 
@@ -128,7 +128,7 @@ static void sight_setup(kvo_class *cls) {
 
 KVO_CLASS_IMPLEMENTATION(sight, "CSight", kvo_root_class, SIGHT_PROPERTIES, sight_setup)
 
-// MARK: Standing
+// MARK: Registering
 
 static sight *current;
 
@@ -221,12 +221,12 @@ static void meet(void *context, int thread) {
   sight *self = context;
   static int returned;
   switch (thread) {
-  case 0: // has read, stood there, and reads once more
+  case 0: // has read, registered there, and reads again
     halts_in_reading = 2;
     sight_setFirst(self, 1);
     fixture_raise(&returned);
     break;
-  case 1: // has read later, and stands there nowhere yet
+  case 1: // has read later, and has not registered there yet
     fixture_await(&in_reading->begun, 1);
     halts_in_standing = true;
     sight_setFirst(self, 2);
@@ -275,7 +275,7 @@ int sight_missed_after_older_reading(void) {
   sight *self = make_sight(NULL);
   int calls = 0;
   kvo_handle *handle = observe(self, &calls);
-  spot_setValue(self->near, 0); // what is read is known from now on
+  spot_setValue(self->near, 0); // the reads are known from now on
   fixture_run_threads(2, overtake, self);
   sight_setFirst(self, 0);
   calls = 0;
@@ -301,12 +301,12 @@ int sight_readings_of_restless(void) {
   return calls == 1 && stands ? readings : -1;
 }
 
-// MARK: Keys whose names are no plain ones
+// MARK: Keys with unusual names
 
 typedef struct memo {
   kvo_object object;
   long divided, mail;
-  long shown; // what is divided; never stored
+  long shown; // the key with a dot; never stored
 } memo;
 #define MEMO_PROPERTIES(PROPERTY)
 KVO_CLASS_INTERFACE(memo, MEMO_PROPERTIES)

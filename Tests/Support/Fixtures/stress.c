@@ -44,8 +44,8 @@ static ticket *find_free(worker_state *worker) {
   return NULL;
 }
 
-// While another thread is in the middle of a call, ends are yet to be told: it may rest there for
-// long, but not for ever.
+// If another thread is in the middle of a call, ends are still to be reported. The thread may be suspended for long,
+// but not for ever.
 ticket *worker_ticket(stage *stage, int thread) {
   worker_state *worker = &stage->workers[thread];
   ticket *found;
@@ -69,7 +69,7 @@ void ticket_ended(void *context) {
   ticket *self = context;
   stage *stage = self->stage;
   atomic_fetch_add(&stage->ends, 1);
-  // From here on the ticket may be another registration's.
+  // After this exchange the ticket may serve another registration.
   stage_require(stage, !atomic_exchange(&self->ended, true), "an end was told twice");
 }
 
@@ -137,7 +137,7 @@ typedef struct run {
   atomic_int done; // threads that have done their steps
 } run;
 
-// A thread that has done its steps goes on as long as another has not, so that all of them meet.
+// A thread that has done its steps goes on while another has not, so that they overlap to the end.
 static void work(void *context, int thread) {
   run *self = context;
   this_thread = thread;

@@ -1,4 +1,4 @@
-/// What the scenarios of stress are made of.
+/// The parts of stress scenarios.
 #ifndef STRESS_H
 #define STRESS_H
 
@@ -13,12 +13,12 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct stage stage;
 
-/// What one registration hands to its callback. A thread uses its tickets in turn, so that a call
-/// that comes too late finds one that says so.
+/// The context of one registration. A thread uses its tickets in turn, so that a late call finds a ticket that has
+/// ended.
 typedef struct ticket {
   stage *stage;
   int owner;         ///< the thread that registers with it
-  atomic_bool ended; ///< no call may come any more
+  atomic_bool ended; ///< no more calls are allowed
   atomic_ullong calls;
   atomic_uint by_owner; ///< calls on the owner's thread
 } ticket;
@@ -31,20 +31,20 @@ typedef struct worker_state {
 
 struct stage {
   const struct scenario *scenario;
-  pthread_rwlock_t locks[STRESS_OBJECTS]; ///< of objects and handles that are replaced
+  pthread_rwlock_t locks[STRESS_OBJECTS]; ///< for objects and handles that are replaced
   kvo_object *KVO_NULLABLE objects[STRESS_OBJECTS];
   kvo_object *KVO_NULLABLE observers[STRESS_OBJECTS];
   kvo_handle *KVO_NULLABLE handles[STRESS_OBJECTS];
   ticket steady[STRESS_OBJECTS];
-  _Atomic(kvo_frame *) carried; ///< an open change, from one thread to another
+  _Atomic(kvo_frame *) carried; ///< an open change, passed from one thread to another
   atomic_ullong sets, calls, registrations, ends, wrong;
-  atomic_ullong untold; ///< registrations whose ends are told to nobody
+  atomic_ullong untold; ///< registrations without an `ended` function
   char problem[160];
   atomic_bool has_left[STRESS_THREADS];
   struct round {
     atomic_uint begun, set,
-        done;         ///< rounds that the first thread has begun, has set in; the second has done
-    atomic_long told; ///< the greatest value that the second was told in this one
+        done;         ///< rounds that the first thread has begun and set in; the second has done
+    atomic_long told; ///< the greatest value that the second has received in this round
   } rounds[STRESS_THREADS / 2];
   worker_state workers[STRESS_THREADS];
 };
@@ -54,14 +54,14 @@ typedef struct scenario {
   void (*begin)(stage *stage);
   /// One step of a thread.
   void (*step)(stage *stage, int thread, worker_state *worker);
-  /// All threads have stopped.
+  /// Called when all threads have stopped.
   void (*end)(stage *stage);
 } scenario;
 
 extern const scenario stress_lifetime_scenarios[], stress_count_scenarios[],
     stress_path_scenarios[];
 
-/// Counts something wrong; the first is kept.
+/// Counts a fault, and keeps the description of the first.
 void stage_fail(stage *stage, const char *problem);
 KVO_INLINE void stage_require(stage *stage, bool holds, const char *problem) {
   if (!holds) stage_fail(stage, problem);
@@ -70,23 +70,23 @@ KVO_INLINE void stage_require(stage *stage, bool holds, const char *problem) {
 /// A number less than `bound`.
 unsigned worker_random(worker_state *worker, unsigned bound);
 ticket *worker_ticket(stage *stage, int thread);
-/// A ticket that one thread after another may use, or several.
+/// Begins a ticket for `owner`, or for any thread if it is -1.
 void ticket_begin(ticket *ticket, stage *stage, int owner);
-/// Which of the stage's threads this is; -1 for none.
+/// The number of the calling thread in the stage; -1 for none.
 int stage_thread(void);
 
-/// Counts the call; wrong if the ticket has ended.
+/// Counts the call. A fault if the ticket has ended.
 void ticket_called(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change);
-/// Wrong if it had ended.
+/// Ends the ticket. A fault if it had ended.
 void ticket_ended(void *context);
 /// Registers the ticket, which must succeed.
 kvo_handle *ticket_register(ticket *ticket, kvo_object *object, const char *key_path,
     kvo_options options);
-/// The same for several keys at once.
+/// Registers the ticket for several keys at once.
 kvo_handle *ticket_register_keys(ticket *ticket, kvo_object *object,
     const char *KVO_NONNULL const *KVO_NONNULL keys, size_t count, kvo_options options);
-/// The same for one that ends with its object.
+/// Registers the ticket without a handle; it ends with its object.
 void ticket_leave(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options);
 
 KVO_ASSUME_NONNULL_END

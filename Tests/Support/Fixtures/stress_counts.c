@@ -1,4 +1,4 @@
-// Scenarios in which it is known how many calls there must be.
+// Scenarios in which the number of calls is known.
 #include "fixture_threads.h"
 #include "fixture_weave.h"
 #include "stress.h"
@@ -16,7 +16,7 @@ static void watch_steadily(stage *stage, int index, kvo_object *object, const ch
   stage->handles[index] = ticket_register(&stage->steady[index], object, key_path, 0);
 }
 
-/// Each of the steady observers was there throughout: it has been told of every set.
+/// Each steady observer was registered throughout, so it was called for every set.
 static void expect_steady(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) {
     if (!stage->handles[i]) continue;
@@ -122,7 +122,7 @@ static void step_paths(stage *stage, int thread, worker_state *worker) {
 
 static void end_paths(stage *stage) {
   for (int i = 0; i < 2; i++) weave_set_next(stage->objects[i], NULL);
-  stage->sets++; // the first of them was told; the rest was detached by then
+  stage->sets++; // the first of them notified; by the second the rest was detached
   end_objects(stage);
 }
 
@@ -147,7 +147,7 @@ static void step_own(stage *stage, int thread, worker_state *worker) {
   kvo_handle_release(handle);
 }
 
-// MARK: Several keys, and pairs by hand
+// MARK: Several keys, and manual pairs
 
 static void expect_own(stage *stage, ticket *ticket, unsigned calls, const char *problem) {
   atomic_fetch_add(&stage->sets, 1);
@@ -185,7 +185,7 @@ static void step_several(stage *stage, int thread, worker_state *worker) {
 
 // MARK: Newcomers
 
-// Two threads and a round: one sets while the other registers. A steady observer is there.
+// Two threads take turns in rounds: one sets while the other registers. There is a steady observer.
 static void begin_newcomers(stage *stage) {
   for (int i = 0; i < STRESS_THREADS / 2; i++) {
     stage->objects[i] = make(gauge_class());
@@ -198,7 +198,7 @@ static void pause_for(unsigned turns) {
   for (volatile unsigned turn = 0; turn < turns; turn++) {}
 }
 
-// Waits for the other thread of the pair; false if it has left.
+// Waits for the other thread of the pair. False if it has left.
 static bool wait_for(stage *stage, int other, atomic_uint *rounds, unsigned round) {
   FIXTURE_WAIT_UNTIL(atomic_load(rounds) == round || atomic_load(&stage->has_left[other]));
   return atomic_load(rounds) == round;
@@ -229,7 +229,7 @@ static void see_value(void *context, kvo_object *object, const char *key_path,
   if (value > atomic_load(&round->told)) atomic_store(&round->told, value);
 }
 
-// What has been registered stays until the set is over.
+// The registration lasts until the set is over.
 static void come_while_set(stage *stage, int pair, worker_state *worker) {
   struct round *round = &stage->rounds[pair];
   unsigned number = atomic_load(&round->done) + 1;
@@ -252,8 +252,7 @@ static void step_newcomers(stage *stage, int thread, worker_state *worker) {
 
 // MARK: First ones
 
-// The same where nobody observes the object yet, or only another key of it: the setter may have
-// begun without a change.
+// Objects without an observer, or only with one of another key. The setter may have begun without a change.
 static void begin_first(stage *stage) {
   for (int i = 0; i < STRESS_THREADS / 2; i++) stage->objects[i] = make(gauge_class());
   watch_steadily(stage, 1, stage->objects[1], "second");

@@ -17,7 +17,7 @@ static void set(stage *stage, kvo_object *object, long value) {
   atomic_fetch_add(&stage->sets, 1);
 }
 
-// MARK: Coming and going
+// MARK: Registering and ending
 
 static void begin_object(stage *stage) { stage->objects[0] = make(gauge_class()); }
 
@@ -38,13 +38,13 @@ static void end_object(stage *stage) {
   kvo_object_release(stage->objects[0]);
 }
 
-// MARK: One handle, ended by several
+// MARK: One handle, ended by several threads
 
 static void replace_handle(stage *stage, int index) {
   pthread_rwlock_wrlock(&stage->locks[index]);
   kvo_handle_release(stage->handles[index]);
   ticket *ticket = &stage->steady[index];
-  // A call may still be in progress: then the end has not been told, and the slot rests.
+  // If a call is still in progress, `ended` has not been called, and the slot stays empty.
   bool is_free = !ticket->stage || atomic_load(&ticket->ended);
   if (is_free) ticket_begin(ticket, stage, -1);
   stage->handles[index] =
@@ -85,8 +85,7 @@ static void close_carried(stage *stage) {
   atomic_fetch_add(&stage->sets, 1);
 }
 
-// The first thread opens changes of one object, which the second closes, and meanwhile sets
-// another.
+// The first thread opens changes of one object and sets another one. The second thread closes them.
 static void step_carrying(stage *stage, int thread, worker_state *worker) {
   kvo_object *object = stage->objects[thread % 2];
   if (thread == 0) {
@@ -177,7 +176,7 @@ static void use(stage *stage, int thread, worker_state *worker, kvo_object *obje
   kvo_object_release(observer);
 }
 
-// A ticket's turn comes again when its object has long died, or been rid of all observers.
+// By the time a ticket is reused, its object has died or lost all observers long ago.
 static void step_deaths(stage *stage, int thread, worker_state *worker) {
   int index = (int)worker_random(worker, STRESS_OBJECTS);
   unsigned fate = worker_random(worker, 24);
@@ -263,7 +262,7 @@ static void step_relinking(stage *stage, int thread, worker_state *worker) {
   }
 }
 
-/// After all that, a path follows what is there, and nothing else.
+/// After all relinking, a path follows the current objects, and nothing else.
 static void expect_right_wiring(stage *stage) {
   kvo_object *const *nodes = stage->objects;
   ticket *ticket = &stage->steady[0];
@@ -287,7 +286,7 @@ static void end_relinking(stage *stage) {
 
 // MARK: Forks
 
-// The child's only thread is this one. What it does with its copy is nobody else's business.
+// The child has only this thread, and its own copy of the objects.
 static bool live_alone(void *context) {
   stage *stage = context;
   kvo_object *mine = make(gauge_class());

@@ -1,5 +1,5 @@
-// Scenarios along key paths of three and four keys, over objects that all threads share. What a
-// thread does itself, right after it has registered or led a link, it must be told of exactly once.
+// Scenarios with key paths of three and four keys, over objects that all threads share. A thread's own set right
+// after it has registered a path, or set a link, must be delivered exactly once.
 #include "fixture_threads.h"
 #include "fixture_weave.h"
 #include "stress.h"
@@ -16,13 +16,13 @@ static void lead(stage *stage, int from) {
   weave_set_next(stage->objects[from], stage->objects[from + 1]);
 }
 
-// Each leads to the one after it.
+// A chain: each object leads to the next.
 static void begin_chain(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) stage->objects[i] = make();
   for (int i = 0; i < STRESS_OBJECTS - 1; i++) lead(stage, i);
 }
 
-// What is led to last is let go of first, and no link leads to what is gone.
+// Unlinks all objects, then releases them, so that no link leads to a dead one.
 static void end_chain(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) {
     weave_set_next(stage->objects[i], NULL);
@@ -49,7 +49,7 @@ static void expect_own(stage *stage, ticket *ticket, unsigned calls, const char 
 
 // MARK: Registered, then set
 
-// Others set the links, to what they lead to already.
+// Others set the links to their current values.
 static void step_registered(stage *stage, int thread, worker_state *worker) {
   if (thread < 2) {
     lead(stage, thread == 0 ? 0 : (int)worker_random(worker, STRESS_OBJECTS - 1));
@@ -65,9 +65,9 @@ static void step_registered(stage *stage, int thread, worker_state *worker) {
   expect_own(stage, ticket, 1, "a path was told after its end");
 }
 
-// MARK: Led, then set
+// MARK: Links set, then a value
 
-// Each thread has a path that stays a while. All lead the links of all.
+// Each thread has a path for a while. All threads set the links of all paths.
 static void step_led(stage *stage, int thread, worker_state *worker) {
   long_path path = any_path(worker);
   ticket *ticket = worker_ticket(stage, thread);
@@ -82,10 +82,10 @@ static void step_led(stage *stage, int thread, worker_state *worker) {
   kvo_handle_release(handle);
 }
 
-// MARK: Led apart and back
+// MARK: Links cut and restored
 
-// One thread leads the first link away and back. Whatever the others have done meanwhile, each path
-// has its links where it leads when all is quiet: a set of the leaf, by any thread, tells it.
+// One thread cuts links and restores them. Whatever the others have done, each path follows its links in the end: a
+// set of the leaf by any thread notifies.
 static void begin_apart(stage *stage) {
   begin_chain(stage);
   for (int i = 0; i < 2; i++) {

@@ -12,7 +12,7 @@
 #include "fixture_stress.h"
 #include "fixture_threads.h"
 
-// The kernel runs this for each system call.
+// A seccomp filter, which the kernel runs for each system call.
 bool system_deny_membarrier(void) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -36,7 +36,7 @@ const void *fixture_first_key(void) { return pthread_getspecific(0); }
 
 // MARK: Counts
 
-/// The runtime's own. Private, but linked into the same program.
+/// The runtime's own counter. Private, but linked into the same program.
 extern uint64_t kvo_serial;
 
 uint64_t fixture_serial(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }

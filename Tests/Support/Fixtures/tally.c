@@ -2,7 +2,7 @@
 
 #include "require.h"
 
-// A key that is interned is a token of itself.
+// An interned key is its own token.
 static void tell(kvo_reads *reads, tally *self, const char *key) {
   const char *token = kvo_key_intern(key);
   if (reads && !kvo_reads_follow(reads, &self->object, token))

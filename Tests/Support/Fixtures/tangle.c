@@ -1,11 +1,11 @@
-// A program is a sequence of steps: a pair or an access begins, one that is open ends, a property is set,
-// or stored into while a change of it is open. What is known of a value is what its observer read when it
-// was last called. It is compared whenever nothing is open.
+// A program is a sequence of steps: begin a pair or an access, end an open one, set a property, or store into it
+// during an open change. An observer knows the value that it read in its last call. This is compared whenever no
+// change is open.
 //
-// Left out is what is told to nobody, however it is observed: what is stored in a change that begins where the
-// observer's path does not lead yet (D7), or inside the setter of a key that is derived from it (D6), and ends
-// where the path leads. So no path is led to an object with such a change, none begins at an object that a path is
-// about to come to, and none begins while `sum` is being set.
+// Programs avoid what notifies no observer at all: stores in a change that begins where the observer's path does not
+// lead yet (D7), or inside the setter of a key derived from it (D6), and that ends where the path leads. So no path
+// moves to an object with such a change, none begins at an object that a path is about to reach, and none begins
+// while `sum` is being set.
 #include "fixture_tangle.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 typedef struct knot {
   kvo_object object;
-  struct knot *KVO_NULLABLE next; // only the first one's
+  struct knot *KVO_NULLABLE next; // only used for the first object
   long value, other;
 } knot;
 
@@ -41,7 +41,7 @@ enum { KNOTS = 3, MOST_OPEN = 6, SIGHTS = 12, DEEPEST = 2 };
 
 static _Thread_local struct {
   uint64_t random;
-  knot *knots[KNOTS], *end; // where the path leads that observers follow
+  knot *knots[KNOTS], *end; // where the observed path leads
   opened open[MOST_OPEN + 2 * DEEPEST + 2];
   int open_count, depth;
   sight sights[SIGHTS];
@@ -198,7 +198,7 @@ static void begin_access(int index, int key) {
   if (frame) add_open(index, key, ACCESS, frame);
 }
 
-// Of pairs of one key the last one opened is the first to end.
+// If several pairs for one key are open, the last opened ends first.
 static int find_to_end(int place) {
   const opened found = tangle.open[place];
   if (found.frame) return place;
@@ -236,7 +236,7 @@ static void set(int index, int key) {
   case NEXT: knot_setNext(knot, draw_next()); break;
   default: knot_setSum(knot, draw(3));
   }
-  // Others may have ended below it meanwhile, and others begun above.
+  // Others below it may have ended, and others above it begun.
   while (place >= tangle.open_count || tangle.open[place].manner != SETTING) place--;
   remove_open(place);
 }

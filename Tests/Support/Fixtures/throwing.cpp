@@ -83,7 +83,7 @@ int thrown_by_death_of_list(account *account, kvo_object *first, int throws, siz
   kvo_value_init(&elements[1], &type, &place);
   kvo_collection *list = kvo_collection_create(KVO_ARRAY, elements, 2, nullptr);
   kvo_value_destroy(&elements[0]);
-  elements[1].type = nullptr; // nothing to end
+  elements[1].type = nullptr; // needs no destruction
   kvo_object_release(first);
   ending.throws = throws;
   int thrown = thrown_by([=] { kvo_object_release(reinterpret_cast<kvo_object *>(list)); });

@@ -6,7 +6,7 @@
 
 static const char binding[] = "behind";
 
-// A key that is interned is a token of itself.
+// An interned key is its own token.
 static void tell_step(kvo_reads *reads, trail *self, const char *key, const void *place) {
   const char *token = kvo_key_intern(key);
   if (!kvo_reads_follow(reads, &self->object, token))

@@ -1,4 +1,4 @@
-// A table of the waits in progress, and a thread that looks at it. There is no lock: a process may fork while a thread
+// A table of the waits in progress, and a thread that checks it. There is no lock: a process may fork while a thread
 // enters a wait, and the child must be able to enter its own.
 #include "fixture_watchdog.h"
 
@@ -44,7 +44,7 @@ static void check(wait *wait, long long patience) {
   if (!file || seconds_now() - since <= patience) return;
   fprintf(stderr, "watchdog: a wait at %s:%d has lasted longer than %lld s (KVO_PATIENCE)\n", file,
       line, patience);
-  signal(SIGABRT, SIG_DFL); // a reporter of crashes would tell of this thread
+  signal(SIGABRT, SIG_DFL); // a crash reporter would show this thread
   abort();
 }
 
@@ -58,7 +58,7 @@ static void *watch(void *unused) {
   }
 }
 
-// Signals are for the threads of the program.
+// Signals are for the program's threads.
 static void start(void) {
   sigset_t all, before;
   pthread_t thread;
@@ -113,7 +113,7 @@ static void abort_child(int signal) {
   abort();
 }
 
-// The threads that tests run on may block the signal.
+// The threads that run tests may block the signal.
 void fixture_limit_child(void) {
   sigset_t alarms;
   sigemptyset(&alarms);

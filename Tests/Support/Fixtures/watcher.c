@@ -31,7 +31,7 @@ void *base_watcher_context(void) {
   return &address;
 }
 
-// Hands on to the root, past the watcher that takes everything.
+// Passes the notification on to the root, skipping the watcher that takes everything.
 static void base_watcher_observe(kvo_object *self, const kvo_method *_cmd, const char *key_path,
     kvo_object *object, const kvo_change *change, void *context) {
   if (context == base_watcher_context()) {

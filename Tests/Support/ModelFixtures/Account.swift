@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// The account of the guide, in a module that knows nothing of who observes it.
+/// The guide's account, in a module without observers.
 open class Account: Tracked {
   @Observed open var balance = 0.0
   @Observed open var interestRate = 0.0
@@ -17,7 +17,7 @@ open class SavingsAccount: Account {
   @Observed open var floor = 0.0
 }
 
-/// A class that nobody can subclass.
+/// A final class.
 public final class SealedAccount: Account {
   @Observed public var seal = "wax"
 }

@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// A company and who works there: objects that lead to objects, and collections of them.
+/// A company and its staff: objects that link to objects, and collections of them.
 open class Worker: Tracked {
   @Observed public var name: String
   @Observed public var age: Int
@@ -37,7 +37,7 @@ public final class Company: Tracked {
   @Observed public var seats: [Worker?] = []
   public weak var guest: Worker?
 
-  /// Ada, who leads it, Bob and Cyd.
+  /// Ada, the head, Bob and Cyd.
   public static func small() -> Company {
     let company = Company()
     let ada = Worker("Ada", age: 36, salary: 3000)

@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// A property whose storage threads share, with a gate before each read and each store: for programs that `inAllOrders` runs.
+/// A property with shared storage, and a gate before each read and each store, for programs that `inAllOrders` runs.
 public final class Gauge: Tracked, @unchecked Sendable {
   private let stored = Locked(0)
 
@@ -15,7 +15,7 @@ public final class Gauge: Tracked, @unchecked Sendable {
     set { withChange(of: \.value) { store(newValue) } }
   }
 
-  /// What there is, without a gate.
+  /// The current value, read without a gate.
   public var last: Int { stored.withLock { $0 } }
 
   private func read() -> Int {

@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// A generic class: its keys have other types in each of its forms.
+/// A generic class, whose keys have different types in each specialisation.
 open class Box<Value>: Tracked {
   @Observed open var value: Value
   @Observed open var label = "box"
@@ -11,12 +11,12 @@ open class Box<Value>: Tracked {
   }
 }
 
-/// A form of a generic class that fixes its type, and adds a key.
+/// A subclass of one specialisation, with a key of its own.
 open class NumberBox: Box<Int> {
   @Observed open var limit = 10
 }
 
-/// A generic class of a generic class.
+/// A generic subclass of a generic class.
 open class PairBox<First, Second>: Box<First> {
   @Observed open var second: Second
 

@@ -1,6 +1,6 @@
 public import KVORuntime
 
-/// A class by the macro which other modules inherit from, with the macro and without it.
+/// A `@KVO` class that other modules subclass, with the macro and without it.
 @KVO open class Instrument: KVOObject {
   open var pitch = 440 { didSet { if pitch < 20 { pitch = 20 } } }
   public internal(set) var played = 0

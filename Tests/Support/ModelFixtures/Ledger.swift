@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// A property of each shape that can be changed in place.
+/// A property of each form that can be changed in place.
 open class Ledger: Tracked, Totalled {
   @Observed open var total = 10
   @Observed open var spare = 20
@@ -13,18 +13,18 @@ open class Ledger: Tracked, Totalled {
   @Observed open var colour = Colour.red
   @Observed open var account: Account?
   @Observed public private(set) var revision = 0
-  /// Has an observer of Swift's own, which takes in-place mutation away from it.
+  /// Has a Swift property observer, which prevents in-place mutation.
   @Observed open var audited = 0 { didSet { audits += 1 } }
   public private(set) var audits = 0
 
-  /// Changes its properties from the inside.
+  /// Changes its properties from inside.
   open func revise() {
     total += 1
     revision += 1
   }
 }
 
-/// What a caller knows who does not know the class.
+/// The part that a caller can use without knowing the class.
 public protocol Totalled: AnyObject {
   var total: Int { get set }
 }

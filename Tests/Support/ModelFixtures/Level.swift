@@ -5,7 +5,7 @@ open class Level: Tracked {
   @Observed open var level = 0.0
 }
 
-/// Overrides with an observer of Swift's own.
+/// Overrides with a Swift property observer.
 open class CountedLevel: Level {
   public private(set) var sets: [Double] = []
   override open var level: Double { didSet { sets.append(level) } }
@@ -17,7 +17,7 @@ open class TwiceCountedLevel: CountedLevel {
   override open var level: Double { willSet { wills += 1 } }
 }
 
-/// A setter that stores something else than it is given.
+/// A setter that stores another value than its argument.
 open class ClampedLevel: Level {
   override open var level: Double {
     get { super.level }
@@ -33,7 +33,7 @@ open class DeafLevel: Level {
   }
 }
 
-/// A getter that answers something else than what is stored.
+/// A getter that returns another value than the stored one.
 open class DoubledLevel: Level {
   override open var level: Double {
     get { super.level * 2 }
@@ -41,7 +41,7 @@ open class DoubledLevel: Level {
   }
 }
 
-/// Clamps itself in its `didSet`, which is one more set.
+/// Clamps itself in its `didSet`, which is a second set.
 open class SelfClampingLevel: Tracked {
   @Observed open var level = 0.0 { didSet { if level > 100 { level = 100 } } }
 }

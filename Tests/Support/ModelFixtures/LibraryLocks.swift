@@ -1,10 +1,10 @@
 import KVORuntime
 import TestSupport
 
-/// The locks of the library's Swift code, as gates of programs that `inAllOrders` runs. A release build has none: there the
-/// gates of the programs themselves remain.
+/// Makes the locks of the library's Swift code gates of programs that `inAllOrders` runs. A release build has none;
+/// only the programs' own gates remain there.
 public enum LibraryLocks {
-  /// Once is enough, before a program runs.
+  /// Called once, before a program runs.
   public static func areGates() { _ = installed }
 
   private static let installed: Void = {

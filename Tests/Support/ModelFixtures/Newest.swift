@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// The newest value that an observer has read, whichever threads it is called on (I5).
+/// The newest value that an observer has read, on whichever threads it is called (I5).
 public final class Newest<Value>: Sendable {
   private let state = Locked((reads: ReadOrder(), value: Value?.none))
 
@@ -9,7 +9,7 @@ public final class Newest<Value>: Sendable {
 
   public var value: Value? { state.withLock { $0.value } }
 
-  /// Reads, and notes what there is.
+  /// Reads and records the current value.
   public func note(_ read: () -> Value) {
     let number = state.withLock { $0.reads.begin() }
     let value = read()

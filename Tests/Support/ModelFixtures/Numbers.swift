@@ -20,7 +20,7 @@ open class ObservedNumbers: Tracked {
   @Observed open var text = ""
 }
 
-/// The same keys as plain stored properties.
+/// Those keys as plain stored properties.
 open class PlainNumbers: Tracked {
   public var flag = false
   public var int8: Int8 = 0

@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// To-many keys of every making, of equal contents. It keeps note of the calls of its accessors.
+/// To-many keys of every kind, with equal contents. It records the calls of its accessors.
 open class Orchard: Tracked {
   @Observed open var observed: [Int] = []
   @Observed open var perhaps: [Int]?
@@ -10,20 +10,20 @@ open class Orchard: Tracked {
   var mixed: Set<Int> = []
   let fixed = [1, 2, 3]
   @Observed open var name = "orchard"
-  /// The other end of key paths.
+  /// The object at the other end of key paths.
   @Observed open var next: Orchard?
 
   @Observed open var pickedSet: Set<Int> = []
   @Observed open var perhapsSet: Set<Int>?
   var plainSet: Set<Int> = []
 
-  /// What the keys that are declared by accessors alone have.
+  /// The elements of the keys declared by accessors alone.
   public final var stock: [Int] = []
   public final var garden: Set<Int> = []
   public final var calls: [String] = []
-  /// Accessors that change something do nothing.
+  /// If set, mutating accessors do nothing.
   public final var isStubborn = false
-  /// Accessors that change something throw.
+  /// If set, mutating accessors throw.
   public final var refusal: Refusal?
 
   public struct Refusal: Error, Equatable {
@@ -79,7 +79,7 @@ open class Orchard: Tracked {
     keys.orderedToMany(
       "tended", count: count, element: element, elements: elements, insert: insert,
       remove: remove, replace: replace)
-    // Half a pair is none.
+    // An incomplete pair, which is ignored.
     keys.orderedToMany("half", count: count, element: element, insert: insert)
     keys.orderedToMany("mixed", count: count, element: element)
     keys.orderedToMany("plain", count: count, element: element, remove: remove)
@@ -126,7 +126,7 @@ open class Orchard: Tracked {
   }
 }
 
-/// The article's primes: a to-many key that nothing stores.
+/// The article's primes: a to-many key without storage.
 public final class Primes: Tracked {
   public var calls: [String] = []
 

@@ -1,6 +1,6 @@
 import KVORuntime
 
-/// Keys of each sort that key-value coding tells apart.
+/// Keys of each kind that key-value coding distinguishes.
 open class Person: Tracked {
   @Observed open var firstName = "Ada"
   @Observed open var lastName: String? = "Lovelace"
@@ -18,7 +18,7 @@ open class Person: Tracked {
   private var pin = 1234
   public let birthYear = 1815
 
-  /// Declared nowhere: key-value coding has no way to it.
+  /// Declared nowhere: key-value coding can't reach it.
   public var fullName: String { "\(firstName) \(lastName ?? "")" }
 }
 

@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// To-many properties of each sort.
+/// To-many properties of each kind.
 open class Shelf: Tracked {
   @Observed open var books: [Book] = []
   @Observed open var numbers: [Int] = []
@@ -9,7 +9,7 @@ open class Shelf: Tracked {
   @Observed open var wishes: [Int]?
   @Observed open var labels: Set<String>?
   @Observed open var count = 0
-  /// Declared as a key, and not `@Observed`.
+  /// Declared as a key, but not `@Observed`.
   public var notes: [String] = []
   public var marks: Set<Int> = []
 

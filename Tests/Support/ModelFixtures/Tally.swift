@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// A key whose storage its author has synchronised: any thread may set and read it.
+/// A key with synchronised storage: any thread may set and read it.
 public final class Tally: Tracked, @unchecked Sendable {
   private let stored = Locked(0)
 

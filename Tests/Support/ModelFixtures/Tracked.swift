@@ -1,7 +1,7 @@
 import KVORuntime
 import TestSupport
 
-/// The root of the fixtures: each instance is counted in the test that made it.
+/// The fixtures' root class: each instance is counted in the test that made it.
 open class Tracked: KVOObject {
   private var life: Life?
 

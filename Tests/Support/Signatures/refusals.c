@@ -1,4 +1,4 @@
-// Types whose layout no encoding can tell, encodings that can't be read, and methods that are none.
+// Types whose layout an encoding can't express, unreadable encodings, and invalid methods.
 #include "SignatureFixtures.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ typedef struct {
   const char *name;
   kvo_signature signature; ///< as a getter; or a whole encoding
   kvo_status status;
-  const char *cause; ///< is part of the message
+  const char *cause; ///< a part of the message
 } refusal;
 
 #define TYPE(name, type, encoding, status, cause) \
@@ -156,7 +156,7 @@ typedef struct {
   size_t capacity;
 } attempt;
 
-// Each refusal names the class, what was added, and the cause.
+// Each refusal names the class, the member, and the cause.
 static void expect_refusal(attempt *attempt, const char *what, const char *name, kvo_status status,
     const kvo_error *error) {
   const char *flaw = NULL;

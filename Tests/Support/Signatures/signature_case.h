@@ -1,4 +1,4 @@
-/// One class of one property: how it is made, and how it is called from outside.
+/// One class with one property: how to make it, and how to call it.
 #ifndef SIGNATURE_CASE_H
 #define SIGNATURE_CASE_H
 
@@ -10,7 +10,7 @@ typedef struct signature_case {
   const description *(*result)(void); ///< NULL: the setter returns void
   size_t instance_size;
   size_t value_offset;
-  size_t result_offset; ///< in the instance: what the setter returns
+  size_t result_offset; ///< in the instance: the setter's result
   kvo_imp getter;
   kvo_imp setter;
   kvo_signature getter_signature;

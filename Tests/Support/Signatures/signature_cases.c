@@ -1,5 +1,5 @@
-// The classes: for each type an instance struct, a getter and a setter as a C user writes them by
-// hand, and the calls that a C user writes.
+// The classes: for each type an instance struct, a getter and a setter, and the calls, all as a C user writes them by
+// hand.
 #include "signature_case.h"
 
 #include <string.h>

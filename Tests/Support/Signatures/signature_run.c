@@ -1,4 +1,4 @@
-// Runs a case: one object, one observer that compares what it is told with what was set.
+// Runs a case: one object, and one observer that compares what it gets with what was set.
 #include "SignatureFixtures.h"
 
 #include "signature_case.h"
@@ -13,7 +13,7 @@ typedef struct {
   _Alignas(16) unsigned char bytes[SAMPLE_SIZE_LIMIT];
 } sample;
 
-// A run in progress. `failure` is empty as long as all is well; the first failure stays.
+// A run in progress. `failure` is empty until the first failure, which stays.
 typedef struct {
   const signature_case *tested;
   char *failure;
@@ -23,8 +23,8 @@ typedef struct {
   const kvo_method *setter;
   unsigned round;
   unsigned calls;
-  sample before; ///< what the property was
-  sample after;  ///< what it is set to
+  sample before; ///< the old value
+  sample after;  ///< the new value
 } run;
 
 __attribute__((format(printf, 2, 3))) static void fail(run *run, const char *format, ...) {
@@ -41,7 +41,7 @@ static void expect_same(run *run, const void *got, const void *expected, const c
   if (!sample_same(run->tested->value(), got, expected)) fail(run, "%s is another value", what);
 }
 
-// A nil string or object comes as nil.
+// A nil string or object is delivered as nil.
 static void expect_value(run *run, const kvo_value *value, const void *expected, const char *what) {
   static void *const nil = NULL;
   if (!value) {
@@ -134,7 +134,7 @@ static void compare_reads(run *run) {
   kvo_value_destroy(&value);
 }
 
-// A string set by key lives as long as the value that it is set from, and these setters don't copy.
+// A string set by key lives as long as the value that it is set from, because these setters don't copy.
 static bool may_set_by_key(const description *description) {
   for (size_t i = 0; i < description->leaf_count; i++)
     if (description->leaves[i].kind == LEAF_STRING) return false;

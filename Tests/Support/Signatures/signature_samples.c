@@ -30,7 +30,7 @@ NAMED_SCALARS(DESCRIBE_NAMED_SCALAR)
 
 // MARK: Values
 
-// The same numbers in each run of a program: what fails, fails again.
+// A fixed random sequence, so that failures repeat.
 static uint64_t random_bits(void) {
   static uint64_t state = 0x2545F4914F6CDD1Du;
   state ^= state << 13;
@@ -109,7 +109,7 @@ static bool same_string(const void *a, const void *b) {
   return left && right ? !strcmp(left, right) : left == right;
 }
 
-// x86 keeps ten bytes of a number in sixteen.
+// x86 stores ten bytes of a number in sixteen.
 static size_t significant_size(const leaf *leaf) {
   return leaf->kind == LEAF_LONG_DOUBLE && LDBL_MANT_DIG == 64 ? 10 : leaf->size;
 }

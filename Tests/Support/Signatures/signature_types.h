@@ -1,12 +1,12 @@
-/// The types of the cases: structs by their members, listed once. From each list come the struct
-/// itself and a description of its members, by which values are filled in and compared without
-/// the runtime under test, and without looking at padding.
+/// The types of the cases: structs, each with its members listed once. The list generates the struct and a
+/// description of its members. The description is used to fill in and compare values, independently of the runtime
+/// and ignoring padding.
 #ifndef SIGNATURE_TYPES_H
 #define SIGNATURE_TYPES_H
 
 #include "CKVORuntime.h"
 
-/// What a member is filled with, and how it is compared.
+/// How a member is filled in and compared.
 typedef enum leaf_kind {
   LEAF_BITS, ///< integers and pointers: any bits
   LEAF_BOOL,
@@ -34,9 +34,9 @@ struct description {
   const leaf *leaves;
 };
 
-/// Fills in a value, padding included: extreme ones by the number of the round, else random ones.
+/// Fills in a value, padding included: an extreme one chosen by the round's number, or a random one.
 void sample_fill(const description *description, void *value, unsigned round);
-/// Whether all members have the same bits, strings the same text.
+/// Whether all members have equal bits, and strings equal text.
 bool sample_same(const description *description, const void *a, const void *b);
 
 #define LEAF_KIND(type)              \
@@ -121,7 +121,7 @@ bool sample_same(const description *description, const void *a, const void *b);
 
 // clang-format off
 
-/// T(tag, encoding), members before those they are members of.
+/// T(tag, encoding), nested structs before their users.
 #define MIXED_STRUCTS(T)                                                                         \
   T(c, "{c=c}") T(cc, "{cc=cc}") T(ccc, "{ccc=ccC}") T(B, "{B=B}") T(s, "{s=s}")                 \
   T(sc, "{sc=sc}") T(csc, "{csc=csc}") T(i, "{i=i}") T(ic, "{ic=ic}") T(ci, "{ci=ci}")           \
@@ -141,7 +141,7 @@ bool sample_same(const description *description, const void *a, const void *b);
   T(doubles9, "{doubles9=[9d]}") T(mixed72, "{mixed72=i[2q][3f][3s][1{ddd=ddd}]}")               \
   T(doubles32, "{doubles32=[32d]}") T(mixed256, "{mixed256=[15d][16i][57c][3f]}")
 
-/// T(size, encoding): structs of so many bytes, with nothing to align them.
+/// T(size, encoding): structs of that many bytes, with alignment 1.
 #define BYTES(T, n) T(n, "{bytes=[" #n "C]}")
 #define BYTE_STRUCTS(T)                                                                      \
   BYTES(T, 1) BYTES(T, 2) BYTES(T, 3) BYTES(T, 4) BYTES(T, 5) BYTES(T, 6) BYTES(T, 7)        \
@@ -154,7 +154,7 @@ bool sample_same(const description *description, const void *a, const void *b);
   BYTES(T, 160) BYTES(T, 192) BYTES(T, 200) BYTES(T, 224) BYTES(T, 254) BYTES(T, 255)        \
   BYTES(T, 256)
 
-/// T(id, type): what `KVO_TYPE` knows.
+/// T(id, type): the types that `KVO_TYPE` knows.
 #define SCALARS(T)                                                                            \
   T(boolean, bool) T(char, char) T(signed_char, signed char) T(unsigned_char, unsigned char)  \
   T(short, short) T(unsigned_short, unsigned short) T(int, int) T(unsigned, unsigned)         \
@@ -163,14 +163,14 @@ bool sample_same(const description *description, const void *a, const void *b);
   T(long_double, long double) T(pointer, void *) T(int_pointer, int *)                        \
   T(function_pointer, sample_function) T(weekday, sample_weekday_enum) T(text, const char *)
 
-/// T(id, type, encoding): other spellings, and what has to be named.
+/// T(id, type, encoding): other spellings, and types that need an explicit encoding.
 #define NAMED_SCALARS(T)                                                                   \
   T(encoded_long, long, "l") T(encoded_unsigned_long, unsigned long, "L")                  \
   T(constant_text, const char *, "r*") T(deep_pointer, int **, "^^i")                      \
   T(struct_pointer, void *, "^{list=^{list}(value=id)[2b3]}") T(object, kvo_object *, "@") \
   T(class_object, kvo_object *, "@\"Account\"")
 
-/// T(value, its encoding, result, its encoding): setters that return something.
+/// T(value, its encoding, result, its encoding): setters that return a value.
 #define RETURNING_SETTERS(T)                                                                     \
   T(double, "d", boolean, "B") T(double, "d", signed_char, "c")                                  \
   T(double, "d", unsigned_char, "C") T(short, "s", short, "s")                                   \
@@ -188,7 +188,7 @@ bool sample_same(const description *description, const void *a, const void *b);
 typedef enum sample_weekday { SAMPLE_MONDAY, SAMPLE_SUNDAY = 6 } sample_weekday_enum;
 typedef int (*sample_function)(double);
 
-// MARK: The types themselves: sample_<id>, described by describe_<id>().
+// MARK: The types: sample_<id>, described by describe_<id>().
 
 #define DECLARE_MEMBER(type, name, dimensions, elements) type name dimensions;
 #define DECLARE_STRUCT_MEMBER(tag, name, dimensions, elements) sample_##tag name dimensions;

@@ -1,7 +1,7 @@
 internal import TestSupport
 package import Testing
 
-/// Stops the process at a test that leaves alive anything that it made and that carries a `Life`.
+/// Stops the process at a test that leaks any object it made that has a `Life`.
 package struct LeakFree: SuiteTrait, TestTrait, TestScoping {
   package let isRecursive = true
 
@@ -17,8 +17,8 @@ package struct LeakFree: SuiteTrait, TestTrait, TestScoping {
       throw error
     }
     lifetimes.end()
-    // The thread of another test holds, as long as it looks at them, the observed objects of a class that gets a key.
-    // A leak is not decided by a time: the watchdog ends the process and names what is left alive.
+    // The thread of another test retains the observed objects of a class while it visits them, when the class gets a
+    // key. So no time limit decides about a leak: the watchdog ends the process and names what is left alive.
     await lifetimes.allEnded(place: test.sourceLocation.fileID, line: test.sourceLocation.line)
   }
 }

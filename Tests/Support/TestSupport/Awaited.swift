@@ -1,6 +1,6 @@
 import CFixtures
 
-/// A value that threads and tasks share, and that tasks wait for: a change resumes those whose condition it meets.
+/// A value shared by threads and tasks, for which tasks wait: a change resumes those whose condition it meets.
 package final class Awaited<Value>: Sendable {
   private struct State {
     var value: Value
@@ -25,7 +25,7 @@ package final class Awaited<Value>: Sendable {
     return result
   }
 
-  /// Waits until the condition, which depends on the value alone, holds.
+  /// Waits until the condition holds, which may depend only on the value.
   package func wait(
     file: StaticString = #fileID, line: Int32 = #line,
     isolation: isolated (any Actor)? = #isolation, until condition: @escaping (Value) -> Bool
@@ -44,7 +44,7 @@ package final class Awaited<Value>: Sendable {
 }
 
 extension Awaited where Value: Equatable {
-  /// Waits until the value is this one.
+  /// Waits until the value equals this one.
   package func wait(
     for value: Value, file: StaticString = #fileID, line: Int32 = #line,
     isolation: isolated (any Actor)? = #isolation

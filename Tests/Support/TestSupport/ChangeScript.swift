@@ -1,8 +1,8 @@
-/// What pairs by hand and sets tell, step by step, and in what order.
+/// The expected notifications of manual pairs and sets, step by step, in order.
 ///
-/// The steps are such as `wA`: will, did, set by the setter, or `f`, store into the field past it; of
-/// key A or B. Each set or store adds 1 to what was 0 at first. A line is `prior A` with the old
-/// value or `A` with the old and the new one, for an observer that asks for all of it.
+/// A step such as `wA` is will, did, set by the setter, or `f`, store into the field; of key A or B. Each set or
+/// store adds 1, starting from 0. A line is `prior A` with the old value, or `A` with the old and the new one, for an
+/// observer that asks for all of it.
 package struct ChangeScript: Sendable, CustomStringConvertible {
   package let steps: String
   package let lines: [String]
@@ -31,7 +31,7 @@ package struct ChangeScript: Sendable, CustomStringConvertible {
       "wA wA wA fA dA dA dA", "prior A 0", "prior A 0", "prior A 0", "A 0 1", "A 0 1", "A 0 1"),
     ChangeScript(
       "wA wB wA fA dB dA dA", "prior A 0", "prior B 0", "prior A 0", "B 0 0", "A 0 1", "A 0 1"),
-    // A set inside a pair by hand is a change of its own.
+    // A set inside a manual pair is a change of its own.
     ChangeScript("wA sA dA", "prior A 0", "prior A 0", "A 0 1", "A 0 1"),
     ChangeScript("wA sA sA dA", "prior A 0", "prior A 0", "A 0 1", "prior A 1", "A 1 2", "A 0 2"),
     ChangeScript("wA sB dA", "prior A 0", "prior B 0", "B 0 1", "A 0 0"),

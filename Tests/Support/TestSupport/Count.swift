@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that threads may raise at once.
+/// A number that threads may increment at once.
 package final class Count: Sendable {
   private let count = Atomic<Int>(0)
   package var value: Int { count.load(ordering: .sequentiallyConsistent) }

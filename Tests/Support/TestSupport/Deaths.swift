@@ -1,7 +1,7 @@
 import CFixtures
 import CKVORuntime
 
-/// Counts the deaths of C objects, in memory that stays where it is.
+/// Counts the deaths of C objects, in memory with a fixed address.
 package final class Deaths {
   package let counter = UnsafeMutablePointer<fixture_deaths>.allocate(capacity: 1)
   package var count: Int { Int(fixture_deaths_count(counter)) }
@@ -13,7 +13,7 @@ package final class Deaths {
 
   deinit { counter.deallocate() }
 
-  /// A tracked object whose death is counted. The reference is the caller's.
+  /// A tracked object whose death is counted, with one reference owned by the caller.
   package func make(mark: Int32 = 0) -> UnsafeMutablePointer<tracked> {
     guard let object = kvo_object_create(tracked_class()) else {
       preconditionFailure("no instance")

@@ -1,32 +1,31 @@
-/// The interface that a program is written for. What only one of them has, the other's programs
-/// leave out.
+/// The interface for which a program is written. It does not use what only the other interface has.
 package enum GraphDialect: Sendable { case c, swift }
 
-/// The class of graph nodes as data: which keys it has, of what kind, and what affects them. The C
-/// class `graph_node` and the Swift class `GraphNode` are the same in code.
+/// The class of graph nodes as data: its keys, their kinds and dependencies. The C class `graph_node` and the Swift
+/// class `GraphNode` implement it.
 package enum GraphClass {
   package typealias Key = Int
 
-  /// What a value of a key is. A nil link is `GraphValue.nil`, and so is a list that was never set.
+  /// The kind of a key's value. A nil link is `GraphValue.nil`, and so is a list that was never set.
   package enum Kind: Sendable { case number, link, list, set }
 
   package final class KeyDescription: Sendable {
     package let name: String
     package let kind: Kind
-    /// Off: the setter tells nobody.
+    /// If false, the setter does not notify.
     package let isAutomatic: Bool
-    /// The setter opens and closes a pair by hand, if the value is another one.
+    /// The setter has a manual pair, if the value differs.
     package let bracketsByHand: Bool
     /// A to-many key that is read and mutated through accessor methods.
     package let hasAccessors: Bool
-    /// A weak link in a plain stored property: set by its name it is told, else it is not.
+    /// A weak link in a plain stored property. It notifies if set by its key, otherwise not.
     package let isWeak: Bool
-    /// Of a derived key: what it depends on, and what its getter reads. A number is the sum of what
-    /// is read (nil counts 0), a link the first that is not nil.
+    /// For a derived key: its dependencies, and what its getter reads. A number is the sum of the reads (nil counts
+    /// as 0); a link is the first that is not nil.
     package let affecting: [GraphPath]
     package let terms: [GraphPath]
     package let isDerived: Bool
-    /// Of a derived key that depends on whatever its getter reads.
+    /// For a derived key that depends on whatever its getter reads.
     package let tracking: Tracking?
 
     fileprivate init(
@@ -47,22 +46,22 @@ package enum GraphClass {
     }
 
     package var isToMany: Bool { kind == .list || kind == .set }
-    /// Whether a getter that reads it is seen to.
+    /// Whether a tracked getter's read of it is recorded.
     package var isSeen: Bool { !isWeak && !bracketsByHand }
     /// Whether the Swift class declares it: on a key path it is followed as a key of its own.
     package var isDeclared: Bool { !isKeyPath && (isDerived || !isSeen) }
-    /// A key path of Swift, which only tokens can be given.
+    /// A Swift key path, which only tokens can observe.
     package var isKeyPath: Bool { name.hasPrefix("\\") }
   }
 
-  /// How the value of a tracked key comes about.
+  /// How the value of a tracked key is computed.
   package enum Tracking: Sendable {
     /// The value is the sum of the terms.
     case computed
-    /// The value is the first term if this key is not 0, else the second.
+    /// The value is the first term if this key is not 0, otherwise the second.
     case choice(of: String)
-    /// The value is what the only term leads to. Observers stand where they were registered among
-    /// those of whatever changes, or else come after them.
+    /// The value is at the end of the only term. With `path`, observers are ordered by registration among those of
+    /// the changed key; with `computedPath` they come after them.
     case path
     case computedPath
   }
@@ -75,7 +74,7 @@ package enum GraphClass {
     "\\next?.friend?.extra", "\\other?.reach", "\\items.count", "\\heir?.value",
   ]
 
-  /// How many keys a program of the dialect may change: the key paths of Swift are not among them.
+  /// The number of keys that a program of the dialect may change, which excludes Swift key paths.
   package static func count(_ dialect: GraphDialect) -> Int {
     dialect == .c ? keysOfC.count : keysOfC.count + keysOfSwift.count
   }
@@ -98,7 +97,7 @@ package enum GraphClass {
     // Depend on each other; their getters do not.
     derived("ringA", "ringB", "value", reads: "value", "extra"),
     derived("ringB", "ringA", "extra", reads: "value", "extra"),
-    // Depends on itself where links make a circle.
+    // Depends on itself where links form a cycle.
     derived("circle", "value", "next.circle", reads: "value", "next.value"),
     derived("grand", "nextTotal", "total"),
     derived("sum", "items.@sum.value"),
@@ -113,7 +112,7 @@ package enum GraphClass {
     tracked("reach", .computed, "items.@sum.value", "next.value"),
   ]
 
-  /// In the order in which the class `GraphNode` comes to know them.
+  /// In the order in which the class `GraphNode` first meets them.
   private static let keyPaths: [KeyDescription] = [
     tracked("\\choice", .choice(of: "value"), "next.extra", "other.extra"),
     tracked("\\crowd", .computed, "tags.@sum.total", "wares.@sum.extra"),
@@ -129,15 +128,14 @@ package enum GraphClass {
     tracked("\\heir?.value", .computedPath, "heir.value"),
   ]
 
-  /// The place of each key among the keys in alphabetical order. Key paths come first, in the order
-  /// in which they came to be known.
+  /// Each key's position in alphabetical order. Key paths come first, in the order in which they were first met.
   package static let ranks = keys.indices.map { key in
     keys[key].isKeyPath
       ? key - names.count
       : names.count { $0.utf8.lexicographicallyPrecedes(names[key].utf8) }
   }
 
-  /// The keys of stored links and collections, which keep objects alive, and of those that do not.
+  /// The keys of stored links and collections that retain objects, and of those that do not.
   package static let strong = stored.filter { !keys[$0].isWeak }
   package static let weak = stored.filter { keys[$0].isWeak }
   private static let stored = keys.indices.filter {
@@ -169,12 +167,12 @@ package enum GraphClass {
   }
 }
 
-/// A key path of graph nodes, in its components.
+/// A key path over graph nodes, as components.
 package final class GraphPath: Sendable, Equatable {
   package enum Component: Sendable, Equatable {
     case key(GraphClass.Key)
     case aggregate(Aggregate)
-    /// No key of the class.
+    /// Not a key of the class.
     case unknown
   }
 
@@ -194,7 +192,7 @@ package final class GraphPath: Sendable, Equatable {
     components = Self.components(of: text)
   }
 
-  /// A key path of Swift is one key, whatever is in it.
+  /// A Swift key path is one key, whatever it contains.
   private static func components(of text: String) -> [Component] {
     if let key = GraphClass.key(text) { return [.key(key)] }
     return text.split(separator: ".").map { part in

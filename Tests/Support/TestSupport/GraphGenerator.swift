@@ -1,5 +1,5 @@
-/// Makes random programs on graphs: links and lists that are changed in every way while many kinds
-/// of path are observed, with observers that set, register, remove and drop in their calls.
+/// Generates random programs on graphs. They change links and lists in every way while paths of many kinds are
+/// observed, by observers that set, register, remove and drop in their calls.
 package struct GraphGenerator {
   private let dialect: GraphDialect
   private var random: Random
@@ -7,9 +7,9 @@ package struct GraphGenerator {
   private var callbacks = 0
   /// The slot and key that each callback observes first.
   private var observed: [(slot: Int, key: GraphClass.Key)] = []
-  /// What the observer that reacts observes itself.
+  /// The path that the reacting observer observes.
   private var own: (slot: Int, key: GraphClass.Key)?
-  /// Slots and keys of which a will was written and no did yet.
+  /// Slots and keys whose will has been written, but not their did.
   private var opened: [(slot: Int, key: GraphClass.Key)] = []
 
   package init(seed: UInt64, _ dialect: GraphDialect = .c) {
@@ -17,7 +17,7 @@ package struct GraphGenerator {
     random = Random(seed: seed)
   }
 
-  /// Numbers are small and few, so that equal ones meet.
+  /// Few small numbers, so that equal ones occur often.
   private static let numbers = 3
   private static let mostCallbacks = 10, mostOpened = 3
 
@@ -44,7 +44,7 @@ package struct GraphGenerator {
       "items.@sum.reach", "tags.@max.friend.value", "friend.items",
     ].map(GraphPath.init)
 
-  /// What tokens may be given besides.
+  /// Key paths that only tokens can observe.
   private static let keyPaths = GraphClass.keys.filter(\.isKeyPath).map { GraphPath($0.name) }
 
   private static let set = keys(
@@ -80,7 +80,7 @@ package struct GraphGenerator {
     }
   }
 
-  // MARK: What the program alone does
+  // MARK: Operations of the program alone
 
   private mutating func register() {
     operations.append(callbacks < Self.mostCallbacks ? observation() : action())
@@ -136,7 +136,7 @@ package struct GraphGenerator {
     operations.append(.did(pair.slot, pair.key))
   }
 
-  // MARK: What observers do as well
+  // MARK: Operations of observers as well
 
   private mutating func action() -> GraphProgram.Operation {
     switch random.next(100) {
@@ -151,8 +151,8 @@ package struct GraphGenerator {
     }
   }
 
-  /// A slot and one of those keys. What an observer does to the key that it observes is the hard
-  /// part: its change is under way.
+  /// A slot and one of those keys. The hard case is an observer that changes the key it observes, during that key's
+  /// change.
   private mutating func target(_ keys: [GraphClass.Key]) -> (slot: Int, key: GraphClass.Key) {
     if let own, keys.contains(own.key), random.next(2) == 0 { return own }
     return (slot(), any(keys))
@@ -172,8 +172,8 @@ package struct GraphGenerator {
     return .mutate(slot, key, mutation, route == .accessor && !hasAccessor ? .proxy : route)
   }
 
-  /// In C the accessor that replaces a set, called directly, is a setter, and `wares` has none. In
-  /// Swift a typed handle does everything.
+  /// In C the accessor that replaces a set is a setter if it is called directly, and `wares` has none. A Swift handle
+  /// supports every mutation.
   private func hasAccessor(_ key: GraphClass.Key, _ mutation: Mutation) -> Bool {
     dialect == .swift || GraphClass.keys[key].hasAccessors && mutation.form != .assign
   }
@@ -214,7 +214,7 @@ package struct GraphGenerator {
     any(dialect == .c ? Self.paths : Self.pathsOfSwift)
   }
 
-  /// The first are meant more often, so that what is changed is often observed.
+  /// The first slots are chosen more often, so that changes often hit observed objects.
   private mutating func slot() -> Int {
     min(random.next(GraphProgram.slots), random.next(GraphProgram.slots))
   }

@@ -1,9 +1,8 @@
-/// What observers were told, in the order in which they were. Kept as numbers, since millions are
-/// compared; read as text.
+/// The notifications of observers, in order. Stored as numbers, because millions are compared, and read as text.
 package struct GraphLog: Sendable {
   /// One call of an observer.
   package struct Call: Sendable {
-    /// A callback's number, or -1 - the number of the observer object.
+    /// A callback's number, or -1 minus the number of the observer object.
     package var caller: Int
     package var context = 0
     package var root: Int
@@ -23,7 +22,7 @@ package struct GraphLog: Sendable {
     }
   }
 
-  /// What a call of the interface answered, if it is not that all is well.
+  /// The result of a call of the interface, if it is not a success.
   package enum Refusal: Int, Sendable {
     case undefinedKey = 1
     case invalidKeyPath, notRegistered, outOfBounds, other
@@ -32,9 +31,9 @@ package struct GraphLog: Sendable {
   private static let callMark = -1, refusalMark = -2, trouble = -3
 
   package private(set) var words: [Int] = []
-  /// How many calls there were.
+  /// The number of calls.
   package private(set) var calls = 0
-  /// Observer objects' paths and what has no number, by number.
+  /// The texts of observer objects' paths and of unnumbered things, by number.
   private var texts: [String] = []
 
   package init() {}
@@ -59,7 +58,7 @@ package struct GraphLog: Sendable {
     words.append(refusal.rawValue)
   }
 
-  /// Something that the rules forbid.
+  /// A violation of the rules.
   package mutating func addTrouble(_ text: String) {
     words.append(Self.trouble)
     words.append(number(of: text))
@@ -98,7 +97,7 @@ package struct GraphLog: Sendable {
 
   // MARK: As text
 
-  /// The lines from a place in `words` on.
+  /// The lines from an index in `words` on.
   package func lines(from start: Int = 0, callbacks: [String], objects: [String]) -> [String] {
     var reader = Reader(
       words: words, at: start, texts: texts, callbacks: callbacks, objects: objects)

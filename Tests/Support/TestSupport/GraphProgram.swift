@@ -1,12 +1,12 @@
-/// What is done to a graph, as data that can be written down, shortened and run again. Objects are
-/// slots, shown as letters: a slot always has an object, and may get another one.
+/// Operations on a graph, as data that can be written down, shortened and run again. Objects are in slots, shown as
+/// letters. A slot always has an object, which may be replaced.
 package struct GraphProgram: Sendable {
   package static let slots = 4
 
   package indirect enum Operation: Sendable, Equatable {
     case set(Int, GraphClass.Key, GraphValue, SetRoute)
     case mutate(Int, GraphClass.Key, Mutation, MutationRoute)
-    /// A change by hand opens. Its did mentions the same mutation.
+    /// Opens a manual change. Its did has the same mutation.
     case will(Int, GraphClass.Key, Mutation?)
     case did(Int, GraphClass.Key)
     case observe(Int, GraphPath, GraphOptions, as: Int)
@@ -14,9 +14,9 @@ package struct GraphProgram: Sendable {
     case add(Int, to: Int, GraphPath, GraphOptions, context: Int)
     case remove(Int, from: Int, GraphPath, context: Int?)
     case removeAll(Int)
-    /// The slot gives up its object and gets a new one.
+    /// Replaces the slot's object by a new one.
     case renew(Int)
-    /// Has a callback (or an observer object, -1 - its slot) do something in its n-th call.
+    /// Makes a callback (or an observer object, -1 minus its slot) perform an operation in its n-th call.
     case when(Int, call: Int, Operation)
   }
 
@@ -24,7 +24,7 @@ package struct GraphProgram: Sendable {
   /// The names of callbacks.
   package var callbacks: [String]
 
-  /// At the end all registrations are removed, and then all objects let go; else the objects alone.
+  /// At the end all registrations are removed and then all objects released; otherwise only the objects are.
   package var endsByRemoval: Bool
   package var dialect: GraphDialect
 
@@ -39,25 +39,25 @@ package struct GraphProgram: Sendable {
   }
 }
 
-/// Runs a program on a system. What it does beyond the operations depends only on them and on whom
-/// the system called, so that systems which behave alike run alike.
+/// Runs a program on a system. Reactions depend only on the operations and on the observers called, so systems that
+/// behave alike run alike.
 package final class GraphInterpreter {
   private let system: GraphSystem
-  /// Leaves out what is misuse: a did without a will, the death of an object with an open pair.
+  /// Skips misuse: a did without a will, and the death of an object with an open pair.
   private let isCautious: Bool
   private let dialect: GraphDialect
   private var slots: [Int] = []
   private var made = 0
-  /// The letters of all objects that there ever were.
+  /// The letters of all objects so far.
   package private(set) var names: [String] = []
   private var pairs: [(object: Int, key: GraphClass.Key, mutation: Mutation?)] = []
   private var calls: [Int: Int] = [:]
-  /// Registrations that are being made, with what can't be ended before they are.
+  /// Registrations being made without a token yet, and whether to end them once there is one.
   private var beginning: [Int: Bool] = [:]
   /// Lists that are being changed through a handle.
   private var handled: [(object: Int, key: GraphClass.Key)] = []
   private var reactions: [(caller: Int, call: Int, operation: GraphProgram.Operation)] = []
-  /// How many operations were run, reactions included.
+  /// The number of operations run, reactions included.
   package private(set) var steps = 0
 
   package init(_ system: GraphSystem, isCautious: Bool, dialect: GraphDialect = .c) {
@@ -85,7 +85,7 @@ package final class GraphInterpreter {
     for object in held { system.release(object) }
   }
 
-  /// Closes what is open and lets go of everything; first ends all registrations, or not.
+  /// Closes open changes and releases everything, after ending all registrations if `byRemoval`.
   package func end(byRemoval: Bool) {
     while let pair = pairs.last { did(pair.object, pair.key) }
     system.reaction = { _ in }
@@ -131,8 +131,8 @@ package final class GraphInterpreter {
     }
   }
 
-  /// A handle has checked its indexes when it has told of the change: an observer that took elements
-  /// away by then would stop the program.
+  /// A handle checks its indexes before it notifies of the change. If an observer then removed elements, the program
+  /// would stop.
   private func isHandled(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) -> Bool {
     if let mutation, mutation.form != .remove { return false }
     return handled.contains { $0 == (object, key) }
@@ -187,7 +187,7 @@ package final class GraphInterpreter {
     system.release(old)
   }
 
-  /// An observer object reacts as the slot that it is in now; one that has left its slot does not.
+  /// An observer object reacts as the slot that it is in. One that has left its slot does not react.
   private func react(_ caller: Int) {
     var caller = caller
     if caller < 0 {
@@ -201,7 +201,7 @@ package final class GraphInterpreter {
   }
 }
 
-/// What a program wrote on a system: where each operation's part of the log begins, and all names.
+/// A program's log on a system: where each operation's part begins, and all names.
 package struct GraphRun {
   package var log: GraphLog
   package var starts: [Int]

@@ -1,30 +1,30 @@
 import CFixtures
 import Glibc
 
-/// Random programs run on the model and on another system, which must write the same log. The
-/// environment says from which seed and for how many operations:
+/// Random programs run on the model and on another system, which must write the same log. Environment variables give
+/// the first seed and the number of operations:
 ///
-/// * `KVO_STEPS`: how many operations, reactions of observers included.
-/// * `KVO_EFFORT`: by what the usual number of operations is multiplied.
-/// * `KVO_SEED`: the first program's seed. What differs is printed with its program's seed, and
-///   shortened: run that alone with `KVO_SEED=… KVO_STEPS=1`.
-/// * `KVO_TRACE=1`: writes each program's seed to stderr before it runs, for what crashes.
+/// * `KVO_STEPS`: the number of operations, reactions of observers included.
+/// * `KVO_EFFORT`: a factor for the usual number of operations.
+/// * `KVO_SEED`: the first program's seed. A difference is printed with its program's seed and shortened. Run that
+///   program alone with `KVO_SEED=… KVO_STEPS=1`.
+/// * `KVO_TRACE=1`: writes each program's seed to stderr before it runs, for crashes.
 package enum GraphProof {
-  /// The seeds are dealt out to so many tests, which run beside each other.
+  /// The seeds are divided among this many tests, which run in parallel.
   package static let shares = 4
 
-  /// How far programs went, and where the system and the model part, if they do: the program,
-  /// shortened, with what both tell.
+  /// How far programs went, and the first difference between the system and the model: the shortened program, with
+  /// both logs.
   package struct Result {
     package var steps: Int
     package var calls: Int
     package var difference: String?
 
-    /// Whether observers were called often enough for the comparison to tell anything.
+    /// Whether observers were called often enough for the comparison to be meaningful.
     package var tellsMuch: Bool { steps < 400 || calls > steps / 4 }
   }
 
-  /// Runs the programs of one share, until they have had their part of the operations or one differs.
+  /// Runs the programs of one share, until its part of the operations is done or one differs.
   package static func run(
     share: Int, steps usual: UInt64, length: (_ seed: UInt64) -> Int,
     _ dialect: GraphDialect = .c, _ make: @escaping () -> GraphSystem
@@ -75,7 +75,7 @@ package enum GraphProof {
     return shown(short, make)
   }
 
-  /// A program as the text of a scenario, with what both say where they part.
+  /// A program as a scenario's text, with both logs from the first difference.
   private static func shown(_ program: GraphProgram, _ make: @escaping () -> GraphSystem) -> String
   {
     let model = ObservationModel(program.dialect)

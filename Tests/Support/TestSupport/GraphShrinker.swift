@@ -1,5 +1,5 @@
-/// Shortens a program that fails, by leaving out what it fails without: halves first, then ever
-/// smaller parts, then single operations, until none can go. At last options are taken away.
+/// Shortens a failing program by removing parts without which it still fails: halves first, then ever smaller parts,
+/// then single operations, until none can go. Finally options are removed.
 package struct GraphShrinker {
   private let fails: (GraphProgram) -> Bool
   private var program: GraphProgram
@@ -22,7 +22,7 @@ package struct GraphShrinker {
     for index in program.operations.indices { simplify(index) }
   }
 
-  /// Tries to do without each part of that size. Whether one could go.
+  /// Tries to remove each part of that size. Returns whether one could go.
   private mutating func leaveOut(_ size: Int) -> Bool {
     var shortened = false
     var end = program.operations.count

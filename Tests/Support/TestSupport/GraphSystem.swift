@@ -1,8 +1,8 @@
-/// A graph of nodes that are changed and observed: the runtime, or the model of it. Objects and
-/// callbacks are numbers, given out by whoever drives the system; keys are those of `GraphClass`.
+/// A graph of nodes that are changed and observed: the runtime, or its model. The caller numbers objects and
+/// callbacks; keys are those of `GraphClass`.
 package protocol GraphSystem: AnyObject {
   var log: GraphLog { get set }
-  /// Called after each call of an observer is written down, with `GraphLog.Call.caller`.
+  /// Called after each call of an observer is recorded, with `GraphLog.Call.caller`.
   var reaction: (Int) -> Void { get set }
 
   /// Makes an object with one reference.
@@ -20,21 +20,21 @@ package protocol GraphSystem: AnyObject {
   func invalidate(_ callback: Int)
   func add(
     _ observer: Int, to object: Int, _ path: GraphPath, _ options: GraphOptions, context: Int)
-  /// Without a context, the most recent.
+  /// Without a context, removes the most recent registration.
   func remove(_ observer: Int, from object: Int, _ path: GraphPath, context: Int?)
   func removeAll(from object: Int)
 
-  /// Ends all registrations with all objects. Says in the log which object still looks observed.
+  /// Ends all registrations of all objects. Logs each object that still counts as observed.
   func removeEverything()
-  /// Empties all objects, so that none holds another, and says in the log what has not died or has
-  /// not ended.
+  /// Empties all objects, so that none retains another. Logs the objects that have not died and the registrations
+  /// that have not ended.
   func end()
 }
 
 package enum SetRoute: String, Sendable, CaseIterable {
   case setter = "set"
   case key
-  /// Past the setter.
+  /// Directly, without the setter.
   case store
 }
 
@@ -44,11 +44,11 @@ package enum MutationRoute: String, Sendable, CaseIterable {
   case hand
 }
 
-/// How Swift registers a callback: chosen by its number, so that all forms come.
+/// How Swift registers a callback. The number chooses the form, so that all forms occur.
 package enum TokenForm: Sendable {
   /// By a string.
   case string
-  /// By a key path, without and with the token in each call, and with a method of a target.
+  /// By a key path: plain, with the token in each call, or with a target's method.
   case handler, withToken, target
 
   package init(_ callback: Int, _ path: GraphPath) {

@@ -1,16 +1,16 @@
-// Programs as text: one operation a line, such as
+// Programs as text, one operation per line:
 //
-//     set a.next b                       by the setter; `key` by its name, `store` past both
+//     set a.next b                       by the setter; `key` by its name, `store` without both
 //     insert a.items 0,2 b c             `proxy insert …`, `hand insert …`; remove, replace
 //     union a.tags b c                   minus, intersect, assign
 //     will a.items insert 0              did a.items
 //     on x a.next.value old new prior    off x
 //     add b to a.value new #1            remove b from a.value #1
-//     clear a                            ends all registrations with a
+//     clear a                            ends all registrations of a
 //     renew a                            drops a's object and makes another
 //     when x 2: set a.value 3            in the second call of x; `when b 1: …` of the observer b
 
-/// Reads programs. Text that can't be read is a mistake in a test, and stops it.
+/// Reads programs. Unreadable text is a mistake in a test, and stops it.
 package struct GraphReader {
   private var callbacks: [String] = []
 

@@ -13,7 +13,7 @@ package enum GraphValue: Sendable, Equatable {
     return .set(sorted)
   }
 
-  /// What is in a collection, none in anything else.
+  /// A collection's elements; empty for any other value.
   package var elements: [Int] {
     switch self {
     case .list(let elements), .set(let elements): elements
@@ -28,13 +28,13 @@ package enum GraphValue: Sendable, Equatable {
     }
   }
 
-  /// The objects that whoever holds the value keeps alive.
+  /// The objects that an owner of the value retains.
   package var objects: [Int] {
     if case .object(let object) = self { return [object] }
     return elements
   }
 
-  /// The same value of other objects.
+  /// The value with its objects replaced.
   package func mapped(_ number: (Int) -> Int) -> GraphValue {
     switch self {
     case .nil, .number: self
@@ -45,7 +45,7 @@ package enum GraphValue: Sendable, Equatable {
   }
 }
 
-/// What a registration asks for; the raw values are the runtime's.
+/// The options of a registration; the raw values are the runtime's.
 package struct GraphOptions: OptionSet, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -61,7 +61,7 @@ package struct GraphOptions: OptionSet, Sendable {
   ]
 }
 
-/// What happens to a to-many key other than being set.
+/// The mutations of a to-many key.
 package struct Mutation: Sendable, Equatable {
   package enum Form: Int, Sendable, CaseIterable {
     case insert, remove, replace
@@ -79,7 +79,7 @@ package struct Mutation: Sendable, Equatable {
   }
 
   package let form: Form
-  /// Of a list, ascending: before the change for what goes, after it for what comes.
+  /// For a list, ascending: indexes before the change for removed elements, after it for inserted ones.
   package var indexes: [Int] = []
   package var objects: [Int] = []
 
@@ -93,7 +93,7 @@ package struct Mutation: Sendable, Equatable {
     Mutation(form, indexes: indexes, objects: objects.map(number))
   }
 
-  /// What becomes of a collection; indexes beyond it do nothing.
+  /// The collection after the mutation; indexes beyond it do nothing.
   package func applied(to value: GraphValue) -> GraphValue {
     form.isOfSet
       ? .set(of: applied(toSet: value.elements)) : .list(applied(toList: value.elements))
@@ -123,7 +123,7 @@ package struct Mutation: Sendable, Equatable {
     }
   }
 
-  /// Whether a proxy may do it to a collection of that many elements.
+  /// Whether a proxy may perform it on a collection of that many elements.
   package func fits(_ count: Int) -> Bool {
     guard !form.isOfSet, let last = indexes.last else { return true }
     return last < (form == .insert ? count + indexes.count : count)

@@ -1,7 +1,7 @@
-/// What one test has made and what of it is still alive, so that a leak fails the test that made it.
+/// The objects that one test has made, and which of them are alive, so that a leak fails the test that made it.
 ///
-/// A test runs in a scope of its own, a task-local value which `onThreads` hands on. Whatever is made
-/// meanwhile and carries a `Life` is counted there.
+/// A test runs in a scope of its own, a task-local value that `onThreads` passes on. The scope counts all objects
+/// with a `Life` that are made in it.
 package final class Lifetimes: Sendable {
   @TaskLocal public static var current: Lifetimes?
 
@@ -17,10 +17,10 @@ package final class Lifetimes: Sendable {
 
   package init() {}
 
-  /// How many lives go on.
+  /// The number of live objects.
   package var count: Int { state.withLock { $0.count } }
 
-  /// What is alive, one line for each type.
+  /// The live objects, one line for each type.
   package var description: String {
     state.withLock { state in
       state.living.values.filter { $0.count > 0 }
@@ -28,12 +28,12 @@ package final class Lifetimes: Sendable {
     }
   }
 
-  /// Has something done when the test is over, before what is left alive is counted.
+  /// Runs the body when the test is over, before live objects are counted.
   package func atEnd(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.endings.append(body) }
   }
 
-  /// Holds what a test uses by its address, which Swift knows nothing of, until the test is over.
+  /// Retains an object that the test uses by its address, unknown to Swift, until the test is over.
   package static func keep(_ object: AnyObject) {
     let kept = Shared(object)
     current?.atEnd { withExtendedLifetime(kept) {} }
@@ -48,9 +48,9 @@ package final class Lifetimes: Sendable {
     for ending in endings { ending() }
   }
 
-  /// Waits for the end of the last life. One task may wait.
+  /// Waits for the end of the last life. Only one task may wait.
   ///
-  /// - Parameter place: what the watchdog shows of a test whose leak lets it wait for ever.
+  /// - Parameter place: shown by the watchdog if a leak makes the test wait for ever.
   package func allEnded(place: String, line: Int) async {
     guard count > 0 else { return }
     await Watchdog.watch("\(place), which leaves alive \(description), line ", line: line) {
@@ -79,12 +79,12 @@ package final class Lifetimes: Sendable {
   }
 }
 
-/// Lives as long as whatever owns it: an object that has it as a property, a closure that captures it.
+/// Lives as long as its owner: an object with it as a property, or a closure that captures it.
 package final class Life: Sendable {
   private let scope = Lifetimes.current
   private let type: any Any.Type
 
-  /// - Parameter type: under which the owner is listed if it outlives its test.
+  /// - Parameter type: the type under which the owner is listed if it outlives its test.
   package init(of type: any Any.Type) {
     self.type = type
     scope?.began(type)
@@ -92,6 +92,6 @@ package final class Life: Sendable {
 
   deinit { scope?.ended(type) }
 
-  /// Called by a closure that has nothing else to do with the life that it captures.
+  /// Called by a closure only to capture the life.
   package func goesOn() {}
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value behind a lock that the thread sanitizer knows, unlike the standard library's.
+/// A value behind a lock that the thread sanitizer understands, unlike the standard library's.
 package final class Locked<Value>: @unchecked Sendable {
   private var value: Value
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

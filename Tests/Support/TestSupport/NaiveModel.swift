@@ -1,10 +1,9 @@
 import CKVORuntime
 
-/// What the rules say, in the plainest way: lists, searched from end to end.
+/// The rules in the simplest form: lists, searched from end to end.
 ///
-/// An automatic change is open from will until its finals are called, and what happens to its key
-/// meanwhile joins it. Each change is told to those who were registered when it began and still
-/// are, in their order.
+/// An automatic change is open from its will until its finals are called, and inner changes of its key join it. Each
+/// change calls the observers that were registered when it began and still are, in order.
 package final class NaiveModel: ObservedSystem {
   private final class Entry {
     let name: String
@@ -28,11 +27,11 @@ package final class NaiveModel: ObservedSystem {
     }
   }
 
-  /// A change under way: who was there when it began, and what was there.
+  /// An open change: its recipients and the old value.
   private struct Change {
     let object: Int, key: Int
     let recipients: [Entry]
-    /// What each of them had been told when the change began.
+    /// Each recipient's counts when the change began.
     let tallies: [Tally]
     let old: Double
     let isJoined: Bool
@@ -100,7 +99,7 @@ package final class NaiveModel: ObservedSystem {
 
   private func tellFinals(_ change: Change) {
     let new = values[change.object][change.key]
-    // One that asks for distinct changes is passed over if nothing else has come in between.
+    // An equal change is dropped for an observer of distinct changes if nothing else came in between.
     var told: [Entry] = []
     for (entry, tally) in zip(change.recipients, change.tallies) {
       let isEqual = entry.options.contains(.KVO_DISTINCT) && change.old == new

@@ -1,13 +1,13 @@
-// What a change is: will, the change itself, did.
+// Changes: the will phase, the change itself, and the did phase.
 
-/// Whom a change is told to: as a mutation, or as a setting, with the old value for those who ask.
+/// A recipient of a change, which gets it as a mutation or as a setting, with the old value if it asks for that.
 struct Told {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
   /// Whether an open change of a link before it on its path notifies it.
   let isBehind: Bool
-  /// Those of the registration when this change had begun.
+  /// The registration's counts when the change began.
   let tally: Tally
   let passed: Int
 }
@@ -16,17 +16,17 @@ struct Told {
 final class Change {
   let node: Node
   let mutation: Mutation?
-  /// A pair by hand inside an automatic change of the same key: nobody is told of it.
+  /// Whether it is a manual pair inside an automatic change of the same key, which does not notify.
   let joins: Bool
-  /// Who stood where the change is told of when it began.
+  /// The observers that the change reached when it began.
   var told: [Told] = []
-  /// What a set holds before it is mutated.
+  /// A set's members before its mutation.
   var before = GraphValue.nil
-  /// What goes and comes, if the caller that mutates a set says so beforehand.
+  /// The members removed and added, if the caller that mutates a set gives them in advance.
   var said: (old: GraphValue, new: GraphValue)?
-  /// New values that are being told.
+  /// New values being delivered.
   var new: [GraphValue?] = []
-  /// Whether its did named another mutation than its will: then all of it was set.
+  /// Whether its did named another mutation than its will, so that it ends as a setting.
   var endsAsSetting = false
   /// From its will to its did.
   var isOpen = false
@@ -39,7 +39,7 @@ final class Change {
     self.joins = joins
   }
 
-  /// All values that the change keeps.
+  /// All values that the change retains.
   var values: [GraphValue] {
     told.compactMap(\.old) + new.compactMap { $0 } + [before]
       + (said.map { [$0.old, $0.new] } ?? [])
@@ -89,7 +89,7 @@ extension ObservationModel {
     }
   }
 
-  /// What is removed alone is returned.
+  /// A single removed element is returned.
   private func throughHandle(_ mutation: Mutation, _ node: Node) {
     let value = read(node.object, node.key)
     guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
@@ -101,8 +101,8 @@ extension ObservationModel {
     for object in returned { release(object) }
   }
 
-  /// In Swift, a proxy without accessors changes the list where it lies. What does not fit any more
-  /// when all have been told beforehand is an error, and no change.
+  /// In Swift, a proxy without accessors mutates the list in place. If the indexes no longer fit after the prior
+  /// calls, this is an error and no change.
   private func inPlace(_ mutation: Mutation, _ node: Node) {
     var fits = true
     automatic(node, mutation, isSaid: false) {
@@ -114,8 +114,8 @@ extension ObservationModel {
     if !fits { log.add(.outOfBounds) }
   }
 
-  /// Without accessors, the proxy hands the setter a list that it has made before anybody is told,
-  /// and keeps what it made it of until all have been.
+  /// Without accessors, the proxy makes the new list before any notification, and retains the old one until all are
+  /// made.
   private func replace(_ value: GraphValue, by mutation: Mutation, _ node: Node) {
     for object in value.objects { retain(object) }
     automatic(node, mutation) { store(mutation.applied(to: value), node) }
@@ -154,8 +154,7 @@ extension ObservationModel {
     didChange(node.object, node.key, nil)
   }
 
-  /// A change through a setter or accessor. It is open until its finals are called; what else
-  /// happens to the key meanwhile joins it.
+  /// A change by a setter or accessor. It is open until its finals are called; inner changes of the key join it.
   private func automatic(
     _ node: Node, _ mutation: Mutation?, isSaid: Bool = false, _ body: () -> Void,
     unless isCancelled: () -> Bool = { false }
@@ -177,7 +176,7 @@ extension ObservationModel {
     if isCancelled() { end(change) } else { finish(change) }
   }
 
-  // MARK: Will
+  // MARK: Will phase
 
   private func begin(
     _ node: Node, _ mutation: Mutation?, joins: Bool, isSaid: Bool = false
@@ -207,7 +206,7 @@ extension ObservationModel {
     return (difference(before, after), difference(after, before))
   }
 
-  /// Whether what a set held before is needed, to tell what came and went.
+  /// Whether a set's old members are needed, to compute those added and removed.
   private func needsBefore(_ told: Told) -> Bool {
     let asks = !told.registration.options.isDisjoint(with: [.old, .new])
     return asks && told.mutation?.form.isOfSet == true
@@ -226,7 +225,7 @@ extension ObservationModel {
     }
   }
 
-  /// Distinct compares settings; a mutation it never leaves out.
+  /// Distinct compares settings only, and never drops a mutation.
   private func isRead(
     _ option: GraphOptions, by registration: Registration, _ mutation: Mutation?
   ) -> Bool {
@@ -238,8 +237,7 @@ extension ObservationModel {
     .set(of: a.elements.filter { !b.elements.contains($0) })
   }
 
-  /// A mutation is told as such to those who follow the collection itself, as a setting to all
-  /// others.
+  /// Observers of the collection itself get the mutation, all others a setting.
   private func mutation(of change: Change, for registration: Registration) -> Mutation? {
     let places = places(at: change.node).filter { $0.strand === registration.strand }
     let isDetailed = !places.isEmpty && places.allSatisfy(\.isLast) && !change.endsAsSetting
@@ -256,10 +254,10 @@ extension ObservationModel {
     }
   }
 
-  // MARK: Did
+  // MARK: Did phase
 
-  /// The change is over. Paths are relinked, then those are told who were there when it began, still
-  /// are registered, and stand where the change is told of.
+  /// Ends the change. Paths are relinked, then the observers are called that were there when it began, are still
+  /// registered, and are still reached.
   private func finish(_ change: Change) {
     defer { end(change) }
     change.isOpen = false
@@ -313,7 +311,7 @@ extension ObservationModel {
     registration.tally.told += 1
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
-    // Of a mutation not all was read before.
+    // For a mutation only part of the old value was read before.
     let lacksOld = change.endsAsSetting && told.mutation != nil && mutation == nil
     if lacksOld, registration.options.contains(.old) {
       call.old = new ?? read(registration.root, registration.path)
@@ -340,8 +338,8 @@ extension ObservationModel {
       ? [(registration, prior), (registration, call)] : [(registration, call)]
   }
 
-  /// An observer whose path does not lead any more to where the change is told. If another change has passed it over
-  /// since, it is told of this one by a setting, as far as it need be.
+  /// An observer whose path no longer leads to the change. If another change was dropped for it since, it gets this
+  /// one as a setting, if needed.
   private func final(forLost told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
     let registration = told.registration
     guard registration.isLive, registration.options.contains(.distinct) else { return nil }
@@ -360,7 +358,7 @@ extension ObservationModel {
     return (registration, call)
   }
 
-  /// A change that has left things as they were.
+  /// Whether distinct drops an equal change for this recipient.
   private func passesOver(_ told: Told) -> Bool {
     let registration = told.registration
     guard registration.options.contains(.distinct), registration.tally == told.tally else {
@@ -384,7 +382,7 @@ extension ObservationModel {
     }
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
   func call(of registration: Registration, _ mutation: Mutation?) -> GraphLog.Call {
     var call = GraphLog.Call(
@@ -397,7 +395,7 @@ extension ObservationModel {
     return call
   }
 
-  /// Whom it is told of, the observer, and what it is told, live until the call has returned.
+  /// The observed object, the observer and the delivered values live until the call has returned.
   func tell(_ registration: Registration, _ call: GraphLog.Call) {
     let held =
       [registration.root] + (registration.observer.map { [$0] } ?? [])

@@ -1,4 +1,4 @@
-// Who is registered.
+// Registrations.
 
 final class Registration {
   /// In the order of registration.
@@ -11,9 +11,9 @@ final class Registration {
   let context: Int
   var isLive = true
   var tally = Tally()
-  /// How many changes have passed it over.
+  /// The number of changes dropped for it.
   var passed = 0
-  /// Where its path stands.
+  /// The places that its path observes.
   private(set) lazy var strand = Strand(path, registration: self)
 
   init(
@@ -67,7 +67,7 @@ extension ObservationModel {
     registration.tally.returned += 1
   }
 
-  /// What is wrong with a path, as far as there are objects along it.
+  /// The error of a path, checked as far as objects exist along it.
   private func refusal(of path: GraphPath, at root: Int) -> GraphLog.Refusal? {
     var objects = [root]
     for (depth, component) in path.components.enumerated() {

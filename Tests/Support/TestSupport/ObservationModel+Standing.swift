@@ -1,9 +1,7 @@
-// Where key paths stand. A path that is followed, by a registration or because a derived key
-// depends on it, stands at a key of each object that it passes; it stays there, whatever storage
-// says, until a change of that key is told.
+// Where key paths are attached. A path followed for a registration or for a derived key is attached to a key of each
+// object on it. It stays attached, whatever storage says, until a change of that key is delivered.
 
-/// A path that is followed, for a registration or for a derived key that the value at its end
-/// affects.
+/// A followed path: of a registration, or of a derived key that the value at its end affects.
 final class Strand {
   unowned let registration: Registration?
   unowned let dependent: Watched?
@@ -17,8 +15,8 @@ final class Strand {
   }
 }
 
-/// A strand stands at a key of an object, with the component of its path that names the key. Onward
-/// lie the objects that the key's value led to.
+/// The attachment of a strand to a key of an object, at one component of its path. `onward` has the attachments at
+/// the objects that the key's value led to.
 final class Place {
   let node: Node
   unowned let strand: Strand
@@ -35,7 +33,7 @@ final class Place {
   var isLast: Bool { depth == strand.path.count - 1 }
 }
 
-/// A derived key of an object at which something stands, so that what affects it is followed.
+/// A derived key that is observed, so that its dependencies are followed.
 final class Watched {
   let node: Node
   let order: Int
@@ -49,7 +47,7 @@ final class Watched {
 
   var description: GraphClass.KeyDescription { GraphClass.keys[node.key] }
 
-  /// Whether it is a path, whose observers stand among those of what it leads through.
+  /// Whether it is a path, whose observers are ordered among those of the keys on it.
   var isPath: Bool { if case .path = description.tracking { true } else { false } }
 }
 
@@ -75,8 +73,8 @@ extension ObservationModel {
     return place
   }
 
-  /// The objects that a path leads to from a place, each once, and the component that it goes on
-  /// with there. Nil if it ends here.
+  /// The objects that a path leads to from a place, each once, and the component that it goes on with there; nil if
+  /// it ends here.
   private func onward(from place: Place) -> (objects: [Int], depth: Int)? {
     let path = place.strand.path
     guard !place.isLast else { return nil }
@@ -92,8 +90,8 @@ extension ObservationModel {
     elements.indices.filter { !elements[..<$0].contains(elements[$0]) }.map { elements[$0] }
   }
 
-  /// Has the path follow the value that the key has now: it leaves what it does not lead to any
-  /// more, then goes where it has not been. Where it leads to the same object it stays.
+  /// Makes the path follow the key's current value: it leaves objects it no longer leads to, then attaches to new
+  /// ones. Where it leads to the same object it stays.
   func relink(_ place: Place) {
     guard objects[place.node.object].places.contains(where: { $0 === place }),
       let onward = onward(from: place)
@@ -109,7 +107,7 @@ extension ObservationModel {
     }
   }
 
-  /// The place and all that lies onward.
+  /// Removes the place and all places onward.
   func remove(_ place: Place) {
     for onward in place.onward { remove(onward) }
     place.onward = []
@@ -136,7 +134,7 @@ extension ObservationModel {
     begin(strand, at: object)
   }
 
-  /// Has a tracked key depend on what its getter reads now.
+  /// Makes a tracked key depend on its getter's current reads.
   func track(_ derived: Watched) {
     guard derived.description.tracking != nil, watched(derived.node) === derived else { return }
     let read = reads(of: derived.node)
@@ -148,8 +146,7 @@ extension ObservationModel {
     for strand in left { end(strand) }
   }
 
-  /// Ends what nobody needs any more: what no registration leads to, be it that derived keys which
-  /// depend on each other still stand at each other.
+  /// Ends derived keys that no registration leads to, also if they depend on one another.
   func endUnwatched() {
     for derived in watched { derived.isNeeded = false }
     for registration in registrations { need(registration.strand) }
@@ -168,9 +165,9 @@ extension ObservationModel {
     for onward in place.onward { need(onward) }
   }
 
-  // MARK: Whom a change reaches
+  // MARK: Recipients of a change
 
-  /// The key, then level by level the derived keys that it affects, those of a level by name.
+  /// The key, then level by level the derived keys that it affects, sorted by name within a level.
   func affected(by node: Node) -> [Node] {
     var all = [node]
     var level = [node]
@@ -186,7 +183,7 @@ extension ObservationModel {
     return all
   }
 
-  /// The derived keys whose dependencies stand at a key.
+  /// The derived keys with a dependency attached to a key.
   private func derived(from node: Node) -> [Watched] {
     places(at: node).compactMap(\.strand.dependent).filter { !$0.isPath }
   }
@@ -195,7 +192,7 @@ extension ObservationModel {
     places(at: node).compactMap(\.strand.dependent).filter { $0.isPath && !isCovered($0, node) }
   }
 
-  /// The tracked keys that are to be read again when these keys have changed.
+  /// The tracked keys to be read again when these keys have changed.
   func tracked(by nodes: [Node]) -> [Watched] {
     nodes.flatMap { paths(through: $0) + (watched($0).map { [$0] } ?? []) }
       .filter { $0.description.tracking != nil }
@@ -215,7 +212,7 @@ extension ObservationModel {
     return nodes.flatMap(places).compactMap(\.strand.registration)
   }
 
-  /// The registrations that stand at these keys, for each key in their order, each at its first.
+  /// The registrations attached to these keys: for each key in order of registration, each at its first key.
   func recipients(of nodes: [Node]) -> [Registration] {
     nodes.flatMap {
       standing(at: $0).sorted { $0.number < $1.number }

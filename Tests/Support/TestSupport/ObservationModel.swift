@@ -1,35 +1,32 @@
-/// Key-value observing in the plainest way: lists that are searched from end to end, nothing kept
-/// that can be found. From it follows what observers are told, in which order and with what, for
-/// any sequence of operations.
+/// Key-value observing in the simplest form: lists, searched from end to end, and no caches. It predicts the
+/// notifications, their order and content, for any sequence of operations.
 ///
-/// This file has the objects: what they hold, what reading them gives, and when they die. The other
-/// files of the model have where paths stand (`+Standing`), what a change is (`+Changes`), and who
-/// is registered (`+Registrations`).
+/// This file has the objects: their storage, reading, and deaths. The other files have attached paths (`+Standing`),
+/// changes (`+Changes`), and registrations (`+Registrations`).
 package final class ObservationModel: GraphSystem {
   package var log = GraphLog()
   package var reaction: (Int) -> Void = { _ in }
 
   var objects: [Object] = []
-  /// The living that nobody outside the graph holds.
+  /// Living objects without references from outside the graph.
   private var adrift: [Int] = []
   var registrations: [Registration] = []
-  /// How many registrations there ever were.
+  /// The number of registrations ever made.
   var registered = 0
-  /// The derived keys that somebody needs to hear of, in the order in which they came to be
-  /// watched.
+  /// The derived keys that are observed or needed, in the order in which they were attached.
   var watched: [Watched] = []
   var watchedEver = 0
   /// Automatic changes whose did is still to come.
   var open: [Node] = []
-  /// Changes by hand whose did is still to come.
+  /// Manual changes whose did is still to come.
   var pairs: [Change] = []
-  /// All changes, from will until their last observer has returned.
+  /// All open changes, from will until the last observer has returned.
   var underWay: [Change] = []
   /// Open changes of links, while places behind them are left out.
   var covering: [Change] = []
 
   let dialect: GraphDialect
-  /// The keys that are read meanwhile, if somebody wants to know.
+  /// The keys read, while reads are being recorded.
   private var reads: [Node]?
 
   package init(_ dialect: GraphDialect = .c) { self.dialect = dialect }
@@ -48,7 +45,7 @@ package final class ObservationModel: GraphSystem {
     /// References from outside the graph.
     var references = 1
     var isAlive = true
-    /// What stands at the object's keys.
+    /// The places attached to the object's keys.
     var places: [Place] = []
 
     func holds(_ object: Int) -> Bool {
@@ -74,8 +71,8 @@ package final class ObservationModel: GraphSystem {
     buryTheDead()
   }
 
-  /// An object lives while somebody outside holds it, a living object does, or the old or new value
-  /// of a change under way.
+  /// Whether an object is kept alive from inside the graph: by a living object, or by the old or new value of an open
+  /// change.
   private func isInside(_ object: Int) -> Bool {
     objects.contains { $0.isAlive && $0.holds(object) }
       || underWay.contains { $0.values.contains { $0.objects.contains(object) } }
@@ -85,8 +82,8 @@ package final class ObservationModel: GraphSystem {
     while !adrift.isEmpty, let dead = adrift.first(where: { !isInside($0) }) { die(dead) }
   }
 
-  /// With an object end the registrations that it made and that were made with it. What stood at it
-  /// stands nowhere. Nobody is told.
+  /// Ends the registrations that the object made and that were made with it, and removes the places attached to it.
+  /// No observer is notified.
   private func die(_ object: Int) {
     end { $0.root == object || $0.observer == object }
     for place in objects[object].places { remove(place) }
@@ -124,7 +121,7 @@ package final class ObservationModel: GraphSystem {
     }
   }
 
-  // What key-value coding or a pair by hand may change, although no getter tells of it.
+  // Reads declared keys, which key-value coding or a manual pair may change, though no getter records them.
   private func readDeclaredKeys(along path: GraphPath, from object: Int) {
     guard reads != nil else { return }
     var value = GraphValue.object(object)
@@ -146,7 +143,7 @@ package final class ObservationModel: GraphSystem {
     return .nil
   }
 
-  /// The keys that are seen to be read where a key is read, each once.
+  /// The keys whose reads are recorded when a key is read, each once.
   func reads(of node: Node) -> [Node] {
     reads = []
     defer { reads = nil }
@@ -156,7 +153,7 @@ package final class ObservationModel: GraphSystem {
 
   func read(_ object: Int, _ path: GraphPath) -> GraphValue { read(.object(object), path, from: 0) }
 
-  /// What the path from a component on leads to. Nil where it is broken.
+  /// The value of the path from a component on; nil where it is broken.
   private func read(_ value: GraphValue, _ path: GraphPath, from depth: Int) -> GraphValue {
     guard depth < path.count else { return value }
     switch path.components[depth] {

@@ -1,9 +1,9 @@
 import CKVORuntime
 
-/// A system of few objects and keys that are set and observed: the runtime, or the model of it.
-/// Objects, keys and watchers are numbers; a callback's registration has a name.
+/// A system of a few objects and keys that are set and observed: the runtime, or its model. Objects, keys and
+/// watchers are numbers; a callback's registration has a name.
 package protocol ObservedSystem: AnyObject {
-  /// Called after each call of an observer is written down, with the observer's name.
+  /// Called after each call of an observer is recorded, with the observer's name.
   var reaction: (String) -> Void { get set }
   var lines: [String] { get }
   func note(_ line: String)
@@ -12,22 +12,22 @@ package protocol ObservedSystem: AnyObject {
   func observe(_ object: Int, _ key: Int, _ options: kvo_options, as name: String)
   func invalidate(_ name: String)
   func add(_ watcher: Int, to object: Int, _ key: Int, _ options: kvo_options, context: Int)
-  /// Whether there was something to remove. Without a context, the most recent.
+  /// Returns whether there was a registration to remove. Without a context, removes the most recent.
   func remove(_ watcher: Int, from object: Int, _ key: Int, context: Int?) -> Bool
   func removeAll(from object: Int)
   func will(_ object: Int, _ key: Int)
   func did(_ object: Int, _ key: Int)
-  /// The old one dies, a new one takes its place.
+  /// Replaces an object by a new one. The old one dies.
   func replaceWatcher(_ watcher: Int)
   func replaceObject(_ object: Int)
 
-  /// How many registrations each key of the object has, and whether its isa is swapped.
+  /// The number of registrations of each key of the object, and whether its isa is swapped.
   func state(of object: Int) -> String
 }
 
 package let modelKeys = ["balance", "interestRate"]
 
-/// Where the logs of a runtime and of its model part, with what came before; nil if they do not.
+/// The first difference between the logs of a runtime and its model, with the lines before it; nil if there is none.
 package func firstDifference(_ runtime: [String], _ model: [String]) -> String? {
   let index =
     zip(runtime, model).enumerated().first { $1.0 != $1.1 }?.offset

@@ -1,18 +1,19 @@
 import Glibc
 
-// Every order in which two threads can go on. Code that has its own synchronisation is tried by small programs of two
-// threads, each run once in each order, so that no fault waits for luck.
+// Every order of two threads. Code with its own synchronisation is tested by small programs of two threads, each run
+// once in each order, so that finding a fault does not depend on luck.
 //
-// One of the two threads runs at a time, from gate to gate. A gate is where the other may go on instead: before each lock of
-// the library's Swift code is taken (`LockGates`, in ModelFixtures), and where a test's own getters, setters and observers
-// call `Orders.gate()`. A thread that would wait for a lock is not let on. A run notes at each gate at which both threads
-// could go on which one did; the next run repeats all choices before the last one that has an alternative, and takes that.
+// One of the two threads runs at a time, from gate to gate. A gate is where the other one may go on instead: before
+// each lock of the library's Swift code is taken (`LockGates`, in ModelFixtures), and where a test's own getters,
+// setters and observers call `Orders.gate()`. A thread that would block on a lock is not resumed. Each run records
+// the choice at each gate where both threads could go on. The next run repeats all choices before the last one that
+// has an untried alternative, and takes that.
 
-/// What came of running a program in all orders.
+/// The result of running a program in all orders.
 package struct OrdersTried: Sendable {
-  /// How many orders there are, or were until one failed.
+  /// The number of orders run, up to a failing one.
   package var count = 0
-  /// The first order in which the program failed: for each step the number of the thread that made it.
+  /// The first order in which the program failed: for each step, the number of its thread.
   package var failure: String?
 }
 
@@ -27,19 +28,19 @@ package struct OrdersTried: Sendable {
 /// expectEqual(tried.failure, nil)
 /// ```
 ///
-/// The first run has no gates, and its second body begins when the first has ended: what is made once is there then. So what
-/// waits for the other thread is the second body.
+/// The first run has no gates, and its second body begins when the first has ended; it fills the caches of first
+/// uses. So a body that waits for the other thread must be the second one.
 ///
 /// - Parameters:
-///   - switches: at how many gates a thread may have to stop that could go on. The number of orders grows exponentially with
-///     the gates of both threads, but most faults need one or two switches.
-///   - program: prepares, calls `run` once, and returns whether what came of it is right.
+///   - switches: the maximum number of gates at which a thread that could go on must stop. The number of
+///     orders grows exponentially with the gates of both threads, but most faults need one or two switches.
+///   - program: prepares, calls `run` once, and returns whether the result is right.
 package func inAllOrders(
   ofSwitches switches: Int = .max, isolation: isolated (any Actor)? = #isolation,
   _ program: (Orders) async throws -> Bool
 ) async rethrows -> OrdersTried {
   var tried = OrdersTried()
-  // Once without gates: what is made at the first use, under locks of the runtime's, is there then.
+  // Once without gates, so that first uses under locks of the runtime's are done.
   guard try await program(Orders(nil)) else {
     tried.failure = "one after the other"
     return tried
@@ -61,13 +62,13 @@ package func inAllOrders(
 package final class Orders: Sendable {
   fileprivate struct Thread {
     var hasBegun = false, hasEnded = false
-    /// The lock that it takes when it goes on.
+    /// The lock that it is about to take.
     var wanted: UnsafeRawPointer?
-    /// What must hold for it to go on.
+    /// The condition under which it can go on.
     var condition: (@Sendable () -> Bool)?
   }
   fileprivate struct State {
-    /// At each gate where both could go on, whether the other thread did: first those that are repeated.
+    /// The choices at the gates where both threads could go on: whether the other one did. The first are repeated.
     var switches: [Bool]
     var choices = 0
     var threads = [Thread(), Thread()]
@@ -87,7 +88,7 @@ package final class Orders: Sendable {
 
   fileprivate var steps: String { state.withLock { $0.steps } }
 
-  /// The choices of the next order; nil behind the last one.
+  /// The choices of the next order; nil after the last one.
   fileprivate func next(ofSwitches most: Int) -> [Bool]? {
     var choices = state.withLock { $0.switches }
     while let last = choices.popLast() {
@@ -96,7 +97,7 @@ package final class Orders: Sendable {
     return nil
   }
 
-  /// Runs two bodies on threads of their own, in this order.
+  /// Runs two bodies on new threads, in this order.
   package func run(
     file: StaticString = #fileID, line: Int32 = #line, _ first: @escaping @Sendable () -> Void,
     and second: @escaping @Sendable () -> Void
@@ -119,10 +120,10 @@ package final class Orders: Sendable {
 
   // MARK: Gates
 
-  /// Where the other thread may go on instead of this one, if this one is of a program of `run`.
+  /// A point where the other thread may go on instead, if this thread belongs to a program of `run`.
   package static func gate() { Seat.current.map { $0.orders.pass($0.index, toTake: nil) } }
 
-  /// Runs a body as one step: where others hold a lock that has no gates, as long as it runs.
+  /// Runs a body as one step: for calls that hold a lock without gates.
   package static func withoutGates<R>(_ body: () -> R) -> R {
     let seat = Seat.current
     seat?.leave()
@@ -130,7 +131,7 @@ package final class Orders: Sendable {
     return body()
   }
 
-  /// Where this thread waits for what the other one does. Outside of a program of `run` it waits itself.
+  /// Waits for a condition that the other thread brings about. Outside a program of `run` the thread itself waits.
   package static func wait(until condition: @escaping @Sendable () -> Bool) {
     guard let seat = Seat.current else { return waitUntil(condition) }
     seat.orders.pass(seat.index, toTake: nil, until: condition)
@@ -141,7 +142,7 @@ package final class Orders: Sendable {
     Seat.current.map { $0.orders.pass($0.index, toTake: lock) }
   }
 
-  /// A lock has been given back.
+  /// Records that a lock has been released.
   package static func gaveBack(_ lock: UnsafeRawPointer) {
     Seat.current?.orders.state.withLock { state in
       state.held[lock]?.times -= 1
@@ -187,7 +188,7 @@ extension Orders.State {
     return holder.thread == index
   }
 
-  /// The thread that goes on.
+  /// The running thread.
   fileprivate mutating func choose() -> Int {
     let other = 1 - running
     guard canGoOn(running) else {
@@ -211,7 +212,7 @@ extension Orders.State {
   }
 }
 
-/// Which of a program's threads this one is.
+/// The number of this thread in its program.
 private final class Seat: Sendable {
   let orders: Orders
   let index: Int
@@ -232,7 +233,7 @@ private final class Seat: Sendable {
   func leave() { pthread_setspecific(Self.key, nil) }
 }
 
-/// Lets one thread go on.
+/// Resumes a thread.
 private final class Turn: @unchecked Sendable {
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

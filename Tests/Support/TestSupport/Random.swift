@@ -1,4 +1,4 @@
-/// A sequence of pseudo-random numbers that its seed determines.
+/// Pseudo-random numbers determined by a seed.
 package struct Random {
   private var state: UInt64
 

@@ -1,26 +1,25 @@
 import CKVORuntime
 
-/// A random program on an observed system. What it does depends on its seed and on what the system
-/// told it, so that two systems that behave alike see the same program.
+/// A random program on an observed system. It depends only on its seed and on the notifications of the system, so
+/// that two systems that behave alike run the same program.
 ///
-/// Observers react to some of their calls: they set, bracket, register, remove, let others die.
-/// They leave a key alone whose prior calls of a pair by hand are under way, as the rules leave
-/// open what a set would join there.
+/// Observers react to some of their calls: they set, bracket, register, remove, or let others die. They do not set a
+/// key during prior calls of a manual pair for it, because the rules do not say what the set would join.
 package final class RandomProgram {
   private static let objects = 3, watchers = 3, mostPerObject = 8, deepest = 3
 
   private let system: ObservedSystem
   private let seed: UInt64
   private var random: Random
-  /// Of the callbacks registered: those whose registration has returned, and how many there are.
+  /// Callbacks whose registration has returned, and the number of callbacks.
   private var names: [String] = []
   private var made = 0
   private var calls: [String: Int] = [:]
   private var depth = 0
   private var openPairs: [[Int]]
-  /// How many prior calls of pairs by hand are under way.
+  /// The number of prior calls of manual pairs in progress.
   private var beingWilled: [[Int]]
-  /// The observers whose calls are under way.
+  /// The observers with calls in progress.
   private var active: [String] = []
 
   package init(_ system: ObservedSystem, seed: UInt64) {
@@ -82,7 +81,7 @@ package final class RandomProgram {
     beingWilled[object][key] -= 1
   }
 
-  // MARK: Actions, of the program and of observers
+  // MARK: Actions of the program and of observers
 
   private func act(_ object: Int, _ key: Int, _ random: inout Random) {
     let value = Double(random.next(4))
@@ -138,7 +137,7 @@ package final class RandomProgram {
     return digits.reduce(0, +) < Self.mostPerObject
   }
 
-  /// One of the latest, so that it is often a living one.
+  /// One of the latest, which is probably still alive.
   private func invalidate(_ random: inout Random) {
     guard !names.isEmpty else { return }
     system.invalidate(names[names.count - 1 - random.next(min(names.count, 12))])

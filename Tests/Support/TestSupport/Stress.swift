@@ -1,14 +1,14 @@
 import Glibc
 
-/// How much tests with many threads do, as the environment says; see `Scripts/stress`.
+/// How much tests with many threads do, set by environment variables; see `Scripts/stress`.
 public enum Stress {
-  /// `KVO_STRESS_ROUNDS`: how often each scenario is run, every time from another seed. `KVO_EFFORT` unless it is set.
+  /// `KVO_STRESS_ROUNDS`: the number of runs of each scenario, each with another seed. `KVO_EFFORT` unless it is set.
   public static let rounds = Environment.number("KVO_STRESS_ROUNDS", default: Environment.times(1))
 
-  /// `KVO_SEED`: what the random numbers begin with.
+  /// `KVO_SEED`: the seed of the first run.
   public static let seed = Environment.number("KVO_SEED", default: 1)
 
-  /// Says how much was done where it goes on for long.
+  /// Reports progress of long runs.
   public static func tell(_ text: @autoclosure () -> String) {
     guard getenv("KVO_STRESS_ROUNDS") != nil else { return }
     let line = "  \(text())\n"

@@ -1,9 +1,9 @@
-/// What an observer of distinct changes has to do with: if it is the same at the end of a change as it was
-/// at its beginning, and so is the value, the observer need not be told (D3).
+/// Counts for an observer of distinct changes. If they are the same at the end of a change as at its beginning, and
+/// the value is too, the change may be dropped (D3).
 struct Tally: Equatable {
-  /// How many changes it has been told, for how many it has been called, which others may have been before,
-  /// and from how many it has returned.
+  /// Changes delivered to it; changes whose call of it is over; and changes for which its turn has come, perhaps
+  /// after other observers.
   var told = 0, returned = 0, called = 0
-  /// How many that concern it have begun, but for those that have passed it over.
+  /// Changes that concern it and have begun, without those dropped for it.
   var begun = 0
 }

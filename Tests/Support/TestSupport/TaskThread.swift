@@ -1,4 +1,4 @@
-/// Runs a task on a thread of a program that `inAllOrders` runs: what the task awaits, the other thread gives.
+/// Runs a task on a thread of a program that `inAllOrders` runs. The other thread provides what the task awaits.
 package final class TaskThread: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -15,7 +15,7 @@ package final class TaskThread: TaskExecutor {
     state.withLock { $0.jobs.append(job) }
   }
 
-  /// Runs a task to its end. Once.
+  /// Runs a task to its end. Call it once.
   package func run(_ body: @escaping @Sendable () async -> Void) {
     let hasEnded = Locked(false)
     let task = Task(executorPreference: self) {
@@ -34,14 +34,14 @@ package final class TaskThread: TaskExecutor {
     } while !hasEnded.withLock { $0 }
   }
 
-  /// Cancels the task, also one that is not there yet. Any thread.
+  /// Cancels the task, even before it exists. Any thread.
   package func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true
       return state.task
     }
     Orders.gate()
-    // A task that ends waits for its cancellation handlers, which hold a lock of Swift's.
+    // A task that ends waits for its cancellation handlers, which hold a lock of the Swift runtime.
     Orders.withoutGates { task?.cancel() }
   }
 }

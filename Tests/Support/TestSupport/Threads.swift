@@ -1,13 +1,13 @@
 import CFixtures
 import Glibc
 
-/// Something that threads share on purpose: its author has seen to it that they may.
+/// A value that threads share deliberately, where the test ensures that this is safe.
 package struct Shared<Wrapped>: @unchecked Sendable {
   package let value: Wrapped
   package init(_ value: Wrapped) { self.value = value }
 }
 
-/// Runs `body(0)` … `body(count - 1)` on threads of their own, which begin together, and waits.
+/// Runs `body(0)` … `body(count - 1)` on new threads, which start together, and waits for all.
 package func onThreads(
   _ count: Int, file: StaticString = #fileID, line: Int32 = #line,
   _ body: @escaping @Sendable (Int) -> Void
@@ -23,14 +23,14 @@ package func onThreads(
   }
 }
 
-/// Waits until a counter of C's has been raised so often.
+/// Waits until a C counter has been raised to `least`.
 package func awaitTurn(
   _ turn: UnsafePointer<Int32>, _ least: Int32, file: StaticString = #fileID, line: Int32 = #line
 ) {
   fixture_await_at(file.name, line, turn, least)
 }
 
-/// Waits until the condition holds, which another thread sees to.
+/// Waits until the condition holds, which another thread brings about.
 package func waitUntil(
   file: StaticString = #fileID, line: Int32 = #line, _ condition: () -> Bool
 ) {
@@ -39,7 +39,7 @@ package func waitUntil(
   fixture_wait_end(wait)
 }
 
-/// Waits until the condition holds, which another task sees to.
+/// Waits until the condition holds, which another task brings about.
 package func yieldUntil(
   file: StaticString = #fileID, line: Int32 = #line, isolation: isolated (any Actor)? = #isolation,
   _ condition: () -> Bool
@@ -50,13 +50,13 @@ package func yieldUntil(
 }
 
 extension StaticString {
-  /// For the watchdog: it stays where it is.
+  /// For the watchdog: a static string has a fixed address.
   var name: UnsafePointer<CChar> {
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }
 
-/// Carries the test's scope to the threads.
+/// Passes the test's scope to the threads.
 private final class ThreadBody: Sendable {
   private let body: @Sendable (Int) -> Void
   private let scope = Lifetimes.current

@@ -1,16 +1,16 @@
 import CFixtures
 import Glibc
 
-/// The only limit of time in tests, which decides no result: a wait that lasts longer than `KVO_PATIENCE` seconds, or
-/// than five minutes, aborts the process and is named on stderr. One for a task counts from the last progress of any.
+/// The only time limit in tests, which decides no result. A wait longer than `KVO_PATIENCE` seconds, or five minutes,
+/// aborts the process and is named on stderr. A wait for a task counts from the last progress of any.
 package enum Watchdog {
-  /// In seconds, for limits that others keep.
+  /// The limit in seconds, for limits that other code enforces.
   package static var patience: Int {
     let patience = Int(fixture_patience())
     return patience > 0 ? patience : .max / 1_000_000_000
   }
 
-  /// Runs what may hang.
+  /// Runs a body that may hang.
   package static func watch<R>(
     file: StaticString = #fileID, line: Int32 = #line, _ body: () throws -> R
   ) rethrows -> R {
@@ -19,7 +19,7 @@ package enum Watchdog {
     return try body()
   }
 
-  /// Runs what may wait.
+  /// Runs a body that may wait.
   package static func watch<R>(
     _ place: String, line: Int, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> R

@@ -1,4 +1,4 @@
-// What kvo-move writes, and MovingOver.md shows.
+// The code that kvo-move writes, as shown in MovingOver.md.
 import KVORuntime
 
 final class Playlist: KVOObject {

@@ -1,4 +1,4 @@
-/// Classes of C that the tests of both languages share, and what it takes to watch them.
+/// C classes that the tests of both languages share, and helpers to observe them.
 #ifndef CFIXTURES_H
 #define CFIXTURES_H
 

@@ -1,5 +1,4 @@
-/// The account of the guide, with one property of each policy, and a subclass that overrides a
-/// setter and calls its superclass's.
+/// The guide's account, with one property of each policy, and a subclass that overrides a setter and calls super.
 #ifndef FIXTURE_ACCOUNT_H
 #define FIXTURE_ACCOUNT_H
 
@@ -30,7 +29,7 @@ typedef struct account {
   PROPERTY(account, tracked *, branch, Branch, RETAIN)          \
   PROPERTY(account, location, place, Place, ASSIGN, "{location=dd}")
 
-/// Rounds a balance down to whole units, and keeps count of its sets.
+/// Rounds a balance down to whole units, and counts its sets.
 typedef struct savings {
   account account;
   int sets;

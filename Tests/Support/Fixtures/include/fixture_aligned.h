@@ -7,9 +7,9 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Makes objects of a class of that alignment, 64, 128 and 4096, by the macros, by the macros in a subclass, and by hand;
-/// observes and changes them, and lets them go. Small objects are made in between. How many were not aligned,
-/// not filled with zeros, not told of, or did not die.
+/// Makes, observes, changes and releases objects of a class of that alignment (64, 128 or 4096), made by the macros,
+/// by the macros in a subclass, and without macros. Small objects are made in between. Returns how many were not
+/// aligned, not zero-filled, did not notify, or did not die.
 size_t aligned_count_wrong(size_t alignment);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,4 @@
-/// Every way in which a class may answer the key `value`, in any combination: methods, collection
-/// accessors, ivars.
+/// Every way in which a class may provide the key `value`, in any combination: methods, collection accessors, ivars.
 #ifndef FIXTURE_ANSWERS_H
 #define FIXTURE_ANSWERS_H
 
@@ -9,13 +8,13 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 typedef enum KVO_FLAG_ENUM answers_parts {
-  ANSWERS_GET_VALUE = 1 << 0, ///< methods that give their bit's number: `getValue`
+  ANSWERS_GET_VALUE = 1 << 0, ///< methods that return their bit's number: `getValue`
   ANSWERS_VALUE = 1 << 1,
   ANSWERS_IS_VALUE = 1 << 2,
   ANSWERS_LOW_VALUE = 1 << 3,
   ANSWERS_COUNT = 1 << 4,           ///< `countOfValue`: 3
   ANSWERS_OBJECT = 1 << 5,          ///< `objectInValueAtIndex:`: ten times the index
-  ANSWERS_AT_INDEXES = 1 << 6,      ///< `valueAtIndexes:`, the same
+  ANSWERS_AT_INDEXES = 1 << 6,      ///< `valueAtIndexes:`: ten times each index
   ANSWERS_INDEX_OF = 1 << 7,        ///< `indexInValueOfObject:`
   ANSWERS_ENUMERATOR = 1 << 8,      ///< `enumeratorOfValue`: 0, 10, 20
   ANSWERS_MEMBER = 1 << 9,          ///< `memberOfValue:`
@@ -24,8 +23,8 @@ typedef enum KVO_FLAG_ENUM answers_parts {
   ANSWERS_IVAR_VALUE = 1 << 12,
   ANSWERS_IVAR_IS_VALUE = 1 << 13,
   ANSWERS_SEALED = 1 << 14,     ///< `accessInstanceVariablesDirectly` is false
-  ANSWERS_VOID_VALUE = 1 << 15, ///< `getValue` gives nothing (instead of bit 0)
-  ANSWERS_SET_VALUE = 1 << 16,  ///< methods that store at their bit's place: `setValue:`
+  ANSWERS_VOID_VALUE = 1 << 15, ///< `getValue` returns void (instead of bit 0)
+  ANSWERS_SET_VALUE = 1 << 16,  ///< methods that store in their bit's field: `setValue:`
   ANSWERS_LOW_SET_VALUE = 1 << 17,
 } answers_parts;
 
@@ -36,11 +35,11 @@ typedef struct answers {
   double fields[ANSWERS_COUNT_OF_PARTS];
 } answers;
 
-/// The class that has exactly these parts. Any thread.
+/// The class with exactly these parts. Any thread.
 const kvo_class *answers_class(answers_parts parts);
 /// An instance whose n-th field is n; +1.
 answers *answers_make(answers_parts parts);
-/// Adds parts to a class that is in use already.
+/// Adds parts to a class in use.
 void answers_class_add(const kvo_class *cls, answers_parts parts);
 
 KVO_ASSUME_NONNULL_END

@@ -1,4 +1,4 @@
-/// The examples of an article on key-value coding and observing, as far as C can say them.
+/// The examples of an article on key-value coding and observing, as far as C can express them.
 #ifndef FIXTURE_ARTICLE_H
 #define FIXTURE_ARTICLE_H
 
@@ -9,23 +9,22 @@ KVO_ASSUME_NONNULL_BEGIN
 
 // MARK: Colours
 
-/// A colour by the components of the Lab space. Red depends on l alone, green on a too, blue on b
-/// too; the formulas are simpler than colours have them. `color` is a new tracked object each time,
-/// whose mark has red, green and blue in two digits each.
+/// A colour by its Lab components. Red depends on l, green on l and a, blue on l and b, by simplified formulas.
+/// `color` is a new tracked object each time, whose mark has red, green and blue in two digits each.
 typedef struct article_color {
   kvo_object object;
   double lComponent, aComponent, bComponent;
-  tracked *KVO_NULLABLE last_color; ///< what `color` gave last
+  tracked *KVO_NULLABLE last_color; ///< the last result of `color`
 } article_color;
 
-/// Overrides the getter of `redComponent`: twice as much.
+/// Overrides the getter of `redComponent`, to double it.
 typedef article_color article_warm_color;
-/// Notifies `lComponent` by hand, and only if it changes.
+/// Notifies `lComponent` manually, and only if it changes.
 typedef article_color article_manual_color;
 
 double article_color_redComponent(const article_color *self);
 
-/// Owns a colour, and shows it: `shown` is the mark of its `color`, as it was told last.
+/// Owns a colour and shows it: `shown` is the mark of its `color`, from the last notification.
 typedef struct article_controller {
   kvo_object object;
   article_color *KVO_NULLABLE labColor;
@@ -41,7 +40,7 @@ typedef struct article_address {
   const char *KVO_NULLABLE city;
 } article_address;
 
-/// Its validator of `name` makes "" of nil and takes white space from both ends.
+/// Its validator of `name` replaces nil by "" and trims white space.
 typedef struct article_contact {
   tracked tracked;
   const char *KVO_NULLABLE name;
@@ -52,20 +51,20 @@ typedef struct article_contact {
   int age;
   location place;
   article_address *KVO_NULLABLE address;
-  int validations;                 ///< how often the validator was asked
+  int validations;                 ///< calls of the validator
   const char *KVO_NULLABLE motto_; ///< of lenient contacts
 } article_contact;
 
 /// Takes nil for `height` as 0, and has the dynamic key `motto`.
 typedef article_contact article_lenient_contact;
 
-/// What a person types into.
+/// A text field that a person types into.
 typedef struct article_field {
   tracked tracked;
   const char *KVO_NULLABLE text;
 } article_field;
 
-/// Fields for the strings of a contact, which it finds by key. It doesn't retain them.
+/// Text fields for the strings of a contact, which are found by key and not retained.
 typedef struct article_form {
   kvo_object object;
   article_contact *KVO_NULLABLE contact;
@@ -77,34 +76,33 @@ typedef struct article_form {
 
 /// Shows the contact in all fields.
 void article_form_update_fields(article_form *self);
-/// Stores what was typed into one of the fields; the second asks the contact first.
+/// Stores the text of one of the fields; the second function lets the contact validate it first.
 void article_form_editing_ended(article_form *self, article_field *field);
 void article_form_name_editing_ended(article_form *self, article_field *field);
 
-/// Ivars without accessors: `_top`, `_isOpen`, `drawer`, `isLocked`, and of the key `order` all
-/// four.
+/// Ivars without accessors: `_top`, `_isOpen`, `drawer`, `isLocked`, and all four for the key `order`.
 typedef struct article_cabinet {
   kvo_object object;
   int top, open, drawer, locked;
   int order[4];
 } article_cabinet;
 
-/// A cabinet that does not give its ivars away.
+/// A cabinet with `accessInstanceVariablesDirectly` off.
 typedef article_cabinet article_closed_cabinet;
 
 // MARK: Collections
 
 enum { ARTICLE_PRIME_COUNT = 300 };
 
-/// Primes that nobody has stored: each is found when it is asked for.
+/// Primes without storage: each is computed when it is read.
 typedef struct article_primes {
   kvo_object object;
-  int counted;  ///< how often it was asked for the count
-  int found;    ///< how often for a prime
-  size_t index; ///< of the prime found last
+  int counted;  ///< calls of the count accessor
+  int found;    ///< calls of the element accessor
+  size_t index; ///< of the last prime
 } article_primes;
 
-/// What its key `backingPrimes` reads as; +1.
+/// The value of its key `backingPrimes`; +1.
 kvo_collection *article_primes_primes(article_primes *self);
 
 enum { ARTICLE_ROOM = 16 };
@@ -126,12 +124,12 @@ typedef struct article_list {
 /// The mutable proxy of `wrappedContacts`; +1.
 kvo_collection *article_list_mutableContacts(article_list *self);
 void article_list_insertContact(article_list *self, article_contact *contact, size_t index);
-/// Straight into the storage of `favourites`.
+/// The storage of `favourites`, without notifying.
 void article_list_store_favourite(article_list *self, article_contact *contact);
 
-/// Brackets what it does to `wrappedContacts` by hand, though it is automatic.
+/// Brackets its changes of `wrappedContacts` manually, though the key is automatic.
 typedef article_list article_double_list;
-/// The same with automatic notification off.
+/// Brackets its changes manually, with automatic notification off.
 typedef article_list article_manual_list;
 
 // MARK: Properties

@@ -4,8 +4,7 @@
 
 #include <CKVORuntime.h>
 
-/// By the hooks of one key: `of`, `for_` and the ivar `bare` are off, `both` is on by `Of` and off
-/// by `For`.
+/// By hooks for one key: `of`, `for_` and the ivar `bare` are off; `both` is on by `Of` and off by `For`.
 typedef struct automatic_by_key {
   kvo_object object;
   int plain;
@@ -15,9 +14,9 @@ typedef struct automatic_by_key {
   int bare;
 } automatic_by_key;
 
-/// By the general hook: `quiet` is off, and so is `Loud`, which shares its setter with `loud`;
-/// `named` is on, though a hook by key says off; how often the class was asked about `counted` is
-/// counted. All else it leaves to its superclass, which finds the hook of the key `left`, off.
+/// By the general hook: `quiet` is off, and so is `Loud`, which shares its setter with `loud`. `named` is on, though
+/// a hook for the key says off. The calls for `counted` are counted. All other keys are left to the superclass, which
+/// finds the hook of the key `left`: off.
 typedef struct automatic_general {
   kvo_object object;
   int quiet;
@@ -27,15 +26,14 @@ typedef struct automatic_general {
   int left;
 } automatic_general;
 
-/// Overrides the general hook for `loud` alone, which it turns off; a hook of its own turns `other`
-/// off.
+/// Overrides the general hook only for `loud`, which it turns off. A hook for one key turns `other` off.
 typedef struct automatic_sub {
   automatic_general general;
   int extra;
   int other;
 } automatic_sub;
 
-/// The guide's account: balance is notified by hand, and only if it changes.
+/// The guide's account: balance notifies manually, and only if it changes.
 typedef struct hand {
   kvo_object object;
   double balance;
@@ -66,7 +64,7 @@ KVO_CLASS_INTERFACE(automatic_general, AUTOMATIC_GENERAL_PROPERTIES)
 KVO_CLASS_INTERFACE(automatic_sub, AUTOMATIC_SUB_PROPERTIES)
 KVO_CLASS_INTERFACE(hand, HAND_PROPERTIES)
 
-/// How often `automatic_general` was asked about `counted`.
+/// The number of calls of `automatic_general` for `counted`.
 int automatic_general_times_asked(void);
 KVO_END_DECLS
 

@@ -1,4 +1,4 @@
-/// The program's own break function, in place of the runtime's.
+/// The program's own break function, which replaces the runtime's.
 #ifndef FIXTURE_BREAKS_H
 #define FIXTURE_BREAKS_H
 
@@ -7,9 +7,9 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// How often it was called.
+/// The number of its calls.
 int64_t breaks_count(void);
-/// With what, the last time on this thread; empty before.
+/// The message of the last call on this thread; empty before.
 const char *breaks_last_message(void);
 
 KVO_ASSUME_NONNULL_END

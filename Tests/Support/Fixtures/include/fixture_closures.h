@@ -9,12 +9,12 @@ KVO_BEGIN_DECLS
 /// Makes the runtime behave as if the system refused new closures, from now on, everywhere.
 void closures_refuse(bool refused);
 
-/// Whether the kernel can refuse this process memory that was writable when it is to be executable
-/// (PR_SET_MDWE, Linux 6.3), and any new executable memory (seccomp).
+/// Whether the kernel can refuse to make writable memory executable (PR_SET_MDWE, Linux 6.3), and to give any new
+/// executable memory (seccomp).
 bool system_can_harden(void);
-/// Asks the kernel for the former, for ever. False if it does not do it.
+/// Asks the kernel for the former, permanently. False if the kernel can't.
 bool system_deny_write_execute(void);
-/// Asks the kernel for the latter, for ever. False if it does not do it.
+/// Asks the kernel for the latter, permanently. False if the kernel can't.
 bool system_deny_execute(void);
 
 KVO_END_DECLS

@@ -1,4 +1,4 @@
-/// To-many keys of elements of all sorts, by accessors of all shapes.
+/// To-many keys with elements of all kinds and accessors of all forms.
 #ifndef FIXTURE_CRATE_H
 #define FIXTURE_CRATE_H
 
@@ -9,9 +9,9 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum { CRATE_ROOM = 8 };
 
-/// `names` is an ordered set of strings with narrow index types; `colours` an array of structs read
-/// in bulk; `friends` a set of objects whose `memberOf` gives the member; `blobs` an array of
-/// structs larger than any register; `numbers`, `crowd` and `line` are ivars without methods.
+/// `names` is an ordered set of strings with narrow index types; `colours` an array of structs read in bulk;
+/// `friends` a set of objects whose `memberOf` returns the member; `blobs` an array of structs larger than any
+/// register; `numbers`, `crowd` and `line` are ivars without methods.
 typedef struct crate {
   kvo_object object;
   size_t name_count;
@@ -25,7 +25,7 @@ typedef struct crate {
   kvo_object *KVO_NULLABLE line;
 } crate;
 
-/// 72 bytes, of which the first tells one from another.
+/// 72 bytes, the first of which distinguishes it.
 typedef struct blob {
   int64_t words[9];
 } blob;

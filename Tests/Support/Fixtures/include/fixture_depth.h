@@ -1,4 +1,4 @@
-/// Observers that never stop.
+/// Observers that recurse endlessly.
 #ifndef FIXTURE_DEPTH_H
 #define FIXTURE_DEPTH_H
 
@@ -7,9 +7,8 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// On a thread with a stack of that size, an observer of a gauge's `first` sets it to one more, each
-/// call with so many bytes of its own on the stack, until it is `last`. What it is then; the program
-/// has been stopped if that never came.
+/// On a thread with a stack of `stack_size` bytes, an observer of a gauge's `first` adds one to it, until it is
+/// `last`. Each call uses additional stack. Returns the last value; the program stops if that is never reached.
 long depth_set_until(long last, size_t stack_size, size_t bytes_each);
 
 KVO_ASSUME_NONNULL_END

@@ -1,4 +1,4 @@
-/// Accessors in the midst of which something else happens, mostly on another thread.
+/// Accessors during which something else happens, usually on another thread.
 #ifndef FIXTURE_DISTURBED_H
 #define FIXTURE_DISTURBED_H
 
@@ -19,7 +19,7 @@ typedef struct disturbed {
   tracked tracked;
   struct disturbed *KVO_NULLABLE next;
   long value, other;
-  disturbance where; ///< once: it is nowhere then
+  disturbance where; ///< once: then it is reset
   void (*KVO_NULLABLE happens)(void *KVO_NULLABLE context);
   void *KVO_NULLABLE context;
 } disturbed;
@@ -31,10 +31,10 @@ typedef struct disturbed {
 
 KVO_CLASS_INTERFACE(disturbed, DISTURBED_PROPERTIES)
 
-/// A subclass with a name of its own, of which nobody has observed anything yet.
+/// A subclass with a new name, which has never been observed.
 const kvo_class *disturbed_fresh_class(void);
-/// Another with keys of its own, `twin` and `Twin`, which share a setter that goes the ways of `value`'s.
-/// - is_large: they are structs, so that the setter needs a closure; else long.
+/// Another new subclass, whose own keys `twin` and `Twin` share a setter that works like `value`'s.
+/// - is_large: they are structs, so that the setter needs a closure; otherwise long.
 const kvo_class *disturbed_fresh_class_of_twins(bool is_large);
 void disturbed_setTwin(disturbed *self, bool is_large, long twin);
 

@@ -1,6 +1,5 @@
-/// Classes that learn later what their derived keys depend on: one for each name, with the numbers
-/// `a` and `b`, a link `peer`, and the derived `sum` and `peerSum`, which nothing declares at
-/// first.
+/// Classes that get dependencies of their derived keys late. There is one for each name, with the numbers `a` and
+/// `b`, a link `peer`, and the derived `sum` and `peerSum`, which are undeclared at first.
 #ifndef FIXTURE_EXTENDED_H
 #define FIXTURE_EXTENDED_H
 
@@ -15,9 +14,9 @@ typedef struct extended {
   struct extended *KVO_NULLABLE peer;
 } extended;
 
-/// A new class of that name.
+/// A new class with that name.
 kvo_class *extended_class(const char *name);
-/// A subclass that overrides the getter of `sum`, to give twice as much, and the setter of `a`.
+/// A subclass that overrides the getter of `sum`, to double it, and the setter of `a`.
 kvo_class *extended_subclass(const char *name, const kvo_class *superclass);
 
 /// `setSum:`, which sets `a` and `b` by their setters.
@@ -25,12 +24,12 @@ void extended_add_setter_of_sum(kvo_class *cls);
 
 /// `keyPathsForValuesAffectingSum`, which names `a` and `b`.
 void extended_add_hook_of_key(kvo_class *cls);
-/// The general hook, which adds `a` for `sum` to what the superclass answers; of one class only.
+/// The general hook, which adds `a` for `sum` to the superclass's answer. Only for one class.
 void extended_add_general_hook(kvo_class *cls);
 
 void extended_setA(extended *self, double a);
 void extended_setB(extended *self, double b);
-/// Of a class that has a setter for it.
+/// For a class that has a setter for it.
 void extended_setSum(extended *self, double sum);
 void extended_setPeer(extended *self, extended *KVO_NULLABLE peer);
 

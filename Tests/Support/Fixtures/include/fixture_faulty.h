@@ -1,4 +1,4 @@
-/// Objects of which every method may throw an exception of C++, one call after the other.
+/// Objects every method of which may throw a C++ exception, one call after the other.
 #ifndef FIXTURE_FAULTY_H
 #define FIXTURE_FAULTY_H
 
@@ -7,10 +7,10 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// What an object is used for when it throws. `items` is a key that collection accessors alone answer.
+/// The use of an object in which it throws. `items` is a key with collection accessors only.
 typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_PROXY_ALONG_PATH,
-  FAULTY_MAXIMUM,         ///< of objects that are compared
+  FAULTY_MAXIMUM,         ///< of objects, which are compared
   FAULTY_UNION_OF_ARRAYS, ///< of proxies
   FAULTY_VALIDATED,
   FAULTY_READ_TOGETHER,
@@ -32,12 +32,12 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_DEPENDENCY, ///< that is declared while an object is observed
 } faulty_use;
 
-/// Uses objects of a class so, and has the first of their methods that is called throw, then the second, and so on
-/// until none does.
-/// - anew: in a new class each time, whose class methods, asked once for each class, are asked again.
-/// - throws: how often one threw.
+/// Uses objects of a class in this way. First the first method called throws, then the second, and so on until none
+/// does.
+/// - anew: in a new class each time, so that class methods, called once per class, are called again.
+/// - throws: receives the number of throws.
 ///
-/// How many of the objects have not died afterwards.
+/// Returns how many of the objects have not died afterwards.
 int faulty_run(faulty_use use, bool anew, int *throws);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,5 @@
-/// Nodes of a graph, with properties of every kind that key-value observing treats differently:
-/// `GraphClass` in TestSupport is the same class as data, key by key.
+/// Nodes of a graph, with properties of every kind that key-value observing distinguishes. `GraphClass` in
+/// TestSupport describes the same class as data, key by key.
 #ifndef FIXTURE_GRAPH_H
 #define FIXTURE_GRAPH_H
 
@@ -10,22 +10,22 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct graph_node graph_node;
 
-/// Nodes, each retained once for each time that it is here.
+/// A list of nodes, each retained once per occurrence.
 typedef struct graph_list {
   graph_node *KVO_NONNULL *KVO_NULLABLE nodes;
   size_t count;
 } graph_list;
 
-/// A node is an observer as well.
+/// A node can be an observer as well.
 struct graph_node {
   watcher watcher;
   double value;
   double extra;
   double quiet;  ///< automatic notification is off
-  double manual; ///< off as well: the setter brackets by hand, if the value is another one
+  double manual; ///< off as well: the setter has a manual pair, if the value differs
   graph_node *KVO_NULLABLE next;
   graph_node *KVO_NULLABLE other;
-  kvo_collection *KVO_NULLABLE wares; ///< an array, with a setter and nothing else
+  kvo_collection *KVO_NULLABLE wares; ///< an array, with only a setter
   graph_list items;                   ///< key `items`: the accessors of an array
   graph_list tags;                    ///< key `tags`: the accessors of a set
 };
@@ -41,8 +41,7 @@ struct graph_node {
 
 KVO_CLASS_INTERFACE(graph_node, GRAPH_NODE_PROPERTIES)
 
-// The accessors of `items` and `tags`, called through the dispatch table. An index beyond the list
-// does nothing.
+// The accessors of `items` and `tags`, called through the dispatch table. An index beyond the list does nothing.
 void graph_node_setItems(graph_node *self, kvo_collection *items);
 void graph_node_insertItem(graph_node *self, graph_node *item, size_t index);
 void graph_node_removeItem(graph_node *self, size_t index);
@@ -57,7 +56,7 @@ void graph_node_addTags(graph_node *self, kvo_collection *tags);
 void graph_node_removeTags(graph_node *self, kvo_collection *tags);
 void graph_node_intersectTags(graph_node *self, kvo_collection *tags);
 
-// Straight into the storage, past all that notifies.
+// Stores without notifying.
 void graph_node_store_next(graph_node *self, graph_node *KVO_NULLABLE next);
 void graph_node_store_other(graph_node *self, graph_node *KVO_NULLABLE other);
 void graph_node_store_wares(graph_node *self, kvo_collection *KVO_NULLABLE wares);

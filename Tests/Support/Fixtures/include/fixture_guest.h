@@ -1,5 +1,5 @@
-/// A binding in miniature for key-value coding: types of its own with the operations that the
-/// runtime may use on them, and objects in memory of the caller's whose isa always is their class.
+/// A miniature binding for key-value coding: types with operations of its own, and objects in the caller's memory
+/// whose isa is always their class.
 #ifndef FIXTURE_GUEST_H
 #define FIXTURE_GUEST_H
 
@@ -14,12 +14,11 @@ typedef struct guest_numbers {
   int64_t items[4];
 } guest_numbers;
 
-/// Keys `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (the
-/// same, element by element) and `mood` (which can only be compared, by its value's distance from
-/// 10) are stored; `title` is read by a function; `wish` is answered by the hook for undefined
-/// keys.
+/// Stored keys: `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (an array, accessed
+/// element by element) and `mood` (only comparable, by the distance of its value from 10). `title` is read by a
+/// function. `wish` is answered by the hook for undefined keys.
 typedef struct guest {
-  int64_t references; ///< those taken, less those given back
+  int64_t references; ///< retains minus releases
   kvo_object header;
   double length;
   kvo_object *KVO_NULLABLE partner;
@@ -27,10 +26,9 @@ typedef struct guest {
   int64_t mood;
 } guest;
 
-/// What a guest's header must be filled in with.
+/// The class to initialise a guest's header with.
 const kvo_class *guest_class(void);
-/// A subclass with hooks of its own: every key reads as its own name and is set by keeping count in
-/// `length`.
+/// A subclass with its own hooks: every key reads as its own name, and sets are counted in `length`.
 const kvo_class *parrot_class(void);
 
 KVO_ASSUME_NONNULL_END

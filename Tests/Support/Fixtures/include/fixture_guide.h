@@ -1,4 +1,4 @@
-/// The examples of Apple's guide to key-value observing, as far as C can say them.
+/// The examples of Apple's guide to key-value observing, as far as C can express them.
 #ifndef FIXTURE_GUIDE_H
 #define FIXTURE_GUIDE_H
 
@@ -7,7 +7,7 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-// MARK: What is observed
+// MARK: Observed classes
 
 typedef struct guide_transaction {
   tracked tracked;
@@ -28,7 +28,7 @@ typedef struct guide_document {
   guide_account *KVO_NULLABLE account;
 } guide_document;
 
-/// Balance is notified by hand, always; so are the removals of `removeTransactionsAtIndexes:`.
+/// Balance always notifies manually, and so do the removals of `removeTransactionsAtIndexes:`.
 typedef guide_account guide_ledger;
 /// A ledger that notifies a balance only if it changed.
 typedef guide_account guide_careful_ledger;
@@ -42,7 +42,7 @@ void guide_ledger_removeTransactions(guide_ledger *self, const kvo_index_set *in
 
 // MARK: Observers of an account
 
-/// By what a person tells its notifications apart.
+/// How a person distinguishes its notifications.
 typedef enum KVO_CLOSED_ENUM guide_contexts {
   GUIDE_CONTEXT_PER_KEY,
   GUIDE_CONTEXT_PER_CLASS,
@@ -55,18 +55,17 @@ typedef struct guide_person {
   char heard[512]; ///< lines such as "person: balance 0 to 10"
 } guide_person;
 
-/// A person whose class observes the balance too, for reasons of its own.
+/// A person whose class also observes the balance for itself.
 typedef guide_person guide_child;
 
-/// Registers as observer of the account's balance and interest rate; ends that.
+/// Starts and ends observing the account's balance and interest rate.
 void guide_person_watch(guide_person *self, guide_account *account);
 void guide_person_unwatch(guide_person *self, guide_account *account);
 /// The child's own registration.
 void guide_child_watch(guide_child *self, guide_account *account);
 void guide_child_unwatch(guide_child *self, guide_account *account);
 
-/// Has a property that depends on the balance of an account, and so has to say in the notification
-/// before the change that it is about to change.
+/// Has a property that depends on an account's balance, so it announces its own change in the prior notification.
 typedef struct guide_investor {
   kvo_object object;
   double factor;
@@ -82,16 +81,16 @@ typedef struct guide_named {
   const char *KVO_NULLABLE title;
   const char *KVO_NULLABLE firstName;
   const char *KVO_NULLABLE lastName;
-  char buffer[64]; ///< what `fullName` gave last
+  char buffer[64]; ///< the last result of `fullName`
 } guide_named;
 
-/// `fullName` by the general hook; by the hook of the key; with a `title`, by a general hook that
-/// adds to what the superclass answers. Plain `guide_named` has no `fullName`.
+/// `fullName` by the general hook; by the hook for the key; with a `title`, by a general hook that adds to the
+/// superclass's answer. Plain `guide_named` has no `fullName`.
 typedef guide_named guide_general_name;
 typedef guide_named guide_hooked_name;
 typedef guide_named guide_titled_name;
 
-/// A further class of the kind of `guide_named`, with nothing of its own.
+/// Another subclass of `guide_named`, with nothing of its own.
 kvo_class *guide_named_subclass(const char *name);
 /// Adds `fullName` and its hook to such a class, as a category does.
 void guide_add_full_name(kvo_class *cls);
@@ -105,8 +104,8 @@ typedef struct guide_employee {
 
 enum { GUIDE_DEPARTMENT_ROOM = 8 };
 
-/// Observes the salary of each of its `employees`, an array, to update `totalSalary`. `payroll` is
-/// the same by a declared dependency.
+/// Observes the salary of each of its `employees`, an array, to update `totalSalary`. `payroll` does so by a declared
+/// dependency.
 typedef struct guide_department {
   kvo_object object;
   size_t count;

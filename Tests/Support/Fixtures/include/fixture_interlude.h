@@ -1,5 +1,5 @@
-/// An account whose setters of `balance`, `frozen` and `rate` do something of a test's before they store, while
-/// their getters are the macros': changes of them can go the short way, and much may happen in them.
+/// An account whose setters of `balance`, `frozen` and `rate` call a function of the test before they store. The
+/// getters are the macros', so changes can take the fast path.
 #ifndef FIXTURE_INTERLUDE_H
 #define FIXTURE_INTERLUDE_H
 
@@ -18,16 +18,15 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 KVO_CLASS_INTERFACE(interlude, INTERLUDE_PROPERTIES)
 
-/// A subclass of it, of which a test may change what it likes.
+/// A subclass that a test may modify.
 kvo_class *interlude_subclass(const char *name);
 /// Sets the rate by its method.
 void interlude_set_rate(interlude *object, int rate);
-/// Has the class's getter of `balance` answer a hundred times what is stored.
+/// Makes the class's getter of `balance` return a hundred times the stored value.
 void interlude_replace_getter(kvo_class *cls);
-/// Has the class's getter of `balance` call `during` first.
+/// Makes the class's getter of `balance` call `during` first.
 void interlude_play_in_getter(kvo_class *cls);
-/// Gives the class a `getBalance`, which is found before `balance` and answers a thousand times what is
-/// stored.
+/// Gives the class a `getBalance`, which precedes `balance` and returns a thousand times the stored value.
 void interlude_add_getter(kvo_class *cls);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,5 @@
-/// Keys that are found in other ways than by one line of macro: two keys with one setter, ivars
-/// without accessors, every spelling of an accessor, and the hooks of key-value coding.
+/// Keys that a macro line alone does not define: two keys with one setter, ivars without accessors, every spelling of
+/// an accessor, and the hooks of key-value coding.
 #ifndef FIXTURE_KEYS_H
 #define FIXTURE_KEYS_H
 
@@ -8,8 +8,8 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Keys `name` and `Name` share `setName:`; the second reads ten times the first. `änderung`
-/// begins with a letter that has no upper case here. `hollow` has a getter that returns nothing.
+/// Keys `name` and `Name` share `setName:`; the second reads ten times the first. `änderung` begins with a letter
+/// that is not upper-cased. `hollow` has a getter that returns void.
 typedef struct spelled {
   kvo_object object;
   int name;
@@ -27,15 +27,15 @@ typedef struct plain {
 
 const kvo_class *plain_class(void);
 
-/// A class that does without its ivars: `accessInstanceVariablesDirectly` is false.
+/// A class with `accessInstanceVariablesDirectly` off.
 typedef struct sealed {
   kvo_object object;
   double secret;
   int counter;
 } sealed;
 
-/// Answers keys that it does not have: nil for `level` stores -1, `ghost` is read from and stored
-/// in a field that no ivar names. All else goes to the superclass.
+/// Answers undefined keys: nil for `level` stores -1, and `ghost` uses a field that no ivar names. All other keys are
+/// left to the superclass.
 typedef struct forgiving {
   kvo_object object;
   double level;
@@ -43,7 +43,7 @@ typedef struct forgiving {
   double ghost_;
 } forgiving;
 
-/// What may answer the key `value`, in the order of the search.
+/// The candidates for the key `value`, in search order.
 typedef enum KVO_FLAG_ENUM search_candidates {
   SEARCH_GET_VALUE = 1,       ///< method `getValue`
   SEARCH_VALUE = 2,           ///< method `value`
@@ -57,15 +57,15 @@ typedef enum KVO_FLAG_ENUM search_candidates {
   SEARCH_LOW_SET_VALUE = 512, ///< method `_setValue:`
 } search_candidates;
 
-/// `fields[n]` is what the candidate of bit n gives or has stored.
+/// The candidate of bit n returns or stores `fields[n]`.
 typedef struct search {
   kvo_object object;
   double fields[10];
 } search;
 
-/// The class that has exactly these candidates. Any thread.
+/// The class with exactly these candidates. Any thread.
 const kvo_class *search_class(search_candidates candidates);
-/// Adds candidates to a class that is in use already.
+/// Adds candidates to a class in use.
 void search_class_add(const kvo_class *cls, search_candidates candidates);
 
 #define SPELLED_PROPERTIES(PROPERTY) PROPERTY(spelled, int, name, Name, ASSIGN)

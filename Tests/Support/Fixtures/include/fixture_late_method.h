@@ -1,4 +1,4 @@
-/// A method that a superclass gets while another thread looks it up.
+/// A superclass gets a method while another thread looks it up.
 #ifndef FIXTURE_LATE_METHOD_H
 #define FIXTURE_LATE_METHOD_H
 
@@ -7,9 +7,9 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Makes a class, and a subclass that has a method behind `others` other ones, and looks that up for an object of the subclass.
-/// Before the look-up's load of this number, from 1, the superclass gets a method of the same selector. Returns whether the
-/// look-up finds the subclass's function.
+/// Makes a class, and a subclass with a method after `others` other ones, and looks that method up for an object of
+/// the subclass. Just before the lookup's atomic load of the given number, from 1, the superclass gets a method with
+/// the same selector. Returns whether the lookup finds the subclass's function.
 bool late_method_is_found(int before_load, int others);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,5 @@
-/// A binding in miniature: objects whose header lies behind other fields, in memory that the
-/// runtime does not manage. For programs in which no other binding says how classes are found.
+/// A miniature binding: objects whose header follows other fields, in memory that the runtime does not manage. For
+/// programs in which no other binding tells the runtime how to find classes.
 #ifndef FIXTURE_LODGER_H
 #define FIXTURE_LODGER_H
 
@@ -12,16 +12,16 @@ typedef struct lodger {
   int64_t house;
   kvo_object header;
   double rent;
-  double savings;                    ///< of which lodgers tell by hand, if at all
+  double savings;                    ///< lodgers announce it manually, if at all
   double room;                       ///< a subclass's rent
   const kvo_class *KVO_NULLABLE cls; ///< NULL: the lodgers'
 } lodger;
 
-/// Makes the class and tells the runtime how unobserved lodgers find it. Once per process.
+/// Makes the class, and tells the runtime how to find it for unobserved lodgers. Once per process.
 void lodger_move_in(void);
 const kvo_class *lodger_class(void);
-/// A subclass, another one each time, which stores the rent somewhere else; with brackets of its own, if
-/// asked for.
+/// A new subclass, which stores the rent in another field. With its own methods that announce changes, if
+/// `has_own_brackets`.
 const kvo_class *lodger_subclass(bool has_own_brackets);
 
 /// Sets the rent through a bracket.
@@ -30,14 +30,14 @@ void lodger_set_savings(lodger *self, double savings);
 /// Sets a subclass's rent.
 void lodger_set_room(lodger *self, double rent);
 
-/// How often methods of a subclass with brackets of its own have announced changes since it was last asked.
+/// The number of announcements by such subclasses' methods since the last call of this function.
 int lodger_take_announcements(void);
-/// Whether these leave their superclass's out.
+/// Whether these methods do not call super.
 void lodger_be_silent(bool is_silent);
-/// What they call first from now on, the one before a change and the one after it. NULL: nothing.
+/// Functions that these methods call first from now on, before and after a change. NULL: none.
 void lodger_interrupt(void (*KVO_NULLABLE at_will)(void), void (*KVO_NULLABLE at_did)(void));
-/// Raises such a subclass's rent by 1 so many times, each time within the method that is called after the raise before: before
-/// that calls its superclass's, or behind. Returns the rent.
+/// Raises such a subclass's rent by 1, `times` times. Each raise is inside the method called after the previous one:
+/// before or after its call of super. Returns the rent.
 double lodger_raise_room(lodger *self, int times, bool before_super);
 
 KVO_ASSUME_NONNULL_END

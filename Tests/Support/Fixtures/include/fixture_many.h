@@ -7,15 +7,15 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// What observers of so many objects, of one key each, were told: when all were set; when all were set
-/// again, each second registration having ended; and when all had.
+/// The calls of the observers of `count` objects, with one key each: when all were set, when all were set again after
+/// every second registration had ended, and after all had ended.
 typedef struct many_told {
   int all, half, none;
 } many_told;
 many_told many_objects(int count);
 
-/// Makes root classes of operations of their own until that fails. How many there could be, and why it
-/// failed.
+/// Makes root classes with operations of their own until that fails. Returns how many were possible, and the reason
+/// of the failure.
 int many_roots(kvo_error *error);
 
 KVO_ASSUME_NONNULL_END

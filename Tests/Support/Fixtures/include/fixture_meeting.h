@@ -16,8 +16,8 @@ typedef struct meeting {
 #define MEETING_PROPERTIES(PROPERTY) PROPERTY(meeting, long, room, Room, CUSTOM)
 KVO_CLASS_INTERFACE(meeting, MEETING_PROPERTIES)
 
-/// Two threads set the property at once; each waits in the setter, and in the getter that an
-/// observer's old value is read by, for the other.
+/// Two threads set the property at once. Each waits for the other in the setter, and in the getter that reads an
+/// observer's old value.
 void meeting_hold(meeting *meeting);
 
 KVO_ASSUME_NONNULL_END

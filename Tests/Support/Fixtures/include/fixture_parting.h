@@ -1,4 +1,4 @@
-/// Objects whose own code drops the last reference to them.
+/// Objects whose own code drops their last reference.
 #ifndef FIXTURE_PARTING_H
 #define FIXTURE_PARTING_H
 
@@ -7,7 +7,7 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// What the object is used for when its code drops it.
+/// The use of an object in which its code drops it.
 typedef enum KVO_CLOSED_ENUM parting_use {
   PARTING_OBSERVED,
   PARTING_OBSERVED_AT_ONCE, ///< with an initial call
@@ -21,19 +21,20 @@ typedef enum KVO_CLOSED_ENUM parting_use {
   PARTING_VALIDATED,
   PARTING_MUTATED,
   PARTING_MUTATED_ALONG_PATH,
-  PARTING_BRACKETED, ///< by hand
+  PARTING_BRACKETED, ///< manually
   PARTING_CHANGED,   ///< and observed, by its setter
   PARTING_CHANGED_BY_KEY,
   PARTING_CHANGED_BY_HAND,
   PARTING_COALESCED,
 } parting_use;
 
-/// Uses objects so, each by a key, or a path, and dropped by a hook or an accessor, in all combinations that drop one.
-/// - dropped: how many were dropped in a use.
+/// Uses objects in this way, each by a key or a path, and dropped by a hook or an accessor, in all combinations that
+/// drop one.
+/// - dropped: receives how many were dropped in a use.
 ///
-/// How many of those died, once, when the use was over.
+/// Returns how many of those died, once, after the use.
 int parting_run(parting_use use, int *dropped);
-/// The same for changes of objects that are observed, each dropped by its getter when that is called for the change.
+/// Uses observed objects for changes, each dropped by its getter when that is called for the change.
 int parting_run_changes(parting_use use, int *dropped);
 
 KVO_ASSUME_NONNULL_END

@@ -1,5 +1,5 @@
-/// A library of the system in the role of a plug-in. Functions of it become methods, which are never called, of classes made here.
-/// It can't be unloaded any more afterwards: each call wants a process of its own.
+/// A system library in the role of a plug-in. Its functions become methods, which are never called, of classes made
+/// here. It can't be unloaded afterwards, so each call needs a process of its own.
 #ifndef FIXTURE_PLUGGED_H
 #define FIXTURE_PLUGGED_H
 
@@ -13,14 +13,15 @@ typedef enum KVO_CLOSED_ENUM plugged_way {
   PLUGGED_REPLACEMENT,
   PLUGGED_CLASS_METHOD,
   PLUGGED_SETUP,       ///< a method that a class gets in its setup
-  PLUGGED_INNER_SETUP, ///< a method of a class that another class's setup asks for first
+  PLUGGED_INNER_SETUP, ///< a method of a class that another class's setup uses first
 } plugged_way;
 
-/// Opens the library, has its function made a method in this way, and closes it. Whether the library is still there.
+/// Opens the library, makes its function a method in this way, and closes it. Returns whether the library is still
+/// loaded.
 bool plugged_stays(plugged_way way);
 
-/// As `plugged_stays` with a setup, but the library is closed at the end of the setup, the outer one if there are two. Whether
-/// it is still there then, within the setup.
+/// As `plugged_stays` with a setup, but closes the library at the end of the setup, the outer one if there are two.
+/// Returns whether it is still loaded then, within the setup.
 bool plugged_stays_inside(plugged_way way);
 
 KVO_END_DECLS

@@ -1,4 +1,4 @@
-/// What threads leave behind in the runtime, and changes that end in another order than they began.
+/// Records of ended threads in the runtime, and changes that end in another order than they began.
 #ifndef FIXTURE_RECORDS_H
 #define FIXTURE_RECORDS_H
 
@@ -7,28 +7,28 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// How many threads' records a removal looks through.
+/// The number of threads' records that a removal looks through.
 int records_listed(void);
 
-/// Has so many threads at once set an observed property. How many records are listed when they have
-/// ended, besides those of before.
+/// Lets `count` threads at once set an observed property. Returns how many more records are listed after they have
+/// ended.
 int records_after_threads(int count);
 
-/// A thread begins a change and ends, and this one ends the change. How many records are listed
-/// meanwhile and then, besides those of before.
+/// A thread begins a change and ends, and this one ends the change. Returns how many more records are listed in
+/// between and afterwards.
 typedef struct records_left {
   int meanwhile, then;
 } records_left;
 records_left records_of_suspended_change(void);
 
-/// How many blocks of frames a thread needs, besides its first, for so many changes of which each
-/// begins before the one before ends, `open` of them at once.
+/// The blocks of frames, besides its first, that a thread needs for `count` changes, of which `open` are open at once
+/// and each begins before the previous one ends.
 int frames_of_overlapping_changes(int count, int open);
 
-/// The same where each change is ended by another thread than began it.
+/// The blocks of frames for such changes, each ended by another thread than began it.
 int frames_of_changes_ended_elsewhere(int count);
 
-/// The blocks that this thread's frames take now, besides the first.
+/// The blocks that this thread's frames occupy now, besides the first.
 int frames_blocks(void);
 
 KVO_ASSUME_NONNULL_END

@@ -1,13 +1,13 @@
-/// Definitions that the runtime must refuse: asking for the class stops the program.
+/// Definitions that the runtime must refuse: the first use of the class stops the program.
 #ifndef FIXTURE_REFUSED_H
 #define FIXTURE_REFUSED_H
 
 #include <CKVORuntime.h>
 
 KVO_BEGIN_DECLS
-/// A packed struct under an encoding that says it is not.
+/// A packed struct whose encoding says it is not packed.
 const kvo_class *refused_packed_class(void);
-/// A struct whose line names no encoding.
+/// A struct property without an encoding.
 const kvo_class *refused_nameless_class(void);
 /// A property that the superclass has with another type.
 const kvo_class *refused_override_class(void);

@@ -1,4 +1,4 @@
-/// Setters that do something else than store what they are given.
+/// Setters that do more than store their argument.
 #ifndef FIXTURE_SETTERS_H
 #define FIXTURE_SETTERS_H
 
@@ -7,11 +7,11 @@
 typedef struct quirk {
   kvo_object object;
   double level;      ///< clamped to 0…100
-  int fixed;         ///< its setter ignores what it is given
+  int fixed;         ///< its setter ignores its argument
   const char *label; ///< its setter overwrites the old string before it frees it
-  int bracketed;     ///< its setter opens and closes a pair by hand around the store
+  int bracketed;     ///< its setter has a manual pair around the store
   int nested;        ///< its setter calls itself with each smaller number first
-  int tally;         ///< `setTally:` returns what was there before
+  int tally;         ///< `setTally:` returns the old value
 } quirk;
 
 #define QUIRK_PROPERTIES(PROPERTY)                    \

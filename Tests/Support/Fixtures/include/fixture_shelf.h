@@ -1,4 +1,4 @@
-/// A to-many key that is offered by whichever methods a test wants, and keeps note of their calls.
+/// A to-many key with any combination of methods, whose calls are recorded.
 #ifndef FIXTURE_SHELF_H
 #define FIXTURE_SHELF_H
 
@@ -27,7 +27,7 @@ typedef enum KVO_FLAG_ENUM shelf_methods {
   SHELF_DROP = 1 << 15, ///< removeItemsObject:
   SHELF_DROP_MANY = 1 << 16,
   SHELF_INTERSECT = 1 << 17,
-  SHELF_GETTER = 1 << 18, ///< of `value`, as the following two
+  SHELF_GETTER = 1 << 18, ///< for `value`, like the next two
   SHELF_SETTER = 1 << 19,
   SHELF_IVAR = 1 << 20,
   SHELF_RESULTS =
@@ -42,18 +42,19 @@ typedef struct shelf {
   size_t count;
   int items[SHELF_ROOM];
   kvo_collection *KVO_NULLABLE value;
-  bool stubborn;   ///< methods that change something don't
+  bool stubborn;   ///< methods that change the items do nothing
   char calls[512]; ///< such as "count object(2) ", since it was last emptied
 } shelf;
 
-/// The class that has exactly these methods. Any thread.
+/// The class with exactly these methods. Any thread.
 const kvo_class *shelf_class(shelf_methods methods);
-/// A new class of another name.
+/// A new class with another name.
 const kvo_class *shelf_class_named(const char *name, shelf_methods methods);
-/// Adds methods to a class that is in use already.
+/// Adds methods to a class in use.
 void shelf_class_add(const kvo_class *cls, shelf_methods methods);
 
-/// Call `insertObject:inItemsAtIndex:`, `addItems:` and so on as a user of the class does. The index KVO_NOT_FOUND is the end.
+/// Call `insertObject:inItemsAtIndex:`, `addItems:` and so on as a user of the class does. The index KVO_NOT_FOUND
+/// means the end.
 void shelf_insert(shelf *self, int item, size_t index);
 void shelf_remove(shelf *self, size_t index);
 void shelf_remove_many(shelf *self, const kvo_index_set *indexes);

@@ -1,19 +1,19 @@
-/// Computed keys that a binding tracks, which knows by tokens what it reads, and tells what they answer as
-/// they are tracked.
+/// Computed keys that a binding tracks. The binding knows by tokens what it reads, and gives the answers while
+/// tracking.
 #ifndef FIXTURE_TALLY_H
 #define FIXTURE_TALLY_H
 
 #include <CKVORuntime.h>
 
-/// Computed, each a `long`: `chosen` is y if `which` is not 0, else x; `total` is x and the next one's total;
-/// `echo` is x, and with `echoes` its getter sets y to it; `both` is x and y.
+/// Computed, each a `long`: `chosen` is y if `which` is not 0, otherwise x; `total` is x plus the next object's
+/// total; `echo` is x, and with `echoes` its getter sets y to it; `both` is x plus y.
 typedef struct tally {
   kvo_object object;
   long x, y, which;
   struct tally *next;
   bool echoes;
-  int tracked; ///< how often any of them was tracked
-  int got;     ///< and read otherwise
+  int tracked; ///< tracked readings of any of them
+  int got;     ///< other readings
 } tally;
 
 #define TALLY_PROPERTIES(PROPERTY)            \

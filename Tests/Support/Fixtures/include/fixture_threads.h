@@ -8,24 +8,23 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Runs `body(context, 0)` … `body(context, count - 1)` on threads of their own, which begin
-/// together, and waits for all of them.
+/// Runs `body(context, 0)` … `body(context, count - 1)` on new threads, which start together, and waits for all of
+/// them.
 void fixture_run_threads_at(const char *file, int line, int count,
     void (*body)(void *KVO_NULLABLE context, int index), void *KVO_NULLABLE context);
 #define fixture_run_threads(count, body, context) \
   fixture_run_threads_at(__FILE__, __LINE__, count, body, context)
 
-/// A number that tells the calling thread from every other.
+/// A number that identifies the calling thread.
 uint64_t fixture_thread(void);
 
 /// A counter by which threads take turns.
 void fixture_raise(int *turn);
-/// Waits until it has been raised so often.
+/// Waits until the counter has been raised often enough.
 void fixture_await_at(const char *file, int line, const int *turn, int least);
 #define fixture_await(turn, least) fixture_await_at(__FILE__, __LINE__, turn, least)
 
-/// An observer whose calls wait: the n-th is under way when `begun` is n, and returns when `let_go`
-/// is.
+/// An observer whose calls wait: the n-th has begun when `begun` is n, and returns when `let_go` is n.
 typedef struct gate {
   int begun, let_go;
 } gate;

@@ -1,4 +1,4 @@
-/// Setters, getters and observers that throw exceptions of C++, and calls that catch them.
+/// Setters, getters and observers that throw C++ exceptions, and calls that catch them.
 #ifndef FIXTURE_THROWER_H
 #define FIXTURE_THROWER_H
 
@@ -8,19 +8,19 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// A hundred bytes: not read or set without libffi, nor kept inside a value.
+/// A hundred bytes: accessed only through libffi, and not stored inside a value.
 typedef struct extent {
   int edges[25];
 } extent;
 
-/// What of it throws, if any: a number other than 0, which is what is thrown.
+/// Which parts throw: a number other than 0, which is thrown.
 typedef struct thrower {
   tracked base;
   int getter_throws;
-  int calm_reads;    ///< so many reads don't throw before
+  int calm_reads;    ///< reads that do not throw before
   int setter_throws; ///< after it has stored
   int dealloc_throws;
-  /// What setters do once they have stored; they don't touch the object afterwards.
+  /// Called by setters after storing; they don't touch the object afterwards.
   void (*KVO_NULLABLE last_step)(void *KVO_NULLABLE context);
   void *KVO_NULLABLE last_step_context;
   double reading;
@@ -46,8 +46,8 @@ typedef struct throwing_watcher {
   PROPERTY(throwing_watcher, int, unused, Unused, ASSIGN)
 KVO_CLASS_INTERFACE(throwing_watcher, THROWING_WATCHER_PROPERTIES)
 
-/// An observer that throws: `prior` in prior calls, `final` in the others, 0 for not. Before that,
-/// it calls `first`.
+/// An observer that throws: `prior` in prior calls, `final` in the others, 0 for not throwing. It calls `first`
+/// before that.
 typedef struct trap {
   int prior;
   int final;
@@ -62,18 +62,18 @@ void trap_spring(trap *trap, const kvo_change *change);
 void trap_callback(void *KVO_NULLABLE context, kvo_object *object, const char *key_path,
     const kvo_change *change);
 
-/// For the same: counts.
+/// For kvo_add_callback, with the trap as context: counts calls.
 void trap_ended(void *KVO_NULLABLE context);
 
 /// Throws the number, unless it is 0.
 void fixture_throw(int number);
 
-/// What each of these calls throws: the number, or 0 if it returns.
+/// The number that each of these calls throws, or 0 if it returns.
 int thrown_by_set_reading(thrower *object, double value);
 /// Releases the object.
 int thrown_by_release(kvo_object *object);
-/// Releases a list that holds the last reference to an object, which is given up here, and a value whose end takes the account's branch,
-/// then throws the number. How often that value has ended.
+/// Releases a list that holds the last reference to an object, released here, and a value whose end takes the
+/// account's branch, then throws the number. Returns how often that value has ended.
 int thrown_by_death_of_list(account *account, kvo_object *first, int throws, size_t *ends);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
@@ -89,12 +89,12 @@ int thrown_by_will_change(kvo_object *object, const char *key);
 int thrown_by_did_change(kvo_object *object, const char *key);
 int thrown_by_add(kvo_object *object, const char *key, kvo_options options, trap *trap,
     kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
-/// The same for two keys at once.
+/// Registers for two keys at once.
 int thrown_by_add_keys(kvo_object *object, const char *key, const char *other, kvo_options options,
     trap *trap, kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
 int thrown_by_add_observer(kvo_object *object, kvo_object *observer, const char *key,
     kvo_options options);
-/// Sets the reading to `depth`, and in its final call, on the way down to 0, to one less.
+/// Sets the reading to `depth`. The final call sets it to one less, down to 0.
 int thrown_by_countdown(thrower *object, int depth, int throws);
 
 KVO_ASSUME_NONNULL_END

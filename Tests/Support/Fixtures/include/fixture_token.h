@@ -9,11 +9,11 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef enum KVO_CLOSED_ENUM token_sort {
   TOKEN_BARE,   ///< nothing
-  TOKEN_HASHED, ///< its hash, which few values share
-  TOKEN_NUMBER, ///< the number that it is
+  TOKEN_HASHED, ///< a hash with many collisions
+  TOKEN_NUMBER, ///< the number that it represents
 } token_sort;
 
-/// A value's bytes are an int64_t. The types never are each other's.
+/// A value's bytes are an int64_t. The types are all different.
 const kvo_type *token_type(token_sort sort);
 
 KVO_ASSUME_NONNULL_END

@@ -7,14 +7,14 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// Counts the deaths of the objects that were given it; outlives them. Zero-filled at first.
+/// Counts the deaths of its objects, and must outlive them. Initially zero-filled.
 typedef struct fixture_deaths {
   int64_t count;
 } fixture_deaths;
 
 int64_t fixture_deaths_count(const fixture_deaths *deaths);
 
-/// What its objects do at the very end, while their registrations are still there.
+/// Called by its objects at the very end, while their registrations still exist.
 typedef void (*fixture_last_words)(void *KVO_NULLABLE context, kvo_object *self);
 
 typedef struct tracked {

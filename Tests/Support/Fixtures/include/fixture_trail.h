@@ -1,16 +1,16 @@
-/// A computed key that a binding tracks, and says to be a path of stored properties.
+/// A computed key that a binding tracks and declares as a path of stored properties.
 #ifndef FIXTURE_TRAIL_H
 #define FIXTURE_TRAIL_H
 
 #include <CKVORuntime.h>
 
-/// `behind`, a `long`, is the next one's x, or -1. How often it is tracked depends on what becomes of the class meanwhile,
-/// so one test alone uses it.
+/// `behind`, a `long`, is the next object's x, or -1. How often it is tracked depends on changes of the class, so
+/// only one test uses it.
 typedef struct trail {
   kvo_object object;
   long x;
   struct trail *next;
-  int tracked; ///< how often `behind` was tracked
+  int tracked; ///< tracked readings of `behind`
 } trail;
 
 #define TRAIL_PROPERTIES(PROPERTY)    \

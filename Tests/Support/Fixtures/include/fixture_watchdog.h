@@ -1,5 +1,5 @@
-/// The only limit of time in tests. It decides no result: it ends a process that hangs, and names the
-/// wait that did not end.
+/// The only time limit in tests. It decides no result: it ends a process that hangs, and names the wait that did not
+/// end.
 #ifndef FIXTURE_WATCHDOG_H
 #define FIXTURE_WATCHDOG_H
 
@@ -10,26 +10,26 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// How many seconds a wait may last before the process is aborted: `KVO_PATIENCE`, or five minutes. With 0 a wait may
-/// last for ever, as under a debugger.
+/// The seconds that a wait may last before the process is aborted: `KVO_PATIENCE`, or five minutes. With 0 a wait may
+/// last for ever, as for debugging.
 unsigned fixture_patience(void);
 
-/// Begins a wait for threads, to be ended by `fixture_wait_end` with what this returns. The file's name
-/// is kept until then.
+/// Begins a wait for threads. `fixture_wait_end` ends it, with the returned value. The file's name must stay valid
+/// until then.
 int fixture_wait_begin(const char *file, int line);
-/// Begins a wait for a task. Tasks of all tests take turns on few threads, so that it may last as long as
-/// the whole run: it counts from the last time that any wait began or ended.
+/// Begins a wait for a task. Tasks of all tests share few threads, so it may last as long as the whole run. Its time
+/// counts from the last beginning or end of any wait.
 int fixture_wait_begin_for_task(const char *file, int line);
 void fixture_wait_end(int wait);
 
-/// Says that a test that lasts long goes on.
+/// Resets the time of a long test that still makes progress.
 void fixture_note_progress(void);
 
 /// Waits for the thread's end.
 void fixture_join_at(const char *file, int line, pthread_t thread);
 #define fixture_join(thread) fixture_join_at(__FILE__, __LINE__, thread)
 
-/// Aborts the calling process, a forked child, if it has not ended in time: a child has no watchdog's thread.
+/// Aborts the calling process, a forked child, if it does not end in time: a child has no watchdog thread.
 void fixture_limit_child(void);
 
 /// Waits until the condition holds.

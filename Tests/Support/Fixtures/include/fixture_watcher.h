@@ -1,4 +1,4 @@
-/// Observer objects. What they are told goes to a function that the test hands them.
+/// Observer objects. Their notifications are passed to a function of the test.
 #ifndef FIXTURE_WATCHER_H
 #define FIXTURE_WATCHER_H
 
@@ -11,8 +11,7 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef void (*watcher_sink)(void *KVO_NULLABLE sink_context, const char *level,
     const char *key_path, kvo_object *object, const kvo_change *change, void *KVO_NULLABLE context);
 
-/// Takes every notification. It has a property of its own, `mark`, by inheritance, so that it can
-/// be observed too, also by itself.
+/// Takes every notification. It inherits a property, `mark`, so that it can be observed too, also by itself.
 typedef struct watcher {
   tracked tracked;
   watcher_sink KVO_NULLABLE sink;
@@ -20,13 +19,13 @@ typedef struct watcher {
   int seen;
 } watcher;
 
-/// Takes notifications whose context is `base_watcher_context`; hands the others to the root.
+/// Takes notifications whose context is `base_watcher_context`, and passes the others to the root.
 typedef struct base_watcher {
   watcher watcher;
   int unused;
 } base_watcher;
 
-/// Takes those whose context is `sub_watcher_context`; hands the others to base_watcher.
+/// Takes notifications whose context is `sub_watcher_context`, and passes the others to base_watcher.
 typedef struct sub_watcher {
   base_watcher base;
   int unused;

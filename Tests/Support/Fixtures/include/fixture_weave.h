@@ -1,6 +1,5 @@
-/// Nodes whose links and numbers several threads may set at once: their storage is atomic, and
-/// links are not retained. `twice` is derived from `value`, `nextTwice` and `nextNext` from what
-/// `next` leads to.
+/// Nodes whose links and numbers several threads may set at once: their storage is atomic, and links are not
+/// retained. `twice` is derived from `value`; `nextTwice` and `nextNext` from the object behind `next`.
 #ifndef FIXTURE_WEAVE_H
 #define FIXTURE_WEAVE_H
 
@@ -16,10 +15,9 @@ typedef struct weave_node weave_node;
 const kvo_class *weave_class(void);
 void weave_set_value(kvo_object *node, double value);
 void weave_set_next(kvo_object *node, kvo_object *KVO_NULLABLE next);
-/// Straight into the storage, as a link does that notices the death of what it leads to.
+/// Stores without notifying, like a weak link whose object dies.
 void weave_forget_next(kvo_object *node);
-/// Has the calling thread wait at the gate, once, when it has read next where the node leads and
-/// the node is observed.
+/// Makes the calling thread wait at the gate, once, when it next reads the node's link while the node is observed.
 void weave_halt_at(kvo_object *node, gate *gate);
 
 KVO_ASSUME_NONNULL_END

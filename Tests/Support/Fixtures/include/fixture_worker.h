@@ -1,5 +1,5 @@
-/// Objects that lead to others, singly and in collections, for key paths, operators, validation,
-/// and the hooks that read and set every key.
+/// Objects with links and collections, for key paths, operators, validation, and the hooks that read and set every
+/// key.
 #ifndef FIXTURE_WORKER_H
 #define FIXTURE_WORKER_H
 
@@ -14,12 +14,11 @@ typedef struct badge {
   int number;
 } badge;
 
-/// `überboss` reads the boss's boss. `compare:` compares ages. Ivars without accessors: `_label`, a
-/// string, and `_badge`, a struct with a string.
+/// `überboss` is the boss's boss. `compare:` compares ages. Ivars without accessors: `_label`, a string, and
+/// `_badge`, a struct with a string.
 ///
-/// Validators: an `age` below 0 is refused with the status alone, one past 150 becomes 150; a
-/// `name` that is empty is refused with an error of the class's own, whatever it has been replaced
-/// by; nil becomes "anonymous".
+/// Validators: an `age` below 0 is refused with only a status; one above 150 becomes 150. An empty `name` is refused
+/// with the class's own error, whatever has replaced it; nil becomes "anonymous".
 typedef struct worker {
   tracked tracked;
   const char *name;
@@ -44,10 +43,9 @@ typedef struct worker {
   PROPERTY(worker, grid, grid, Grid, ASSIGN, "{grid=[9d]}") \
   PROPERTY(worker, badge, pin, Pin, READONLY, "{badge=*i}")
 
-/// Overrides `valueForKey:` and `setValue:forKey:`: `fortune`, which it has no accessor for, is
-/// read from and stored in `told`, and ages read a thousand years more; a `doom` can't be set, and
-/// it does not say why; all else is its superclass's. Its own validation makes any `fortune` 13 and
-/// refuses every `doom`.
+/// Overrides `valueForKey:` and `setValue:forKey:`. `fortune`, which has no accessor, uses the field `told`. Ages
+/// read a thousand years more. A `doom` can't be set, without a message. All other keys are left to super. Its own
+/// validation makes any `fortune` 13 and refuses every `doom`.
 typedef struct oracle {
   worker worker;
   double told;

@@ -1,5 +1,5 @@
 extension Scenario {
-  /// D1 to D6, E: what is told, and when.
+  /// D1 to D6, E: the notifications and their order.
   static let delivery = [
     Scenario(
       "D1", "all observers have been called when the setter returns (article: on the same thread)",

@@ -1,5 +1,5 @@
 extension Scenario {
-  /// D7: observers that do something.
+  /// D7: observers that act in their calls.
   static let reentrancy = [
     Scenario(
       "D7", "a set in a final call is a change of its own, told in full",

@@ -1,5 +1,5 @@
 extension Scenario {
-  /// What only Swift has: key paths that are followed by what they read, weak links, handles.
+  /// Behaviour that only Swift has: tracked key paths, weak links, handles.
   package static let swift = [
     Scenario(
       "F5", "a computed property follows what its getter reads, of whatever objects",

@@ -1,15 +1,14 @@
-/// What the rules say of a short program, written by hand: operations (`GraphText.swift` has their
-/// notation), and behind `=>` what observers are told while each runs, in order.
+/// The rules' predictions for a short program, written by hand: operations (`GraphText.swift` has their notation),
+/// and after `=>` the notifications during each, in order.
 ///
-/// There are four objects a, b, c, d. At first numbers are 0, links nil, `items` and `tags` empty,
-/// `wares` nil. A line such as `x prior old 0` is a call of the callback x; `b#1 a.value new 3` one
-/// of the observer object b, with its context, the object and the key path.
+/// There are four objects a, b, c, d. Initially numbers are 0, links nil, `items` and `tags` empty, `wares` nil. A
+/// line such as `x prior old 0` is a call of the callback x; `b#1 a.value new 3` is one of the observer object b,
+/// with its context, the object and the key path.
 package struct Scenario: Sendable, CustomStringConvertible {
   /// The number in `Documentation/Behaviour.md`.
   package let rule: String
-  /// What is shown, and the passage it comes from, if a text describes it: of Apple's guide on
-  /// key-value observing ("guide"), of objc.io's article on key-value coding and observing
-  /// ("article"). Else the rule itself says it.
+  /// The subject, and the passage it comes from, if any: in Apple's guide on key-value observing ("guide"), or in
+  /// objc.io's article on key-value coding and observing ("article").
   package let title: String
   package let text: String
   private let dialect: GraphDialect
@@ -32,7 +31,7 @@ package struct Scenario: Sendable, CustomStringConvertible {
     return found
   }
 
-  /// Where a system and the table part; nil if they do not.
+  /// The first difference between a system and the table; nil if there is none.
   package func difference(on system: GraphSystem) -> String? {
     var program = GraphReader.program(text)
     program.dialect = dialect

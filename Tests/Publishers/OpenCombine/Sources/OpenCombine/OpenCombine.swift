@@ -1,4 +1,4 @@
-// A stand-in for OpenCombine: its publishers, subscribers, demand, `map` and `sink`, as far as the tests use them.
+// A stand-in for OpenCombine with the publishers, subscribers, demand, `map` and `sink` that the tests use.
 
 public protocol Cancellable { func cancel() }
 

@@ -12,7 +12,7 @@ final class Account: KVOObject {
   deinit { onDeath?() }
 }
 
-/// Its storage may be shared by threads. `onRead` is called with what the getter is about to return.
+/// Threads may share its storage. `onRead` is called with the value that the getter is about to return.
 final class Gauge: KVOObject, @unchecked Sendable {
   private let lock = NSLock()
   private var stored = 0
@@ -41,14 +41,14 @@ func onAnotherThread(_ body: @escaping () -> Void) {
   end.wait()
 }
 
-/// Writes down what it receives, and asks for as much as it is told to.
+/// Records its input, and requests as much as it is asked to.
 final class Probe: Subscriber {
   var received: [Int] = []
   var subscription: (any Subscription)?
   let first: Subscribers.Demand
   var answer = Subscribers.Demand.none
   var onValue: ((Int) -> Void)?
-  /// The threads that are calling it, and how often two did at a time.
+  /// The number of calling threads, and how often two called at a time.
   private var callers: [Thread] = []
   var overlaps = 0
 
@@ -135,7 +135,7 @@ func run() {
   do {
     let (gauge, probe) = (Gauge(), Probe(.unlimited))
     gauge.publisher(for: \.level).subscribe(probe)
-    // Whatever this thread reads is outdated before it has it. The runtime may read as well.
+    // A value that this thread reads is outdated when it arrives. The runtime may read as well.
     var reads = 0
     gauge.onRead = {
       guard Thread.isMainThread else { return }
