@@ -16,10 +16,20 @@ typedef struct kvo_stack {
 /// The stack of this thread. The first call on the main thread is slow, because the system reads a file for it. It
 /// allocates no memory of the runtime's.
 kvo_stack kvo_stack_now(void);
+enum {
+  KVO_STACK_FOR_MESSAGE = 24 * 1024, ///< for printing a message, or for a signal handler
+  KVO_STACK_PART = 4,                ///< of a small stack, this fraction
+};
 /// The bytes needed for printing a message or for a signal handler: at most a quarter of a small stack.
-size_t kvo_stack_reserve(const kvo_stack *stack);
+KVO_INLINE size_t kvo_stack_reserve(const kvo_stack *stack) {
+  size_t part = stack->size / KVO_STACK_PART;
+  return part < KVO_STACK_FOR_MESSAGE ? part : KVO_STACK_FOR_MESSAGE;
+}
 /// Whether using `needed` more bytes would leave no room for printing a message.
-bool kvo_stack_is_short(const kvo_stack *stack, size_t needed);
+KVO_INLINE bool kvo_stack_is_short(const kvo_stack *stack, size_t needed) {
+  size_t reserve = kvo_stack_reserve(stack);
+  return stack->size && (stack->left < reserve || stack->left - reserve < needed);
+}
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

@@ -30,18 +30,3 @@ kvo_stack kvo_stack_now(void) {
   uintptr_t left = (uintptr_t)__builtin_frame_address(0) - bounds->low;
   return left < bounds->size ? (kvo_stack){bounds->size, left} : (kvo_stack){0};
 }
-
-enum {
-  FOR_MESSAGE = 24 * 1024, // for printing, and for a signal handler
-  PART_FOR_MESSAGE = 4,    // the fraction of a small stack
-};
-
-size_t kvo_stack_reserve(const kvo_stack *stack) {
-  size_t part = stack->size / PART_FOR_MESSAGE;
-  return part < FOR_MESSAGE ? part : FOR_MESSAGE;
-}
-
-bool kvo_stack_is_short(const kvo_stack *stack, size_t needed) {
-  size_t reserve = kvo_stack_reserve(stack);
-  return stack->size && (stack->left < reserve || stack->left - reserve < needed);
-}

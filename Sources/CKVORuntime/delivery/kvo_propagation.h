@@ -39,9 +39,8 @@ typedef struct kvo_affected {
   const char *KVO_NULLABLE key; ///< for a derived key; interned
   uint64_t serial;              ///< orders keys of one name by when they were first watched
   bool by_other_thread;         ///< reached through a link that another thread placed
+  bool is_behind;               ///< reached only behind links whose changes are open (open_links.c)
   uint32_t tracked; ///< for a tracked key: its index in `kvo_links.tracked`, or KVO_NO_PLACE
-  /// Every link that leads to the key is behind one whose change is open: that change (open_links.c). Graph lock.
-  struct kvo_propagation *KVO_NULLABLE behind;
   const kvo_root *KVO_NULLABLE root; ///< for a changed key
   bool is_read;
   kvo_value value; ///< the value that was read, for the key's plain observers
@@ -63,7 +62,6 @@ typedef struct kvo_member {
   bool is_unchanged;    ///< it asks for distinct changes, and this one is not delivered
   bool is_within; ///< it was there at the last change, in the batch, of a key that leads to it
   bool is_found;  ///< in `before`: it is found after the change as well
-  bool is_behind; ///< an open change of a link notifies it (open_links.c)
   bool is_read;
   kvo_value value; ///< the path's value
 
@@ -76,6 +74,7 @@ typedef struct kvo_member {
     kvo_telling telling; ///< in `after`
   };
   uint32_t was_place; ///< its index in `before`, or KVO_NO_PLACE
+  bool is_behind;     ///< an open change of a link notifies it (open_links.c)
 } kvo_member;
 
 enum { KVO_NO_PLACE = UINT32_MAX };
@@ -168,9 +167,11 @@ bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
 /// next two.
 void kvo_open_links_add_locked(kvo_propagation *propagation);
 void kvo_open_links_remove_locked(kvo_propagation *propagation);
-/// Finds an open change of a link that is before this one on its path, or NULL.
-kvo_propagation *KVO_NULLABLE kvo_open_links_find_locked(const kvo_link *link,
-    const kvo_propagation *searching);
+/// The newest change of a link that this thread has open, or the next one after a change. NULL if there is no more.
+kvo_propagation *KVO_NULLABLE
+kvo_open_links_next_locked(const kvo_propagation *KVO_NULLABLE propagation);
+/// Whether a link before this one on its path has an open change, other than the one that is searching.
+bool kvo_open_links_are_before_locked(const kvo_link *link, const kvo_propagation *searching);
 /// Takes a change that was never finished out of the list. No lock held.
 void kvo_open_links_leave(kvo_propagation *propagation);
 /// Whether other changes are part of this one, and would be lost if it notified no observer. No lock held.

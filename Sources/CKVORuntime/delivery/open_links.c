@@ -92,13 +92,21 @@ static bool is_behind(const kvo_propagation *open, const kvo_link *link) {
                                    : affects_before(open, link);
 }
 
-kvo_propagation *kvo_open_links_find_locked(const kvo_link *link,
-    const kvo_propagation *searching) {
-  const kvo_thread *thread = kvo_this_thread;
-  kvo_propagation *open = thread ? thread->open_links : NULL;
-  for (; KVO_UNLIKELY(open != NULL); open = open->next)
-    if (open != searching && open->opener == thread->number && is_behind(open, link)) return open;
-  return NULL;
+static kvo_propagation *own(kvo_propagation *open) {
+  while (open && open->opener != kvo_this_thread->number) open = open->next;
+  return open;
+}
+
+kvo_propagation *kvo_open_links_next_locked(const kvo_propagation *propagation) {
+  if (propagation) return own(propagation->next);
+  return kvo_this_thread ? own(kvo_this_thread->open_links) : NULL;
+}
+
+bool kvo_open_links_are_before_locked(const kvo_link *link, const kvo_propagation *searching) {
+  const kvo_propagation *open = NULL;
+  while (KVO_UNLIKELY((open = kvo_open_links_next_locked(open)) != NULL))
+    if (open != searching && is_behind(open, link)) return true;
+  return false;
 }
 
 bool kvo_propagation_has_others(kvo_propagation *propagation) {

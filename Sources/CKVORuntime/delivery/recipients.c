@@ -228,7 +228,9 @@ typedef struct {
   const kvo_links *read; // tracked keys that have been read already
   const kvo_root *root;
   const kvo_propagation *propagation;
-  bool leads_on; // a path goes on from what has been found
+  bool leads_on;        // a path goes on from what has been found
+  bool by_other_thread; // how the key or path that is looked at was reached, as in kvo_affected
+  bool is_behind;
   uint64_t stamp;
   uint32_t start;          // index of the root among the affected keys
   uint32_t index;          // index of the affected key that is looked at
@@ -249,25 +251,25 @@ static uint32_t place_of_tracked(const search *search, const kvo_derivation *der
   return is_current ? place : KVO_NO_PLACE;
 }
 
-// The open change of a link that whatever is found at the key or the path stands behind, or NULL.
-static kvo_propagation *behind(const search *search) {
-  return search->path ? search->path->behind : search->recipients->affected[search->index].behind;
-}
-
-// Whether that change notifies the registration: only if it was there when that change began.
-static bool is_behind(kvo_propagation *open, const kvo_registration *registration) {
-  bool is_among = open && place_of(&open->before, registration) != KVO_NO_PLACE;
-  if (is_among) open->has_others = true;
-  return is_among;
+// Whether an open change of a link notifies the registration, which then was there when that change began.
+static bool is_notified_by_other(const search *search, const kvo_registration *registration) {
+  kvo_propagation *open = NULL;
+  while ((open = kvo_open_links_next_locked(open))) {
+    if (open == search->propagation || place_of(&open->before, registration) == KVO_NO_PLACE)
+      continue;
+    open->has_others = true;
+    return true;
+  }
+  return false;
 }
 
 static void find_member(search *search, kvo_registration *registration, bool is_whole,
-    bool by_other_thread, kvo_propagation *behind) {
+    bool by_other_thread, bool is_behind) {
   uint32_t place = place_of(search->recipients, registration);
   if (place != KVO_NO_PLACE) {
     kvo_member *known = &search->recipients->members[place];
     if (search->index == search->start && is_whole) known->is_whole = true;
-    known->is_behind = known->is_behind && is_behind(behind, registration);
+    known->is_behind = known->is_behind && is_behind;
     known->is_within |= known->serial <= search->root->last_serial;
     return;
   }
@@ -279,7 +281,7 @@ static void find_member(search *search, kvo_registration *registration, bool is_
       .tracked = search->path ? place_of_tracked(search, search->path) : KVO_NO_PLACE,
       .is_whole = is_whole || search->index > search->start || search->path,
       .by_other_thread = by_other_thread,
-      .is_behind = is_behind(behind, registration),
+      .is_behind = is_behind && is_notified_by_other(search, registration),
       .is_within = kvo_registration_serial(registration) <= search->root->last_serial,
       .was_place = search->before ? place_of(search->before, registration) : KVO_NO_PLACE};
   search->ok = search->ok && add_member(search->recipients, member);
@@ -302,20 +304,19 @@ static bool is_being_set(const kvo_derivation *derivation) {
 }
 
 // Whether the search has found it, but not by a way that no open change of a link covers.
-static bool is_found(const search *search, const kvo_derivation *derivation,
-    kvo_propagation *behind) {
-  return derivation->stamp == search->stamp && (behind || !derivation->behind);
+static bool is_found(const search *search, const kvo_derivation *derivation, bool is_behind) {
+  return derivation->stamp == search->stamp && (is_behind || !derivation->is_behind);
 }
 
 // One that is found again by a way that leads past the open change of a link is looked at again.
 static void find_derived(search *search, kvo_derivation *derivation, bool by_other_thread,
-    kvo_propagation *behind) {
-  if (is_found(search, derivation, behind)) return;
+    bool is_behind) {
+  if (is_found(search, derivation, is_behind)) return;
   if (is_being_read(derivation) || is_being_set(derivation)) return;
   bool is_new = derivation->stamp != search->stamp;
   derivation->stamp = search->stamp;
   derivation->by_other_thread = by_other_thread;
-  derivation->behind = behind;
+  derivation->is_behind = is_behind;
   if (is_new) find_tracked(search, derivation);
   if (derivation->is_tracked && derivation->accessors->property->is_path) {
     search->leads_on = true;
@@ -330,7 +331,7 @@ static void find_derived(search *search, kvo_derivation *derivation, bool by_oth
       .serial = derivation->serial,
       .tracked = place_of_tracked(search, derivation),
       .by_other_thread = by_other_thread,
-      .behind = behind};
+      .is_behind = is_behind};
   search->ok = search->ok && add_affected(search->recipients, affected);
 }
 
@@ -340,12 +341,6 @@ static bool leads_on(const kvo_link *link) {
   return !kvo_link_is_last(link) || path->components[link->depth].operates;
 }
 
-// Whether the key or path that is looked at was reached through a link that another thread placed.
-static bool is_by_other_thread(const search *search) {
-  return search->path ? search->path->by_other_thread
-                      : search->recipients->affected[search->index].by_other_thread;
-}
-
 // Whether another thread placed the link. A user's registration, which records its own thread, is not considered.
 static bool is_placed_by_other_thread(const kvo_link *link) {
   return (link->parent || link->chain->derivation) && link->entry.thread != kvo_thread_number();
@@ -353,23 +348,22 @@ static bool is_placed_by_other_thread(const kvo_link *link) {
 
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
-  bool by_other_thread = is_by_other_thread(search) || is_placed_by_other_thread(link);
-  kvo_propagation *before = behind(search);
-  if (!before) before = kvo_open_links_find_locked(link, search->propagation);
+  bool by_other_thread = search->by_other_thread || is_placed_by_other_thread(link);
+  bool is_behind = search->is_behind || kvo_open_links_are_before_locked(link, search->propagation);
   if (!kvo_link_is_last(link)) {
     search->leads_on = true;
     if (search->links) search->ok = search->ok && add_link(search->links, link);
   }
-  if (chain->derivation) find_derived(search, chain->derivation, by_other_thread, before);
+  if (chain->derivation) find_derived(search, chain->derivation, by_other_thread, is_behind);
   else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
-    find_member(search, &chain->first->entry, leads_on(link), by_other_thread, before);
+    find_member(search, &chain->first->entry, leads_on(link), by_other_thread, is_behind);
 }
 
 static void find_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_link *link = kvo_link_of(entry);
   if (link) find_link(search, link);
-  else find_member(search, entry, false, is_by_other_thread(search), behind(search));
+  else find_member(search, entry, false, search->by_other_thread, search->is_behind);
 }
 
 // A seat cannot be retained, so it is promoted to a full registration first.
@@ -429,6 +423,8 @@ static void look_at_paths(search *search) {
   while (search->pending) {
     search->path = search->pending;
     search->pending = search->path->pending;
+    search->by_other_thread = search->path->by_other_thread;
+    search->is_behind = search->path->is_behind;
     look_at_key(search, search->path->object, search->path->accessors->id);
   }
   search->path = NULL;
@@ -438,6 +434,8 @@ static void look_at(search *search, uint32_t index) {
   const kvo_affected affected = search->recipients->affected[index];
   uint32_t start = search->recipients->member_count;
   search->index = index;
+  search->by_other_thread = affected.by_other_thread;
+  search->is_behind = affected.is_behind;
   look_at_key(search, affected.object, affected.id);
   look_at_paths(search);
   sort_members(search->recipients, start);
@@ -456,7 +454,7 @@ static void go_on(search *search) {
   }
 }
 
-static bool find_locked(search *search, kvo_object *object) {
+KVO_INLINE bool find_locked(search *search, kvo_object *object) {
   kvo_affected changed = {.object = object,
       .operations = kvo_class_of(object)->operations,
       .id = search->root->id,

@@ -80,10 +80,9 @@ struct kvo_derivation {
   bool ended;           ///< its cell has dropped it
   bool by_other_thread; ///< the last search for recipients reached it through another thread's link
   bool is_tracked;      ///< its chains are what the key's getter reads (tracking.c)
-  bool is_restless;     ///< each reading read other properties, until tracking gave up
+  bool is_behind;   ///< that search reached it only behind links whose changes are open; graph lock
+  bool is_restless; ///< each reading read other properties, until tracking gave up
   uint32_t place; ///< index in the `kvo_links` of the change that it was last found for; graph lock
-  /// That search found it only behind a link whose change is open: that change. Graph lock.
-  struct kvo_propagation *KVO_NULLABLE behind;
   enum { KVO_UNATTACHED, KVO_BEING_ATTACHED, KVO_ATTACHED } state;
   const void *KVO_NULLABLE attacher;     ///< the attachment that is working on it
   kvo_presence attachers;                ///< that one, and others that go through its chains
