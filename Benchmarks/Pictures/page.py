@@ -45,8 +45,14 @@ def row(case):
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
+def is_smoke(document):
+    """Whether each case ran once, as with --smoke: only to see that it works."""
+    return all(case["repetitions"] == 1 for case in document["cases"])
+
+
 def page(document, versions):
     machine = document["machine"]
+    warning = ["<p><strong>A smoke run: its figures mean nothing.</strong></p>"] if is_smoke(document) else []
     words = [machine.get("date"), machine["cpu"], f"{machine['cores']} cores", machine["kernel"], machine["swift"],
              machine["libffi"], f"{machine['configuration']} build"]
     head = "".join(f"<th>{column}</th>" for column in ("case", "unit", "median", "min", "max", "repetitions"))
@@ -56,6 +62,7 @@ def page(document, versions):
         f"<title>KVORuntime: benchmarks</title><style>{style}</style></head><body>",
         "<h1>What a notification costs</h1>",
         f"<p>{html.escape('; '.join(word for word in words if word))}</p>",
+        *warning,
         *(picture(name, texts) for name, texts in versions.items()),
         "<h2>All cases</h2>", f"<table><thead><tr>{head}</tr></thead><tbody>",
         *(row(case) for case in document["cases"]), "</tbody></table></body></html>", "",

@@ -32,7 +32,7 @@ ARTICLES = {page.stem for page in (HERE / SWIFT / "Articles").glob("*.md")}
 FILES = {page.stem: page for page in [*DOCUMENTATION.glob("*.md"), *DOCUMENTATION.glob("Internals/*.md")]}
 PAGES = dict.fromkeys(FILES, SWIFT) | {"C": C, "Bindings": C}
 NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Overview": "HowItWorks"}
-CARDS = {"Tour": "card-tour", "MovingOver": "card-moving"}
+CARDS = {"GettingStarted": "card-started", "Tour": "card-tour", "MovingOver": "card-moving"}
 # What a folder of the overlay's sources is called where it groups the members of a type.
 ROOMS = {
     "Objects": "Objects and properties",

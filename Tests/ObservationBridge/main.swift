@@ -142,7 +142,8 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       return person.name
     }
     person.age = 1
-    expect(inner.count == 1 && outer.count == 1)  // an outer tracking of Observation's sees what inner ones read
+    // an outer tracking of Observation's sees what inner ones read
+    expect(inner.count == 1 && outer.count == 1)
     let (other, third) = (Told(), Told())
     track(other) { person.name.count + native.value }
     native.value = 1

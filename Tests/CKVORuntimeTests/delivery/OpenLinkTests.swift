@@ -199,6 +199,27 @@ import Testing
     next.release()
   }
 
+  @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
+  func trackedPath() {
+    // Of its own, since another test counts how often objects of the class itself are tracked.
+    let cls = kvo_class_create("COpenTrail", trail_class(), MemoryLayout<trail>.size, nil)!
+    kvo_class_register(cls, nil)
+    let root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: trail.self)
+    let next = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: trail.self)
+    trail_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "behind", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "next")
+    trail_setX(next, 5)
+    expectEqual(log.take(), [])
+    kvo_did_change(root.object, "next")
+    trail_setX(next, 6)
+    expectEqual(log.take(), ["a: behind old 0 new 5", "a: behind old 5 new 6"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
   @Test("G5: a link's change that is cancelled ends with a notification if it stands for others")
   func cancelled() {
     let path = Path()

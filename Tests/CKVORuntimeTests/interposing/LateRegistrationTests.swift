@@ -230,7 +230,8 @@ import Testing
     }
     expectEqual(log.take(), ["a: value old 1 new 7", "a: value old 1 new 1"])
     object.interrupt(.DISTURBED_BEFORE_STORE) {
-      disturbed_setValue(object, 1)  // overlaps with the outer change, so neither knows what the other found
+      // overlaps with the outer change, so neither knows what the other found
+      disturbed_setValue(object, 1)
     } in: {
       way.set(object, 1)
     }

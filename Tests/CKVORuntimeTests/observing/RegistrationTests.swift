@@ -87,7 +87,8 @@ import Testing
     for step in 0..<800 {
       let entry = (observer: random.next(3), context: 1 + random.next(4))
       let observer = observers[entry.observer]
-      let grows = random.next(10) < (step % 200 < 120 ? 7 : 2)  // grows to about sixty, then shrinks
+      // grows to about sixty, then shrinks
+      let grows = random.next(10) < (step % 200 < 120 ? 7 : 2)
       let anyContext = random.next(2) == 0
       if grows {
         expected.append(entry)

@@ -306,7 +306,8 @@ import Testing
     let log = Recorder()
     log.observe(object.object, "value", .KVO_NEW)
     let shared = Shared(object)
-    onThreads(1) { _ in disturbed_setValue(shared.value, 1) }  // ends, and leaves its record for reuse
+    // ends, and leaves its record for reuse
+    onThreads(1) { _ in disturbed_setValue(shared.value, 1) }
     onThreads(1) { _ in
       shared.value.interrupt(.DISTURBED_BEFORE_STORE) {
         disturbed_setValue(shared.value, 2)

@@ -39,7 +39,8 @@ static void set_up(kvo_class *cls) {
       .type = kvo_type_for_encoding("q", &error),
       .get = get,
       .binding = binding,
-      .track = track};
+      .track = track,
+      .is_path = true};
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }

@@ -30,7 +30,7 @@ let inspect = Button("Inspect") { inspector.show() }
 var bindings = fields.map { $0.field.bindTwoWay(\.text, to: contact, $0.keyPath) }
 bindings += [
   title.bind(\.text, to: contact, \.displayName),
-  warning.bind(\.text, to: contact, \.hasAddress) { $0 ? "" : "That is no address" },
+  warning.bind(\.text, to: contact, \.hasAddress) { $0 ? "" : "The e-mail address has no @" },
   undo.bind(\.isSensitive, to: log, \.canUndo),
   redo.bind(\.isSensitive, to: log, \.canRedo),
 ]

@@ -66,6 +66,7 @@ public final class InspectorWindow {
   private static func text(_ value: Any?) -> String {
     switch value {
     case nil: "nil"
+    case let text as String where text.isEmpty: "\"\""
     case let number as Double: "\((number * 1000).rounded() / 1000)"
     case let value?: "\(value)"
     }

@@ -18,7 +18,7 @@ let b = Scale("b", -100...100)
 let swatch = Swatch(height: 160)
 let hex = Label(style: "title-2")
 let note = Label(style: "dim-label")
-let components = [Label(), Label(), Label()]
+let components = (0..<3).map { _ in Label(width: 6) }
 let undo = Button("Undo") { _ = try? log.undo() }
 let redo = Button("Redo") { _ = try? log.redo() }
 let inspect = Button("Inspect") { inspector.show() }

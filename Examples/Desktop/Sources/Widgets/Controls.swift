@@ -5,9 +5,12 @@ public import KVORuntime
 
 /// One or more lines of text.
 public final class Label: Widget {
-  public init(_ text: String = "", style: String? = nil) {
+  /// - Parameter width: the number of characters that the label has room for at least, so that a
+  ///   column does not move when its text changes.
+  public init(_ text: String = "", style: String? = nil, width: Int32 = -1) {
     super.init(gtk_label_new(text))
     gtk_label_set_xalign(opaque, 0)
+    gtk_label_set_width_chars(opaque, width)
     if let style { gtk_widget_add_css_class(pointer, style) }
   }
 
