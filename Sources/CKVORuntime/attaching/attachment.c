@@ -151,6 +151,12 @@ static void attach_chain(kvo_attachment *attachment, kvo_chain *chain, kvo_objec
   if (!ensure_first(attachment, chain)) note_void(chain);
 }
 
+// Whether the link can be found by the object's class and the key (link_delta.c).
+static bool is_found_by_key(const kvo_placement *placement) {
+  const kvo_accessors *accessors = placement->accessors;
+  return kvo_class_key_id(kvo_class_of(placement->object), accessors->key) == accessors->id;
+}
+
 // Places a child. If another thread has read the parent later, and may not have finished, this thread reads it again
 // itself, so that nothing is missed when it returns.
 static bool place_child(kvo_attachment *attachment, kvo_link *parent, uint64_t ticket,
@@ -165,15 +171,17 @@ static bool place_child(kvo_attachment *attachment, kvo_link *parent, uint64_t t
   if (!kvo_registration_place(&child->entry, placement, &attachment->retired)) return false;
   attachment->has_placed = true;
   kvo_link_add_child_locked(parent, child);
+  if (!is_found_by_key(placement)) parent->is_plain = false;
   return true;
 }
 
-static void place_at(kvo_attachment *attachment, kvo_link *parent, uint64_t ticket,
-    kvo_object *object, uint32_t depth) {
+static void place_at(kvo_attachment *attachment, const kvo_task *task) {
   kvo_placement placement;
-  if (!prepare(parent->chain, object, depth, &placement)) return;
-  kvo_link *child = make_link(parent->chain, depth, &placement);
-  if (child && place_child(attachment, parent, ticket, child, &placement)) {
+  kvo_link *parent = task->link;
+  if (!prepare(parent->chain, task->object, task->depth, &placement)) return;
+  kvo_link *child = make_link(parent->chain, task->depth, &placement);
+  if (child) child->occurrences = task->occurrences;
+  if (child && place_child(attachment, parent, task->ticket, child, &placement)) {
     push_consequences(attachment, child, &placement);
     return;
   }
@@ -186,9 +194,11 @@ static void run_task(kvo_attachment *attachment, const kvo_task *task) {
   case KVO_ATTACH_CHAIN: attach_chain(attachment, task->chain, task->object); break;
   case KVO_RESOLVE_LINK: kvo_attachment_resolve_link(attachment, task->link, task->thorough); break;
   case KVO_ENSURE_LINK: ensure(attachment, task->link); break;
-  case KVO_PLACE_LINK:
-    place_at(attachment, task->link, task->ticket, task->object, task->depth);
+  case KVO_APPLY_DELTA:
+    if (!kvo_attachment_apply_delta(attachment, task->link, task->ticket, task->delta))
+      kvo_attachment_push_resolution(attachment, task->link, false);
     break;
+  case KVO_PLACE_LINK: place_at(attachment, task); break;
   case KVO_TRACK:
     kvo_attachment_track_until_settled(attachment, task->derivation, task->ticket);
     break;
@@ -234,6 +244,13 @@ void kvo_attach(kvo_link *first, kvo_derivation *derivation) {
 void kvo_link_follow(kvo_link *link) {
   kvo_attachment attachment = {.presence = &link->chain->followers};
   kvo_attachment_push_resolution(&attachment, link, false);
+  work_off(&attachment);
+  kvo_attachment_settle(&attachment);
+}
+
+void kvo_link_follow_delta(kvo_link *link, uint64_t ticket, const kvo_delta *delta) {
+  kvo_attachment attachment = {.presence = &link->chain->followers};
+  kvo_attachment_push_delta(&attachment, link, ticket, delta);
   work_off(&attachment);
   kvo_attachment_settle(&attachment);
 }

@@ -3,13 +3,23 @@
 #ifndef KVO_ATTACHMENT_H
 #define KVO_ATTACHMENT_H
 
+#include "base/kvo_memory.h"
+#include "graph/kvo_delta.h"
 #include "graph/kvo_graph.h"
+#include "values/kvo_collection_internal.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
 typedef struct kvo_task {
-  enum { KVO_ATTACH_CHAIN, KVO_RESOLVE_LINK, KVO_ENSURE_LINK, KVO_PLACE_LINK, KVO_TRACK } kind;
+  enum {
+    KVO_ATTACH_CHAIN,
+    KVO_RESOLVE_LINK,
+    KVO_APPLY_DELTA,
+    KVO_ENSURE_LINK,
+    KVO_PLACE_LINK,
+    KVO_TRACK
+  } kind;
   bool thorough;                 ///< the existing links further along are followed again as well
   kvo_chain *KVO_NULLABLE chain; ///< the chain to attach; a reference
   /// The link to follow, or the parent of the one to place; a reference.
@@ -17,8 +27,10 @@ typedef struct kvo_task {
   /// The chain's root, or the object to place a link at; a reference.
   kvo_object *KVO_NULLABLE object;
   kvo_derivation *KVO_NULLABLE derivation; ///< the derivation to track; a reference
-  uint32_t depth;                          ///< of the link to place
-  uint64_t ticket; ///< the reading that found `object`; or how often the key was tracked so far
+  uint32_t depth, occurrences;             ///< of the link to place
+  /// The reading that found `object`, or the delta's; or how often the key was tracked so far.
+  uint64_t ticket;
+  const kvo_delta *KVO_NULLABLE delta; ///< to apply to the link
 } kvo_task;
 
 typedef struct kvo_attachment {
@@ -45,6 +57,9 @@ typedef struct kvo_attachment {
 bool kvo_attachment_make_room(kvo_attachment *attachment, size_t more);
 /// Pushes a task to follow a link, unless the link is the last of its path.
 void kvo_attachment_push_resolution(kvo_attachment *attachment, kvo_link *link, bool thorough);
+/// Pushes a task to apply a delta to a link, which is not the last one of its path.
+void kvo_attachment_push_delta(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    const kvo_delta *delta);
 /// Pushes a task to track a derivation that has been tracked `again` times already.
 void kvo_attachment_push_track(kvo_attachment *attachment, kvo_derivation *derivation,
     uint64_t again);
@@ -58,6 +73,53 @@ void kvo_attachment_settle(kvo_attachment *attachment);
 /// Reads where a link leads, ends its children at other objects, and pushes tasks to place the missing ones. Calls a
 /// getter: no lock held.
 void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, bool thorough);
+/// Moves the links behind a link as a change has moved its elements, and pushes those to be placed. False, with nothing
+/// changed, if the link has to be read. No lock held.
+bool kvo_attachment_apply_delta(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    const kvo_delta *delta);
+/// A link that was there when a change began.
+typedef struct kvo_announced_link {
+  kvo_link *link; ///< held
+  uint64_t ticket;
+} kvo_announced_link;
+/// An element that the change removes.
+typedef struct kvo_gone {
+  kvo_object *object; ///< an unowned reference
+  const kvo_class *cls;
+} kvo_gone;
+/// The elements beside a removed range; their addresses are only compared.
+typedef struct kvo_neighbours {
+  const kvo_object *KVO_NULLABLE before, *KVO_NULLABLE behind;
+} kvo_neighbours;
+struct kvo_delta {
+  enum { KVO_DELTA_SPOILED, KVO_DELTA_BEGUN, KVO_DELTA_READ } state;
+  bool is_known; ///< what came by an insertion is what was to be inserted
+  kvo_announced_link *KVO_NULLABLE links;
+  size_t count, capacity, next; ///< of the links, and which is followed next
+  kvo_part_named part;
+  kvo_gone *KVO_NULLABLE gone;
+  kvo_neighbours *KVO_NULLABLE neighbours; ///< of each range of a removal
+  kvo_value value;                         ///< the key's, while it is looked at
+  kvo_elements elements;                   ///< of it, which hold what came
+  kvo_object *KVO_NONNULL *KVO_NULLABLE came;
+  size_t gone_count, came_count, total; ///< how many elements there are after the change
+};
+/// Whether no memory was lacking since the link was read. A change that could not be followed for lack of memory is not known
+/// to the link.
+KVO_INLINE bool kvo_link_misses_nothing_locked(const kvo_link *link) {
+  return link->shortages == __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
+}
+/// An object, and how often it occurs.
+typedef struct kvo_counted {
+  uintptr_t object; ///< its address; the lowest bit marks it as taken
+  uint32_t count;
+} kvo_counted;
+/// Fills in each object once, in the order of addresses, and returns their number. `sorted` must have room for all objects.
+size_t kvo_count_objects(kvo_counted *sorted, kvo_object *KVO_NONNULL const *KVO_NONNULL objects,
+    size_t count);
+/// Takes an object out. NULL if it is not there, or was taken before.
+kvo_counted *KVO_NULLABLE kvo_counted_take(kvo_counted *sorted, size_t count,
+    const kvo_object *object);
 /// Reads a tracked key and replaces its derivation's chains. Then there is a chain for each property read, by this
 /// reading or by one that began later; the caller attaches those that have no link. Calls the getter: no lock held.
 /// Returns false if nothing more is to be done: the same was read as last time, the derivation has ended, or memory

@@ -26,6 +26,7 @@ typedef struct {
   uint32_t depth;   // index of the component by which the path continues at the objects
   uint32_t *depths; // the same for each element or object, if they differ; else NULL
   size_t depths_capacity;
+  bool is_plain; // all elements of a collection, which are objects
 } targets;
 
 static uint32_t depth_of(const targets *found, size_t index) {
@@ -91,12 +92,14 @@ static void expand(const kvo_key_path *path, targets *found) {
 static void find_in_elements(const kvo_key_path *path, targets *found) {
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
+  size_t count = elements->count;
   expand(path, found);
   found->objects = kvo_alloc(elements->count * sizeof *found->objects + 1);
   for (size_t i = 0; found->objects && i < elements->count; i++) {
     if (found->depths) (void)note_depth(found, found->count, found->count + 1, depth_of(found, i));
     add_target(found, kvo_value_get_object(&elements->values[i]));
   }
+  found->is_plain = found->count == count && elements->count == count && !found->depths;
 }
 
 static void report_collection(const kvo_link *link, uint32_t next) {
@@ -133,35 +136,42 @@ static kvo_object *begin_resolution(kvo_attachment *attachment, kvo_link *link, 
   kvo_object *object = link->entry.object;
   kvo_attachment_enter_locked(attachment);
   *ticket = ++link->issued;
+  link->shortages = __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
   return kvo_class_of(object)->operations->try_retain(object) ? object : NULL;
 }
 
+// MARK: Objects in the order of their addresses
+
 static int compare_addresses(const void *a, const void *b) {
-  uintptr_t left = *(const uintptr_t *)a, right = *(const uintptr_t *)b;
+  uintptr_t left = ((const kvo_counted *)a)->object, right = ((const kvo_counted *)b)->object;
   return (left > right) - (left < right);
 }
 
 // Takes an object out of a sorted array. The lowest bit marks those that were taken.
-static bool take(uintptr_t *sorted, size_t count, const kvo_object *object) {
+kvo_counted *kvo_counted_take(kvo_counted *sorted, size_t count, const kvo_object *object) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if ((sorted[middle] & ~(uintptr_t)1) < (uintptr_t)object) low = middle + 1;
+    if ((sorted[middle].object & ~(uintptr_t)1) < (uintptr_t)object) low = middle + 1;
     else high = middle;
   }
-  if (low == count || sorted[low] != (uintptr_t)object) return false;
-  sorted[low] |= 1;
-  return true;
+  if (low == count || sorted[low].object != (uintptr_t)object) return NULL;
+  sorted[low].object |= 1;
+  return &sorted[low];
 }
 
-static size_t sort_once(uintptr_t *sorted, const targets *found) {
-  for (size_t i = 0; i < found->count; i++) sorted[i] = (uintptr_t)found->objects[i];
-  if (found->count > 1) qsort(sorted, found->count, sizeof *sorted, compare_addresses);
-  size_t count = 0;
-  for (size_t i = 0; i < found->count; i++)
-    if (!count || sorted[count - 1] != sorted[i]) sorted[count++] = sorted[i];
-  return count;
+size_t kvo_count_objects(kvo_counted *sorted, kvo_object *const *objects, size_t count) {
+  for (size_t i = 0; i < count; i++) sorted[i] = (kvo_counted){(uintptr_t)objects[i], 1};
+  if (count > 1) qsort(sorted, count, sizeof *sorted, compare_addresses);
+  size_t unique = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (unique && sorted[unique - 1].object == sorted[i].object) sorted[unique - 1].count++;
+    else sorted[unique++] = sorted[i];
+  }
+  return unique;
 }
+
+// MARK: Installing
 
 // Whether the path now continues by another component at the child's object, because it leads through other
 // dictionaries.
@@ -173,12 +183,18 @@ static bool has_moved(const targets *found, const kvo_link *child) {
 }
 
 // Ends the children whose objects are not among the targets, and marks the others' objects as taken.
-static void keep_children_locked(kvo_link *link, const targets *found, uintptr_t *sorted,
+static void keep_children_locked(kvo_link *link, const targets *found, kvo_counted *sorted,
     size_t count, kvo_retired **retired) {
   for (kvo_link *child = link->children, *next; child; child = next) {
     next = child->next;
-    if (has_moved(found, child) || !take(sorted, count, child->entry.object))
+    kvo_counted *target =
+        has_moved(found, child) ? NULL : kvo_counted_take(sorted, count, child->entry.object);
+    if (target) {
+      link->covered += target->count - child->occurrences;
+      child->occurrences = target->count;
+    } else {
       kvo_entry_end_locked(&child->entry, retired);
+    }
   }
 }
 
@@ -192,7 +208,7 @@ static void push_children_locked(kvo_attachment *attachment, kvo_link *link) {
 
 // Installs what was read, unless another thread's reading that began later has been installed: see `place_child`.
 static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const targets *found, uintptr_t *sorted, size_t count, bool thorough) {
+    const targets *found, kvo_counted *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (link->entry.state != KVO_LIVE) return false;
   if (ticket <= link->installed) {
@@ -200,29 +216,33 @@ static bool install(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
     return false;
   }
   link->installed = ticket;
+  link->is_plain = found->is_plain;
   keep_children_locked(link, found, sorted, count, &attachment->retired);
   if (thorough || kvo_link_has_others_locked(link)) push_children_locked(attachment, link);
   return true;
 }
 
 static void push_placement(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const targets *found, size_t index) {
+    const targets *found, size_t index, uint32_t occurrences) {
   kvo_object *object = found->objects[index];
   kvo_registration_hold(&link->entry);
   attachment->tasks[attachment->count++] = (kvo_task){.kind = KVO_PLACE_LINK,
       .link = link,
       .object = kvo_object_retain(object),
       .ticket = ticket,
-      .depth = depth_of(found, index)};
+      .depth = depth_of(found, index),
+      .occurrences = occurrences};
 }
 
 // The first target is processed first, so it is pushed last.
 static void push_missing(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
-    const targets *found, uintptr_t *sorted, size_t count) {
+    const targets *found, kvo_counted *sorted, size_t count) {
   if (!kvo_attachment_make_room(attachment, count)) return;
   size_t start = attachment->count;
-  for (size_t i = 0; i < found->count; i++)
-    if (take(sorted, count, found->objects[i])) push_placement(attachment, link, ticket, found, i);
+  for (size_t i = 0; i < found->count; i++) {
+    const kvo_counted *target = kvo_counted_take(sorted, count, found->objects[i]);
+    if (target) push_placement(attachment, link, ticket, found, i, target->count);
+  }
   for (size_t low = start, high = attachment->count; low + 1 < high; low++) {
     kvo_task swapped = attachment->tasks[low];
     attachment->tasks[low] = attachment->tasks[--high];
@@ -247,9 +267,9 @@ void kvo_attachment_resolve_link(kvo_attachment *attachment, kvo_link *link, boo
   if (!object) return;
   targets found = {.value = KVO_VALUE_NIL};
   read_held(link, object, &found);
-  uintptr_t few[FEW_TARGETS];
-  uintptr_t *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
-  size_t count = sorted ? sort_once(sorted, &found) : 0;
+  kvo_counted few[FEW_TARGETS];
+  kvo_counted *sorted = found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
+  size_t count = sorted ? kvo_count_objects(sorted, found.objects, found.count) : 0;
   if (sorted && install(attachment, link, ticket, &found, sorted, count, thorough))
     push_missing(attachment, link, ticket, &found, sorted, count);
   if (sorted != few) kvo_free(sorted);

@@ -19,6 +19,14 @@ void kvo_attachment_push_resolution(kvo_attachment *attachment, kvo_link *link, 
       (kvo_task){.kind = KVO_RESOLVE_LINK, .link = link, .thorough = thorough};
 }
 
+void kvo_attachment_push_delta(kvo_attachment *attachment, kvo_link *link, uint64_t ticket,
+    const kvo_delta *delta) {
+  if (!kvo_attachment_make_room(attachment, 1)) return;
+  kvo_registration_hold(&link->entry);
+  attachment->tasks[attachment->count++] =
+      (kvo_task){.kind = KVO_APPLY_DELTA, .link = link, .ticket = ticket, .delta = delta};
+}
+
 void kvo_attachment_push_track(kvo_attachment *attachment, kvo_derivation *derivation,
     uint64_t again) {
   if (!kvo_attachment_make_room(attachment, 1)) return;

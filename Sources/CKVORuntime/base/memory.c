@@ -51,9 +51,15 @@ static bool is_out(void) { return false; }
 #endif
 
 __thread uint64_t kvo_shortages;
+uint32_t kvo_shortages_of_all;
+
+static __attribute__((noinline)) void count_shortage(void) {
+  kvo_shortages++;
+  __atomic_fetch_add(&kvo_shortages_of_all, 1, __ATOMIC_SEQ_CST);
+}
 
 static void *counted(void *memory) {
-  if (KVO_UNLIKELY(!memory)) kvo_shortages++;
+  if (KVO_UNLIKELY(!memory)) count_shortage();
   return memory;
 }
 

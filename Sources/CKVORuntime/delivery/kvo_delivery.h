@@ -19,6 +19,8 @@ typedef struct kvo_mutation {
   kvo_set_mutation set_mutation;             ///< for a set; 0 for an ordered collection
   kvo_collection *KVO_NULLABLE objects;      ///< the operand of the set mutation
   const kvo_value *KVO_NULLABLE members;     ///< the operand as a binding's value
+  const kvo_object *KVO_NULLABLE inserted;   ///< the only element that is added, if it is known
+  bool is_exact; ///< the elements at the indexes after an insertion are the inserted ones
   /// The elements that are removed and added, if the binding knows them. Then nothing is read.
   const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
 } kvo_mutation;
@@ -41,6 +43,9 @@ kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t i
 /// Opens an automatic change in a frame that the caller has pushed and given its `id`, while the thread had no other
 /// change open. Returns the frame.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
+/// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes other
+/// elements.
+void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
 /// Closes a change: reads the new value, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 /// Delivers a setting to observers that other threads registered while a property was set without an open change. Its

@@ -4,6 +4,7 @@
 #define KVO_PROPAGATION_H
 
 #include "delivery/kvo_delivery.h"
+#include "graph/kvo_delta.h"
 #include "graph/kvo_graph.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -14,6 +15,8 @@ typedef struct kvo_mutation_record {
   kvo_change_kind kind; ///< KVO_SETTING: no mutation
   kvo_set_mutation set_mutation;
   kvo_index_set *KVO_NULLABLE indexes;
+  const kvo_object *KVO_NULLABLE inserted; ///< an address to be compared
+  bool is_exact;                           ///< or what has the indexes is what is inserted
   kvo_value objects;
   bool has_predicted, has_old, has_new, has_before;
   /// The elements that will be removed, for prior calls. A prior call may still be running after the did call.
@@ -27,6 +30,8 @@ typedef struct kvo_mutation_record {
 typedef struct kvo_root {
   uintptr_t id;
   kvo_mutation_record mutation;
+  kvo_delta *KVO_NULLABLE delta;      ///< by which links at the key are followed; not in a batch
+  uint32_t expected_joins;            ///< how many changes that join it are part of its mutation
   uint64_t last_serial;               ///< in a batch: `kvo_serial` at the key's last change; else 0
   struct kvo_root *KVO_NULLABLE next; ///< in a batch: the next key, in the order of first changes
 } kvo_root;
@@ -131,6 +136,8 @@ void kvo_links_destroy(kvo_links *links);
 /// Initializes a record with copies of what it keeps. False if memory is out.
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
+/// Which elements it says come and go. False if it does not say that.
+bool kvo_mutation_name_part(const kvo_mutation_record *record, kvo_part_named *part);
 /// Read what observers with these options ask for, before and after the change.
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options);
@@ -154,14 +161,14 @@ typedef struct kvo_propagation {
   struct kvo_propagation *KVO_NULLABLE *KVO_NULLABLE slot;
 } kvo_propagation;
 
-/// Adds the recipients of a change of `root` to `before`, after those that are there. False if memory is out.
-bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object,
-    const kvo_root *root);
+/// Adds the recipients of a change of `root` to `before`, after those that are there, and announces the change to the links that
+/// lead on. False if memory is out.
+bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object, kvo_root *root);
 /// Adds them to `after`, once the change was made. Members that are in `before` get their index there. The first search also
 /// collects the links that lead on and the tracked keys. When these have been read, search again: keys and members get their
 /// index among them. False if memory is out.
-bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
-    const kvo_root *root, bool is_again);
+bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object, kvo_root *root,
+    bool is_again);
 
 /// Puts a change of a link in the list of those that this thread has open, unless it is there. Graph lock held, as for the
 /// next two.

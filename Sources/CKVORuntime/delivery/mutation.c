@@ -25,7 +25,10 @@ static bool copy_told(kvo_mutation_record *record, const kvo_mutation *mutation)
 }
 
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation) {
-  *record = (kvo_mutation_record){.kind = mutation->kind, .set_mutation = mutation->set_mutation};
+  *record = (kvo_mutation_record){.kind = mutation->kind,
+      .set_mutation = mutation->set_mutation,
+      .inserted = mutation->inserted,
+      .is_exact = mutation->is_exact};
   if (mutation->indexes) record->indexes = kvo_index_set_copy(mutation->indexes);
   if (mutation->indexes && !record->indexes) return false;
   return copy_objects(record, mutation) && copy_told(record, mutation);
@@ -44,6 +47,19 @@ void kvo_mutation_destroy(kvo_mutation_record *record) {
 void kvo_mutation_free(kvo_mutation_record *record) {
   kvo_mutation_destroy(record);
   kvo_free(record);
+}
+
+// What an intersection takes away is not named, nor what setting a set adds and takes away.
+bool kvo_mutation_name_part(const kvo_mutation_record *record, kvo_part_named *part) {
+  *part = (kvo_part_named){.kind = record->kind,
+      .indexes = record->indexes,
+      .inserted = record->inserted,
+      .is_exact = record->is_exact};
+  if (record->set_mutation == KVO_UNION) part->comes = &record->objects;
+  else if (record->set_mutation == KVO_MINUS) part->goes = &record->objects;
+  else if (record->is_told && record->has_predicted) part->goes = &record->predicted;
+  if (record->is_told && record->has_new) part->comes = &record->new_value;
+  return part->indexes || part->goes || part->comes;
 }
 
 static bool tells_old(const kvo_mutation_record *record) { return record->kind != KVO_INSERTION; }

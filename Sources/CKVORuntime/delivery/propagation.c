@@ -46,6 +46,7 @@ void kvo_propagation_end_tellings(kvo_propagation *propagation) {
 
 static void destroy_roots(kvo_propagation *propagation) {
   kvo_free(propagation->batch);
+  kvo_delta_end(propagation->first.delta);
   kvo_mutation_destroy(&propagation->first.mutation);
   for (kvo_root *root = propagation->first.next, *next; root; root = next) {
     next = root->next;
@@ -377,6 +378,17 @@ static void read_before(const kvo_frame *frame, kvo_propagation *propagation, kv
   read_all(frame, propagation, &propagation->before, start, KVO_OLD | KVO_DISTINCT, also_detailed);
 }
 
+void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
+  if (frame->flags & KVO_FRAME_PROPAGATES) frame->propagation->first.expected_joins = joins;
+}
+
+// By which links at the key are followed.
+static void begin_delta(const kvo_frame *frame, const kvo_root *root) {
+  kvo_part_named part;
+  if (root->delta && kvo_mutation_name_part(&root->mutation, &part))
+    kvo_delta_begin(root->delta, frame->object, &part);
+}
+
 kvo_propagation *kvo_propagation_make(kvo_frame *frame) {
   kvo_propagation *propagation = make();
   if (propagation) put_into(frame, propagation);
@@ -385,6 +397,7 @@ kvo_propagation *kvo_propagation_make(kvo_frame *frame) {
 
 bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_frame_hold(frame);
+  frame->joins = 0;
   kvo_propagation *propagation = kvo_propagation_make(frame);
   if (!propagation) return false;
   kvo_root *root = &propagation->first;
@@ -392,6 +405,7 @@ bool kvo_propagation_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   begin_mutation(root, mutation);
   propagation->has_before = kvo_recipients_find_before(propagation, frame->object, root);
   if (propagation->has_before) read_before(frame, propagation, root, 0, false);
+  if (propagation->has_before) begin_delta(frame, root);
   return propagation->has_before;
 }
 
@@ -435,15 +449,29 @@ bool kvo_propagation_add(kvo_frame *frame, kvo_root *root, const kvo_mutation *m
 }
 
 static void find_after(kvo_frame *frame, kvo_propagation *propagation, bool is_again) {
-  for (const kvo_root *root = &propagation->first; root; root = root->next)
+  for (kvo_root *root = &propagation->first; root; root = root->next)
     kvo_recipients_find_after(propagation, frame->object, root, is_again);
+}
+
+// Changes that joined this one may have changed other elements, and a did may have named others than its will.
+static bool follow_part(const kvo_frame *frame, const kvo_root *root, kvo_link *link) {
+  bool is_alone = frame->joins <= root->expected_joins && root->mutation.kind != KVO_SETTING;
+  return root->delta && is_alone && kvo_delta_follow(root->delta, frame->object, link);
+}
+
+// The delta holds elements, which must not live until the observers have returned.
+static void end_delta(kvo_root *root) {
+  kvo_delta_end(root->delta);
+  root->delta = NULL;
 }
 
 // Follows again the links that lead on, and the tracked keys, that the change affects. Returns false if there are
 // none, or if all tracked keys are seen to lead to the same place as before.
-static bool follow(kvo_propagation *propagation) {
+static bool follow(const kvo_frame *frame, kvo_propagation *propagation) {
   kvo_links *links = &propagation->links;
-  for (size_t i = 0; i < links->count; i++) kvo_link_follow(links->items[i]);
+  for (size_t i = 0; i < links->count; i++)
+    if (!follow_part(frame, &propagation->first, links->items[i])) kvo_link_follow(links->items[i]);
+  end_delta(&propagation->first);
   bool any = links->count;
   for (size_t i = 0; i < links->tracked_count; i++) {
     kvo_tracked *tracked = &links->tracked[i];
@@ -575,7 +603,7 @@ void kvo_propagation_finish(kvo_frame *frame) {
   kvo_propagation *propagation = frame->propagation;
   uint64_t shortages = kvo_shortages;
   find_after(frame, propagation, false);
-  if (follow(propagation)) {
+  if (follow(frame, propagation)) {
     kvo_recipients_destroy(&propagation->after);
     find_after(frame, propagation, true);
   }

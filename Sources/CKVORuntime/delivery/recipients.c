@@ -226,7 +226,7 @@ typedef struct {
   const kvo_recipients *before;
   kvo_links *links;
   const kvo_links *read; // tracked keys that have been read already
-  const kvo_root *root;
+  kvo_root *root;
   const kvo_propagation *propagation;
   bool leads_on;        // a path goes on from what has been found
   bool by_other_thread; // how the key or path that is looked at was reached, as in kvo_affected
@@ -346,6 +346,15 @@ static bool is_placed_by_other_thread(const kvo_link *link) {
   return (link->parent || link->chain->derivation) && link->entry.thread != kvo_thread_number();
 }
 
+// Tells a link that the change begins. The elements that the change names are those of the changed key; in a batch other changes
+// of the key may follow.
+static void announce(search *search, kvo_link *link) {
+  kvo_root *root = search->root;
+  bool is_named = root->mutation.kind != KVO_SETTING && !root->last_serial &&
+                  search->index == search->start && !search->path;
+  kvo_link_announce_locked(link, is_named ? &root->delta : NULL);
+}
+
 static void find_link(search *search, kvo_link *link) {
   const kvo_chain *chain = link->chain;
   bool by_other_thread = search->by_other_thread || is_placed_by_other_thread(link);
@@ -353,6 +362,7 @@ static void find_link(search *search, kvo_link *link) {
   if (!kvo_link_is_last(link)) {
     search->leads_on = true;
     if (search->links) search->ok = search->ok && add_link(search->links, link);
+    else if (!search->read) announce(search, link);
   }
   if (chain->derivation) find_derived(search, chain->derivation, by_other_thread, is_behind);
   else if (chain->first && !kvo_thread_is_reading(chain->root, (uintptr_t)chain))
@@ -468,8 +478,7 @@ KVO_INLINE bool find_locked(search *search, kvo_object *object) {
   return search->ok;
 }
 
-bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object,
-    const kvo_root *root) {
+bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object, kvo_root *root) {
   search search = {.propagation = propagation, .recipients = &propagation->before, .root = root};
   KVO_LOCKED(&kvo_graph_lock);
   bool ok = find_locked(&search, object);
@@ -477,8 +486,8 @@ bool kvo_recipients_find_before(kvo_propagation *propagation, kvo_object *object
   return ok;
 }
 
-bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object,
-    const kvo_root *root, bool is_again) {
+bool kvo_recipients_find_after(kvo_propagation *propagation, kvo_object *object, kvo_root *root,
+    bool is_again) {
   search search = {.propagation = propagation,
       .recipients = &propagation->after,
       .before = propagation->has_before ? &propagation->before : NULL,

@@ -63,7 +63,7 @@ void kvo_link_init(kvo_link *link, kvo_chain *chain, uint32_t depth) {
   const kvo_component *component = &chain->path->components[depth];
   kvo_chain_retain(chain);
   link->chain = chain;
-  link->depth = depth;
+  link->depth = (uint16_t)depth;
   link->is_leaf = component->next_key == chain->path->count && !component->operates;
   link->last_child = &link->children;
 }
@@ -72,6 +72,7 @@ void kvo_link_add_child_locked(kvo_link *parent, kvo_link *child) {
   child->slot = parent->last_child;
   *parent->last_child = child;
   parent->last_child = &child->next;
+  parent->covered += child->occurrences;
 }
 
 // MARK: Reports

@@ -30,6 +30,7 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef struct kvo_link kvo_link;
 typedef struct kvo_derivation kvo_derivation;
 typedef struct kvo_route kvo_route;
+typedef struct kvo_delta kvo_delta;
 
 /// The threads that are working on a chain or derivation. They may have placed links that they have not followed yet.
 typedef struct kvo_presence {
@@ -64,14 +65,21 @@ struct kvo_link {
   struct kvo_handle entry; ///< must be first: entries with KVO_LINKED are links
   kvo_counts counts;       ///< must follow the entry, as in any registration with counts
   kvo_chain *chain;
-  uint32_t depth; ///< the index of its component in the path
+  uint16_t depth; ///< the index of its component in the path
   bool is_leaf;   ///< neither a key nor an operator follows in the path
+  /// The link leads to a collection whose elements are objects, all at one depth. So it can be followed by a change's delta
+  /// (link_delta.c).
+  bool is_plain;
+  uint32_t occurrences; ///< how often its object is an element of the parent's collection
+  uint32_t covered;     ///< the sum of its children's occurrences
+  uint32_t shortages;   ///< `kvo_shortages_of_all` when it was read last
   kvo_link *KVO_NULLABLE parent;
   kvo_link *KVO_NULLABLE children;
   kvo_link *KVO_NULLABLE *KVO_NONNULL last_child; ///< where the next child is linked
   kvo_link *KVO_NULLABLE next;                    ///< sibling
   kvo_link *KVO_NULLABLE *KVO_NULLABLE slot;      ///< the pointer to this one
-  /// Tickets of readings. Several threads may follow a link in any order; the reading that began last wins.
+  /// Tickets of readings. Several threads may follow a link in any order; the reading that began last wins. A change
+  /// of the key takes a ticket as well when it begins.
   uint64_t issued, installed;
 };
 

@@ -10,6 +10,7 @@ static void unlink_child_locked(kvo_link *child) {
   *child->slot = child->next;
   if (child->next) child->next->slot = child->slot;
   else child->parent->last_child = child->slot;
+  child->parent->covered -= child->occurrences;
   child->slot = NULL;
   child->next = NULL;
 }

@@ -310,6 +310,9 @@ typedef struct kvo_part {
   /// read before and after. 0 and NULL if `goes` and `comes` are used.
   kvo_set_mutation set_mutation;
   const kvo_value *KVO_NULLABLE members;
+  /// Of an insertion in an ordered key: what has the indexes afterwards is what is inserted, since nothing but the
+  /// binding decides where that goes.
+  bool is_exact;
 } kvo_part;
 
 /// Opens a change of some elements of a key, stored or not, as `kvo_uniform_will_key` does for a whole key. The

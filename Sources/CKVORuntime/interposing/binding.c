@@ -91,6 +91,7 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
   const kvo_mutation mutation = {.kind = part->kind,
       .indexes = part->indexes,
+      .is_exact = part->is_exact,
       .set_mutation = part->set_mutation,
       .members = part->members,
       .goes = part->goes,

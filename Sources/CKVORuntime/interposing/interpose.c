@@ -72,6 +72,13 @@ static owned_mutation at_index(kvo_change_kind kind, const kvo_method *method, v
   return indexed(kind, kvo_index_set_create_range(index, 1));
 }
 
+static owned_mutation inserting(const kvo_method *method, void **arguments) {
+  owned_mutation insertion = at_index(KVO_INSERTION, method, arguments, 3);
+  if (argument_type(method, 2)->kind == KVO_KIND_OBJECT)
+    insertion.mutation.inserted = *(kvo_object **)arguments[2];
+  return insertion;
+}
+
 static owned_mutation at_indexes(kvo_change_kind kind, const kvo_method *method, void **arguments,
     size_t i) {
   const kvo_index_set *indexes = indexes_argument(arguments, i);
@@ -89,7 +96,7 @@ static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects)
 
 static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
   switch ((kvo_accessor_kind)method->accessor_kind) {
-  case KVO_ACCESSOR_INSERT: return at_index(KVO_INSERTION, method, arguments, 3);
+  case KVO_ACCESSOR_INSERT: return inserting(method, arguments);
   case KVO_ACCESSOR_INSERT_MANY: return at_indexes(KVO_INSERTION, method, arguments, 3);
   case KVO_ACCESSOR_REMOVE: return at_index(KVO_REMOVAL, method, arguments, 2);
   case KVO_ACCESSOR_REMOVE_MANY: return at_indexes(KVO_REMOVAL, method, arguments, 2);

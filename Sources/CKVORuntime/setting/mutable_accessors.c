@@ -164,12 +164,24 @@ static bool passes_objects(const kvo_edit *edit) {
          (!ordered_methods(edit, edit->kind)->one || edit->elements.count != 1);
 }
 
+static size_t count_calls(const kvo_method_pair *methods, size_t count) {
+  return by_many(methods, count) ? 1 : count;
+}
+
+static size_t count_ordered_calls(const kvo_edit *edit) {
+  const kvo_method_pair *methods = ordered_methods(edit, edit->kind);
+  size_t count = kvo_index_set_count(edit->indexes);
+  if (methods->many || methods->one) return count_calls(methods, count);
+  return count_calls(ordered_methods(edit, KVO_REMOVAL), count) +
+         count_calls(ordered_methods(edit, KVO_INSERTION), count);
+}
+
 kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   kvo_status status = passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
   if (status) return status;
   const kvo_method_pair *methods = ordered_methods(edit, edit->kind);
   bool tells = is_one_call(methods, kvo_index_set_count(edit->indexes));
-  kvo_frame *frame = tells ? NULL : kvo_edit_open(edit);
+  kvo_frame *frame = tells ? NULL : kvo_edit_open(edit, count_ordered_calls(edit));
   switch (edit->kind) {
   case KVO_INSERTION: insert_all(edit); break;
   case KVO_REMOVAL: remove_all(edit); break;
@@ -191,7 +203,7 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
   edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, before);
   edit->later_indexes = kvo_index_set_create_range(0, edit->elements.count);
   if (!edit->own_indexes || !edit->later_indexes) return kvo_edit_no_memory(edit);
-  kvo_frame *frame = kvo_edit_open(edit);
+  kvo_frame *frame = kvo_edit_open(edit, 0);
   if (before) remove_all(edit);
   edit->indexes = edit->later_indexes;
   if (edit->elements.count) insert_all(edit);
@@ -297,7 +309,7 @@ static bool is_one_set_call(const kvo_edit *edit) {
 kvo_status kvo_edit_call_set(kvo_edit *edit) {
   kvo_status status = prepare_set(edit);
   if (status) return status;
-  kvo_frame *frame = is_one_set_call(edit) ? NULL : kvo_edit_open(edit);
+  kvo_frame *frame = is_one_set_call(edit) ? NULL : kvo_edit_open(edit, edit->elements.count);
   status = call_set(edit);
   if (frame) kvo_change_close(frame);
   return status;

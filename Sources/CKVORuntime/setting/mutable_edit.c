@@ -30,14 +30,24 @@ static kvo_change_kind kind_of(const kvo_edit *edit) {
   return edit->set_mutation ? kvo_set_mutation_kind(edit->set_mutation) : edit->kind;
 }
 
-kvo_frame *kvo_edit_open(kvo_edit *edit) {
+// Of a change of many elements the only one that comes is not asked for.
+static const kvo_object *inserted_by(const kvo_edit *edit) {
+  bool is_one = kind_of(edit) == KVO_INSERTION && edit->elements.count == 1;
+  return is_one ? kvo_value_get_object(&edit->elements.values[0]) : NULL;
+}
+
+kvo_frame *kvo_edit_open(kvo_edit *edit, size_t calls) {
+  if (!edit->accessors) return NULL;
   const kvo_mutation mutation = {.kind = kind_of(edit),
       .indexes = edit->indexes,
       .set_mutation = edit->set_mutation,
-      .objects = edit->set_mutation ? edit->objects : NULL};
-  return edit->accessors ? kvo_change_open_mutation(kvo_edit_owner(edit), edit->accessors->id,
-                               edit->kind == KVO_SETTING && !edit->set_mutation ? NULL : &mutation)
-                         : NULL;
+      .objects = edit->set_mutation ? edit->objects : NULL,
+      .inserted = inserted_by(edit)};
+  bool is_setting = edit->kind == KVO_SETTING && !edit->set_mutation;
+  kvo_frame *frame = kvo_change_open_mutation(kvo_edit_owner(edit), edit->accessors->id,
+      is_setting ? NULL : &mutation);
+  if (frame) kvo_change_expect_joins(frame, (uint32_t)calls);
+  return frame;
 }
 
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind) {

@@ -63,7 +63,7 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
 
 // Sets the key to the new value, in a change that says which elements came and went.
 static kvo_status replace(kvo_edit *edit) {
-  kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit) : NULL;
+  kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
   kvo_status status = set_value(edit);
   if (frame && status) kvo_change_cancel(frame);
   else if (frame) kvo_change_close(frame);

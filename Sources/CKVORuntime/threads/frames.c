@@ -327,7 +327,10 @@ static bool is_open(const kvo_frame *frame, const kvo_object *object) {
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   FOR_EACH_FRAME(frame, thread)
-  if (frame->id == id && is_open(frame, object)) return true;
+  if (frame->id == id && is_open(frame, object)) {
+    frame->joins++;
+    return true;
+  }
   return false;
 }
 

@@ -129,7 +129,8 @@ struct kvo_frame {
   kvo_telling telling;                              ///< with KVO_FRAME_TELLS
   kvo_object *KVO_NULLABLE observer;                ///< with KVO_FRAME_CALLS
   struct kvo_propagation *KVO_NULLABLE propagation; ///< with KVO_FRAME_PROPAGATES
-  pthread_t taker;                                  ///< with KVO_FRAME_TAKEN_OVER
+  uint32_t joins;  ///< since its propagation began: how many changes have joined it
+  pthread_t taker; ///< with KVO_FRAME_TAKEN_OVER
 };
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
@@ -317,7 +318,7 @@ void kvo_holding(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Whether this thread has an automatic change of the property open.
+/// Whether this thread has an automatic change of the property open, which another one joins then.
 KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);

@@ -78,6 +78,8 @@ class PropertyCollection<Root: KVOObject, Stored> {
     storage = property?.storage(in: object, as: Stored.self)
   }
 
+  final var isInPlace: Bool { storage != nil }
+
   final var owner: String { "\"\(name.string)\" of \(className(of: type(of: object)))" }
 
   /// The property's value. Recorded reads go through the property itself, so that they are recorded.
@@ -133,7 +135,7 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func change<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
-  ) -> R { change(.elements(kind, indexes()), body) }
+  ) -> R { change(.elements(kind, indexes(), isExact: isInPlace), body) }
 
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
@@ -166,7 +168,9 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   func change<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
-  ) -> R { change(.elements(kind, indexes())) { $0.update(empty, body) } }
+  ) -> R {
+    change(.elements(kind, indexes(), isExact: isInPlace)) { $0.update(empty, body) }
+  }
 
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,

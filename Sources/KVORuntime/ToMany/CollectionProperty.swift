@@ -130,7 +130,8 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     _ body: (inout [Element]) throws -> [Element]
   ) throws {
     try place.requireUsed()
-    _ = try place.key.change(kind, at: indexes) { try update(body) }
+    let isExact = place.property.accessors == nil
+    _ = try place.key.change(kind, at: indexes, isExact: isExact) { try update(body) }
   }
 
   private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {

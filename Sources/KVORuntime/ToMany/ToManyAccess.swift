@@ -72,8 +72,9 @@ struct ToManyKey {
 
   /// Runs a body as one change of the elements at some indexes. If the body throws, the change is cancelled.
   func change<R>(
-    _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> R
-  ) rethrows -> R { try tell(.elements(kind, indexes), body) }
+    _ kind: KeyValueChange, at indexes: RangeSet<Int>, isExact: Bool = false,
+    _ body: () throws -> R
+  ) rethrows -> R { try tell(.elements(kind, indexes, isExact: isExact), body) }
 
   /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
   func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try tell(.whole, body) }

@@ -4,7 +4,8 @@ internal import CKVORuntime
 
 /// A change of a to-many key, or of some of its elements.
 enum ToManyChange {
-  case elements(KeyValueChange, RangeSet<Int>)
+  /// Exact if the inserted elements are at the indexes afterwards, because no accessors of the program do the insertion.
+  case elements(KeyValueChange, RangeSet<Int>, isExact: Bool)
   /// The removed and added members, in values of the key's own type; nil if there are none.
   case members(KeyValueChange, goes: kvo_value?, comes: kvo_value?)
   /// The operand of a set mutation, of the key's own type. Removed and added members are found by comparing.
@@ -15,7 +16,8 @@ enum ToManyChange {
   func announce(_ header: UnsafeMutablePointer<kvo_object>, _ name: KeyName) -> OpaquePointer? {
     var part = kvo_part()
     switch self {
-    case .elements(let kind, let indexes):
+    case .elements(let kind, let indexes, let isExact):
+      part.is_exact = isExact
       return withIndexSet(indexes) {
         part.kind = KVORuntime.kind(kind, at: $0)
         part.indexes = $0

@@ -59,4 +59,58 @@ import Testing
         "total old 10 new 20", "total old 20 new 0",
       ])
   }
+
+  @Test("C6: an operator follows what proxies, handles and assignments leave of repeated elements")
+  func repeated() throws {
+    let team = Team()
+    let workers = (0..<4).map { Worker($0) }
+    let log = Recorder()
+    try log.observe(team, "workers.@sum.salary", [], as: "sum")
+    let handle = team.mutableArray(\.workers)
+    let proxy = try team.mutableArrayValue(forKey: "workers")
+    let changes: [() throws -> Void] = [
+      { handle.append(contentsOf: [workers[0], workers[1], workers[0]]) },
+      { handle.append(workers[0]) }, { handle.remove(at: 0) }, { try proxy.append(workers[1]) },
+      { team.workers.append(workers[2]) }, { handle.insert(workers[3], at: 2) },
+      { _ = try proxy.remove(at: 1) }, { handle.swapAt(0, 1) }, { handle[0] = workers[0] },
+      { handle.sort { $0.salary > $1.salary } }, { team.workers.removeLast() },
+      { handle.removeLast() }, { team.workers = [workers[3], workers[3]] },
+      { handle.removeFirst() }, { handle.removeAll() },
+    ]
+    for (number, change) in changes.enumerated() {
+      try change()
+      _ = log.take()
+      for worker in workers {
+        worker.salary += 1
+        let isElement = team.workers.contains { $0 === worker }
+        expectEqual(log.take().count, isElement ? 1 : 0, "after change \(number)")
+      }
+    }
+  }
+
+  @Test("C6: members that come and go by handles and proxies are followed")
+  func membersOneByOne() throws {
+    let team = Team()
+    let workers = (0..<3).map { Worker($0) }
+    let log = Recorder()
+    try log.observe(team, "chosen.@sum.salary", [], as: "sum")
+    let handle = team.mutableSet(\.chosen)
+    let proxy = try team.mutableSetValue(forKey: "chosen")
+    let changes: [() throws -> Void] = [
+      { handle.insert(workers[0]) }, { handle.insert(workers[0]) }, { try proxy.add(workers[1]) },
+      { handle.formUnion([workers[1], workers[2]]) }, { handle.remove(workers[0]) },
+      { try proxy.remove(workers[0]) }, { handle.subtract([workers[0], workers[1]]) },
+      { try proxy.add(workers[0]) }, { handle.formIntersection([workers[0]]) },
+      { handle.removeAll() },
+    ]
+    for (number, change) in changes.enumerated() {
+      try change()
+      _ = log.take()
+      for worker in workers {
+        worker.salary += 1
+        let isMember = team.chosen.contains { $0 === worker }
+        expectEqual(log.take().count, isMember ? 1 : 0, "after change \(number)")
+      }
+    }
+  }
 }

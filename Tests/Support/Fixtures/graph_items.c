@@ -16,6 +16,7 @@ static size_t count_of_items(kvo_object *self, const kvo_method *_cmd) {
 
 static graph_node *object_at(kvo_object *self, const kvo_method *_cmd, size_t index) {
   (void)_cmd;
+  ((graph_node *)self)->item_reads++;
   return items(self)->nodes[index];
 }
 

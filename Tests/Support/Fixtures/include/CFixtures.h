@@ -16,6 +16,7 @@
 #include "fixture_extended.h"
 #include "fixture_faulty.h"
 #include "fixture_graph.h"
+#include "fixture_graph_odd.h"
 #include "fixture_guest.h"
 #include "fixture_guide.h"
 #include "fixture_heir.h"

@@ -28,6 +28,7 @@ struct graph_node {
   kvo_collection *KVO_NULLABLE wares; ///< an array, with only a setter
   graph_list items;                   ///< key `items`: the accessors of an array
   graph_list tags;                    ///< key `tags`: the accessors of a set
+  size_t item_reads;                  ///< how many elements of `items` were read
 };
 
 #define GRAPH_NODE_PROPERTIES(PROPERTY)                                \

@@ -1,0 +1,234 @@
+// Deltas: what a change of some elements of a to-many key has done to them (C6). By it the links at the key are
+// followed without reading all elements (link_delta.c).
+//
+// A change says where it inserts, removes or replaces. That is not taken on trust: what is at these places is read
+// before and after the change, and must fit. Where something does not, the links are read again as after any change
+// (link_resolution.c). So they are where
+//
+// * what goes or comes is no object, or is followed by the keys of a dictionary,
+// * the elements beside those that were removed have others beside them,
+// * a replacement has left an element in its place,
+// * memory was out, wherever, since the links were read: a change may not have been followed,
+// * the key was changed otherwise while the change was open, or a reading of a link was under way when it began.
+//
+// Objects that go may die in the change. Their memory is held, so that what is at their address is still theirs.
+#include "graph/kvo_delta.h"
+
+#include "attaching/kvo_attachment.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_get_key_path.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+
+// MARK: The links
+
+static bool make_room(kvo_delta **delta) {
+  if (!*delta) *delta = kvo_alloc_zeroed(sizeof **delta);
+  kvo_delta *made = *delta;
+  if (!made || made->count < made->capacity) return made;
+  kvo_announced_link *links =
+      kvo_grow(made->links, made->count, made->count + 1, sizeof *links, &made->capacity);
+  if (links) made->links = links;
+  return links;
+}
+
+void kvo_link_announce_locked(kvo_link *link, kvo_delta **delta) {
+  bool is_settled = link->issued++ == link->installed;
+  if (!delta || !is_settled || !link->is_plain || !kvo_link_misses_nothing_locked(link)) return;
+  uint64_t shortages = kvo_shortages;
+  if (make_room(delta)) {
+    kvo_registration_hold(&link->entry);
+    (*delta)->links[(*delta)->count++] = (kvo_announced_link){link, link->issued};
+  }
+  kvo_shortages = shortages; // the link is read again
+}
+
+// The links are followed in the order in which they were announced. 0: it was not.
+static uint64_t ticket_of(kvo_delta *delta, const kvo_link *link) {
+  for (size_t i = 0; i < delta->count; i++) {
+    const kvo_announced_link *announced = &delta->links[(delta->next + i) % delta->count];
+    if (announced->link != link) continue;
+    delta->next = (delta->next + i + 1) % delta->count;
+    return announced->ticket;
+  }
+  return 0;
+}
+
+// MARK: Reading
+
+static bool read_key(const kvo_delta *delta, kvo_object *object, kvo_value *value) {
+  const kvo_accessors *accessors = kvo_registration_accessors(&delta->links[0].link->entry);
+  kvo_accessors_read_link(kvo_accessors_current(accessors), object, value);
+  kvo_value_unwrap(value);
+  kvo_collection_kind kind;
+  return kvo_value_is_collection(value, &kind) && (kind == KVO_SET) == !delta->part.indexes;
+}
+
+// The object that an element is, if a path goes on at its keys.
+static kvo_object *plain_object(const kvo_value *element) {
+  bool is_collection;
+  kvo_object *object = kvo_value_target(element, &is_collection);
+  return kvo_value_has_keys(element) ? NULL : object;
+}
+
+static kvo_object *object_at(const kvo_value *collection, size_t index) {
+  kvo_value element;
+  kvo_object *object = NULL;
+  if (!kvo_value_element(collection, index, &element)) object = plain_object(&element);
+  kvo_value_destroy(&element);
+  return object; // its address
+}
+
+// MARK: Before the change
+
+static bool hold_gone(kvo_delta *delta, const kvo_elements *elements) {
+  delta->gone = kvo_alloc(elements->count * sizeof *delta->gone + 1);
+  for (size_t i = 0; delta->gone && i < elements->count; i++) {
+    kvo_object *object = plain_object(&elements->values[i]);
+    if (!object) return false;
+    const kvo_class *cls = kvo_class_of(object);
+    cls->operations->unowned_retain(object);
+    delta->gone[delta->gone_count++] = (kvo_gone){object, cls};
+  }
+  return delta->gone;
+}
+
+// The elements before and behind each range of those that are removed.
+static bool note_neighbours(kvo_delta *delta) {
+  const kvo_index_set *indexes = delta->part.indexes;
+  size_t ranges = kvo_index_set_range_count(indexes), count = kvo_value_count(&delta->value);
+  delta->neighbours = kvo_alloc(ranges * sizeof *delta->neighbours + 1);
+  for (size_t i = 0; delta->neighbours && i < ranges; i++) {
+    kvo_range range = kvo_index_set_range(indexes, i);
+    size_t end = range.location + range.length;
+    const kvo_object *before = range.location ? object_at(&delta->value, range.location - 1) : NULL;
+    const kvo_object *behind = end < count ? object_at(&delta->value, end) : NULL;
+    delta->neighbours[i] = (kvo_neighbours){before, behind};
+  }
+  return delta->neighbours;
+}
+
+static bool read_gone(kvo_delta *delta, const kvo_value *from) {
+  const kvo_index_set *indexes = delta->part.indexes;
+  bool is_read = !kvo_value_elements(from, indexes, &delta->elements, NULL) &&
+                 (!indexes || delta->elements.count == kvo_index_set_count(indexes)) &&
+                 hold_gone(delta, &delta->elements);
+  return is_read && (!indexes || delta->part.kind != KVO_REMOVAL || note_neighbours(delta));
+}
+
+static bool find_gone(kvo_delta *delta, kvo_object *object) {
+  const kvo_part_named *part = &delta->part;
+  if (part->kind == KVO_INSERTION) return true;
+  if (!part->indexes) return !part->goes || read_gone(delta, part->goes);
+  return read_key(delta, object, &delta->value) && read_gone(delta, &delta->value);
+}
+
+static void let_values_go(kvo_delta *delta) {
+  kvo_elements_destroy(&delta->elements);
+  kvo_value_destroy(&delta->value);
+  delta->value = KVO_VALUE_NIL;
+}
+
+void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_part_named *part) {
+  if (!delta->count) return; // there was no memory for any
+  uint64_t shortages = kvo_shortages;
+  delta->part = *part;
+  delta->state = find_gone(delta, object) ? KVO_DELTA_BEGUN : KVO_DELTA_SPOILED;
+  let_values_go(delta); // a collection that is changed in place must have no other owner
+  kvo_shortages = shortages;
+}
+
+// MARK: After the change
+
+static bool find_came(kvo_delta *delta) {
+  const kvo_elements *elements = &delta->elements;
+  delta->came = kvo_alloc(elements->count * sizeof *delta->came + 1);
+  for (size_t i = 0; delta->came && i < elements->count; i++) {
+    kvo_object *object = plain_object(&elements->values[i]);
+    if (!object) return false;
+    delta->came[delta->came_count++] = object;
+  }
+  return delta->came;
+}
+
+static bool has_neighbours(const kvo_delta *delta) {
+  const kvo_index_set *indexes = delta->part.indexes;
+  size_t removed = 0;
+  for (size_t i = 0; i < kvo_index_set_range_count(indexes); i++) {
+    kvo_range range = kvo_index_set_range(indexes, i);
+    size_t place = range.location - removed;
+    const kvo_object *before = place ? object_at(&delta->value, place - 1) : NULL;
+    const kvo_object *behind = place < delta->total ? object_at(&delta->value, place) : NULL;
+    if (before != delta->neighbours[i].before || behind != delta->neighbours[i].behind)
+      return false;
+    removed += range.length;
+  }
+  return true;
+}
+
+static bool has_replaced(const kvo_delta *delta) {
+  for (size_t i = 0; i < delta->came_count; i++)
+    if (delta->came[i] == delta->gone[i].object) return false;
+  return true;
+}
+
+static bool read_indexed(kvo_delta *delta) {
+  const kvo_part_named *part = &delta->part;
+  if (part->kind == KVO_REMOVAL) return has_neighbours(delta);
+  if (kvo_value_elements(&delta->value, part->indexes, &delta->elements, NULL)) return false;
+  bool is_read = delta->elements.count == kvo_index_set_count(part->indexes) && find_came(delta);
+  if (part->kind == KVO_REPLACEMENT) return is_read && has_replaced(delta);
+  bool is_inserted = is_read && delta->came_count == 1 && delta->came[0] == part->inserted;
+  delta->is_known = is_inserted || part->is_exact;
+  return is_read;
+}
+
+// A set may have an element that is equal to what was to come, and not it.
+static bool has_itself(const kvo_value *set, const kvo_object *member) {
+  kvo_value value = kvo_value_borrowing((kvo_object *)(uintptr_t)member);
+  kvo_collection *collection = kvo_collection_of_value(set);
+  if (!collection) return true; // a binding's
+  if (!kvo_collection_stored_elements(collection)) return false;
+  size_t index = collection->methods->index_of(collection, &value);
+  return index != KVO_NOT_FOUND && object_at(set, index) == member;
+}
+
+static bool read_set(kvo_delta *delta) {
+  const kvo_value *comes = delta->part.comes;
+  if (!comes) return true;
+  if (kvo_value_elements(comes, NULL, &delta->elements, NULL) || !find_came(delta)) return false;
+  for (size_t i = 0; i < delta->came_count; i++)
+    if (!has_itself(&delta->value, delta->came[i])) return false;
+  return true;
+}
+
+static void read_after(kvo_delta *delta, kvo_object *object) {
+  uint64_t shortages = kvo_shortages;
+  bool is_read = read_key(delta, object, &delta->value);
+  if (is_read) delta->total = kvo_value_count(&delta->value);
+  is_read = is_read && (delta->part.indexes ? read_indexed(delta) : read_set(delta));
+  delta->state = is_read ? KVO_DELTA_READ : KVO_DELTA_SPOILED;
+  kvo_shortages = shortages;
+}
+
+bool kvo_delta_follow(kvo_delta *delta, kvo_object *object, kvo_link *link) {
+  uint64_t ticket = delta->state == KVO_DELTA_SPOILED ? 0 : ticket_of(delta, link);
+  if (!ticket) return false;
+  if (delta->state == KVO_DELTA_BEGUN) read_after(delta, object);
+  if (delta->state != KVO_DELTA_READ) return false;
+  kvo_link_follow_delta(link, ticket, delta);
+  return true;
+}
+
+void kvo_delta_end(kvo_delta *delta) {
+  if (!delta) return;
+  let_values_go(delta);
+  for (size_t i = 0; i < delta->gone_count; i++)
+    delta->gone[i].cls->operations->unowned_release(delta->gone[i].object);
+  for (size_t i = 0; i < delta->count; i++) kvo_registration_let_go(&delta->links[i].link->entry);
+  kvo_free(delta->gone);
+  kvo_free(delta->came);
+  kvo_free(delta->neighbours);
+  kvo_free(delta->links);
+  kvo_free(delta);
+}
