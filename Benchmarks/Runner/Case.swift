@@ -89,6 +89,7 @@ var catalog: [Family] {
     swiftObserversFamily, swiftPathFamily,
     swiftComputedFamily, swiftBatchFamily, swiftFlowFamily, bridgeFamily, subclassFamily, sumFamily,
     appendFamily,
+    followedAppendFamily,
     registrationFamily,
     cManyKeysFamily, cManyObjectsFamily, cDepthFamily, swiftManyKeysFamily, bytesFamily,
   ]

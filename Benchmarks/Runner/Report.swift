@@ -15,6 +15,8 @@ private let limits = [
   Limit(name: "swift.sub.own", reference: "swift.sub.plain.own", factor: 1.15),
   Limit(name: "swift.sum", reference: "swift.sum.plain", factor: 1.5),
   Limit(name: "swift.append.200000", reference: "swift.append.2000", factor: 1.3),
+  Limit(
+    name: "swift.append.followed.200000", reference: "swift.append.followed.2000", factor: 2),
   Limit(name: "swift.set.observed", reference: "floor.swift.didset", factor: 3),
   Limit(name: "swift.manykeys.token.10", reference: "floor.swift.didset", factor: 3),
   Limit(name: "swift.manykeys.handle.10", reference: "swift.set.observed", factor: 1.2),

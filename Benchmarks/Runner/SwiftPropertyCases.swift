@@ -37,6 +37,14 @@ var appendFamily: Family {
     })
 }
 
+/// Appends by a handle to arrays of objects whose sum is observed.
+var followedAppendFamily: Family {
+  Family(
+    cases: appendCounts.map { count in
+      .time("swift.append.followed.\(count)", .uniform) { appendingFollowed(to: count) }
+    })
+}
+
 /// The numbers of elements of the arrays.
 let appendCounts = [2000, 200_000]
 
@@ -68,6 +76,10 @@ private final class ObservedItem: KVOObject {
 
 private final class List: KVOObject {
   @Observed var items: [Int] = []
+}
+
+private final class Basket: KVOObject {
+  @Observed var items: [ObservedItem] = []
 }
 
 // MARK: Loops
@@ -149,5 +161,26 @@ private func appending(to count: Int) -> Workload {
     finish: {
       require(told == 2 * $0, "the observer was told \(told) of \(2 * $0) changes")
       token.invalidate()
+    })
+}
+
+private func appendingFollowed(to count: Int) -> Workload {
+  let basket = Basket()
+  basket.items = (0..<count).map(ObservedItem.init)
+  basket.items.reserveCapacity(count + 1)
+  let items = basket.mutableArray(\.items)
+  let item = ObservedItem(0)
+  var told = 0
+  let token = try? basket.observe(keyPath: "items.@sum.amount") { _, _ in told += 1 }
+  return Workload(
+    run: {
+      for _ in 0..<$0 {
+        items.append(item)
+        items.removeLast()
+      }
+    },
+    finish: {
+      require(told == 2 * $0, "the observer was told \(told) of \(2 * $0) changes")
+      token?.invalidate()
     })
 }

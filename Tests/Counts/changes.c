@@ -355,6 +355,48 @@ static void count_operators(size_t count) {
   nodes_release(nodes, count);
 }
 
+typedef struct growing {
+  node *self;
+  kvo_collection *shorter, *longer; ///< by its last element
+  kvo_index_set *last;
+} growing;
+
+static void change_last(const growing *growing, kvo_change_kind kind, kvo_collection *items) {
+  kvo_will_change_indexes(&growing->self->object, kind, growing->last, "items");
+  growing->self->items = items;
+  kvo_did_change_indexes(&growing->self->object, kind, growing->last, "items");
+}
+
+// Exchanging the collection leaves out what a list of the program's takes to add an element.
+static void add_and_remove(void *state) {
+  const growing *growing = state;
+  for (size_t i = 0; i < TIMES; i++) {
+    change_last(growing, KVO_INSERTION, growing->longer);
+    change_last(growing, KVO_REMOVAL, growing->shorter);
+  }
+}
+
+static void count_growing(const char *what, const char *path, kvo_options options, size_t count) {
+  node **nodes = nodes_make(count + 1), *self = node_make(node_class());
+  kvo_collection *shorter = make_items(nodes, count), *longer = make_items(nodes, count + 1);
+  growing growing = {self, shorter, longer, kvo_index_set_create_range(count, 1)};
+  bench_require(growing.last != NULL, "no memory for an index");
+  self->items = shorter;
+  uint64_t deliveries = 0;
+  kvo_handle *handle = bench_observe(&self->object, path, options, &deliveries);
+  count_work(what, count, TIMES, add_and_remove, &growing);
+  bench_require(deliveries == 4 * TIMES, "%s: told %llu times", what,
+      (unsigned long long)deliveries);
+  deliveries = 0;
+  node_setValue(nodes[count / 2], 1);
+  bench_require(deliveries == !strstr(path, "@count"), "%s: an element is not followed", what);
+  kvo_handle_release(handle);
+  kvo_object_release(&self->object);
+  kvo_object_release((kvo_object *)longer);
+  kvo_index_set_destroy(growing.last);
+  nodes_release(nodes, count + 1);
+}
+
 static void count_tracked(size_t count) {
   node **nodes = nodes_make(count), *self = node_make(node_class());
   self->tallied = nodes;
@@ -386,6 +428,10 @@ void count_changes(void) {
   for (size_t depth = 2; depth <= 8; depth++) count_path(depth);
   for (size_t count = 100; count <= 10000; count *= 10) {
     count_operators(count);
+    count_growing("add an element under an observed @sum, and remove it", "items.@sum.value", 0,
+        count);
+    count_growing("add an element under an observed @count, new, and remove it", "items.@count",
+        KVO_NEW, count);
     count_tracked(count);
   }
 }
