@@ -142,7 +142,8 @@ let package = Package(
     .testTarget(
       name: "KVOFoundationTests",
       dependencies: [
-        "Expectations", "KVOFoundation", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport",
+        "Expectations", "KVOFoundation", "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures",
+        "TestScopes", "TestSupport",
       ]),
     .testTarget(
       name: "KVOTestingTests",

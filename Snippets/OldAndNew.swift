@@ -10,11 +10,11 @@ final class Room: KVOObject {
   // Observers get the value that the getter returns, not the one passed to the setter.
   var volume: Int {
     get { volumeField }
-    set { volumeField = min(max(newValue, 0), 10) }
+    set { withChange(of: \.volume) { volumeField = min(max(newValue, 0), 10) } }
   }
 
   override class func registerKeys() {
-    declareKeys { $0.accessors("volume", \.volume, get: \.volume) { $0.volume = $1 } }
+    declareKeys { $0.computed("volume", \.volume) }
   }
 }
 

@@ -266,7 +266,7 @@ private final class Registration: @unchecked Sendable {
   func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) -> Bool {
     var handle: OpaquePointer?
     let context = Unmanaged.passRetained(self).toOpaque()
-    let status = kvo_add_callback(
+    let status = kvo_add_callback_of_key(
       object, name, .KVO_PRIOR, Self.call, context, Self.ended, &handle, nil)
     guard status == .KVO_OK else {
       key.leave(self)

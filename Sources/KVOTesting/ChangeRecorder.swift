@@ -111,10 +111,13 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - options: what is recorded of each change; with `initial`, the present value is recorded first.
   /// - Returns: a recorder; the recording ends when it is released.
   public func recordChanges<Value>(
-    of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new]
+    of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new],
+    file: StaticString = #fileID, line: UInt = #line
   ) -> ChangeRecorder<Value> {
     let log = ChangeLogbook<Value>()
-    let (token, subject) = named { observe(keyPath, options: options) { log.note($1) } }
+    let (token, subject) = named {
+      observe(keyPath, options: options, changeHandler: { log.note($1) }, file: file, line: line)
+    }
     return ChangeRecorder(subject, log, token)
   }
 

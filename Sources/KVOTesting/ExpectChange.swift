@@ -23,6 +23,7 @@ extension KeyValueObserving where Self: KVOObject {
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
     column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
+    requireObservable(keyPath, fileID, line)
     let span = ChangeSpan(self, keyPath)
     defer {
       span.expect(
@@ -48,6 +49,7 @@ extension KeyValueObserving where Self: KVOObject {
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
     column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
+    requireObservable(keyPath, fileID, line)
     let span = ChangeSpan(self, keyPath)
     defer {
       span.expect(
@@ -75,6 +77,7 @@ extension KeyValueObserving where Self: KVOObject {
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
     column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
+    requireObservable(keyPath, fileID, line)
     let recorder = recordChanges(of: keyPath)
     defer {
       recorder.expect(expected, fileID: fileID, filePath: filePath, line: line, column: column)
@@ -97,6 +100,7 @@ extension KeyValueObserving where Self: KVOObject {
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
     column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
+    requireObservable(keyPath, fileID, line)
     let recorder = recordChanges(of: keyPath)
     defer {
       recorder.expect(expected, fileID: fileID, filePath: filePath, line: line, column: column)

@@ -23,6 +23,7 @@ extension KeyValueObserving where Self: KVOObject {
     timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
+    requireObservable(keyPath, fileID, line)
     let outcome = Outcome<Value>()
     let (token, subject) = named {
       observe(keyPath, options: .initial) { object, _ in
@@ -51,6 +52,7 @@ extension KeyValueObserving where Self: KVOObject {
     isolation: isolated (any Actor)? = #isolation,
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
+    requireObservable(keyPath, fileID, line)
     let outcome = Outcome<Value>()
     let (token, subject) = named {
       observe(keyPath) { object, _ in outcome.take { object[keyPath: keyPath] } }

@@ -260,4 +260,136 @@ import Testing
       withExtendedLifetime(token) {}
     }
   }
+
+  // MARK: Keys with dots
+
+  final class Named: KVOUserDefaults, @unchecked Sendable {
+    var size: Int {
+      get { integer(forKey: "com.example.size") }
+      set { set(newValue, forKey: "com.example.size") }
+    }
+    override class func registerKeys() {
+      declareKeys { $0.computed("com.example.size", \.size) }
+    }
+  }
+
+  private func named() throws -> Named {
+    let made = try require(Named(suiteName: suite))
+    made.removePersistentDomain(forName: suite)
+    return made
+  }
+
+  @Test("R8 C12: a default whose key has dots is observed by its declared property, and by a key")
+  func dots() throws {
+    let (defaults, values) = (try named(), Locked<[String]>([]))
+    let key = try KeyValueKey<Named, Int>("com.example.size")
+    let tokens = [
+      defaults.observe(\.size, options: [.old, .new]) { _, change in
+        values.withLock { $0.append("\(change.oldValue!) \(change.newValue!)") }
+      },
+      defaults.observe(key: key, options: [.old, .new]) { _, change in
+        values.withLock { $0.append("key \(change.oldValue!) \(change.newValue!)") }
+      },
+    ]
+    defaults.size = 1
+    try require(KVOUserDefaults(suiteName: suite)).set(2, forKey: "com.example.size")
+    try defaults.setValue(3, for: key)
+    try defaults.setValue(4, forKey: "com.example.size")
+    defaults.removeObject(forKey: "com.example.size")
+    let changes = ["0 1", "1 2", "2 3", "3 4", "4 0"]
+    let told = values.withLock { $0 }
+    expectEqual(told.filter { !$0.hasPrefix("key") }, changes)
+    expectEqual(told.filter { $0.hasPrefix("key") }, changes.map { "key \($0)" })
+    defaults.size = 5
+    expectEqual(try defaults.value(for: key), 5)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R8: by a string a default whose key has dots is an error that says so, declared or there")
+  func dotsAsString() throws {
+    let defaults = try named()
+    defaults.set("x", forKey: "com.example.there")
+    for key in ["com.example.size", "com.example.there"] {
+      let error = KeyValueError.invalidKeyPath(
+        keyPath: key, component: key, className: "Named")
+      #expect(throws: error) { try defaults.observe(keyPath: key) { _, _ in } }
+      #expect(throws: error) { try defaults.value(forKeyPath: key) }
+      #expect(throws: error) { try defaults.setValue(1, forKeyPath: key) }
+      expect("\(error)".contains("\"\(key)\" of Named is one key, with dots"))
+    }
+    defaults.set(["example": ["size": 7]], forKey: "com")
+    expectEqual(try defaults.value(forKeyPath: "com.example.size") as? Int, 7)
+    defaults.removePersistentDomain(forName: suite)
+  }
+
+  @Test("R8 J2: a default whose key has dots, set while its text is observed as a path, is a hint")
+  func dotsHint() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      sayHints()
+      let defaults = KVOUserDefaults()
+      let token = try defaults.observe(keyPath: "org.example.late") { _, _ in }
+      defaults.set(["example": ["late": 1]], forKey: "org")
+      for value in 1...2 { defaults.set(value, forKey: "org.example.late") }
+      withExtendedLifetime(token) {}
+    }
+    let told = hints(in: result)
+    expect(told.count == 1 && told[0].contains("\"org.example.late\" of KVOUserDefaults is set"))
+  }
+
+  // MARK: Reads
+
+  final class Page: KVOObject {
+    let defaults: Settings
+    init(_ defaults: Settings) { self.defaults = defaults }
+    @Observed var scale = 1
+    var size: Int { defaults.fontSize * scale }
+    var margin: Double { defaults.double(forKey: "page.margin") }
+    var count: Int { defaults.dictionaryRepresentation().keys.count { $0.hasPrefix("page.") } }
+  }
+
+  @Test("R8 F5: what a computed property reads of defaults affects it, of another object too")
+  func tracked() throws {
+    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let page = Page(defaults)
+    let tokens = [
+      page.observe(\.size, options: .new) { _, change in
+        told.withLock { $0.append("size \(change.newValue!)") }
+      },
+      page.observe(\.margin, options: .new) { _, change in
+        told.withLock { $0.append("margin \(change.newValue!)") }
+      },
+      page.observe(\.count, options: .new) { _, change in
+        told.withLock { $0.append("count \(change.newValue!)") }
+      },
+      page.observe(\.defaults.fontSize, options: .new) { _, change in
+        told.withLock { $0.append("path \(change.newValue!)") }
+      },
+    ]
+    defaults.fontSize = 3
+    page.scale = 2
+    try require(KVOUserDefaults(suiteName: suite)).set(0.5, forKey: "page.margin")
+    defaults.removeObject(forKey: "page.margin")
+    let seen = told.withLock { $0 }
+    expectEqual(seen.filter { $0.hasPrefix("size") }, ["size 3", "size 6"])
+    expectEqual(seen.filter { $0.hasPrefix("path") }, ["path 3"])
+    expectEqual(seen.filter { $0.hasPrefix("margin") }, ["margin 0.5", "margin 0.0"])
+    expectEqual(seen.filter { $0.hasPrefix("count") }, ["count 0", "count 1", "count 0"])
+    defaults.removePersistentDomain(forName: suite)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R8 J2: observing a property that is declared as the documentation says is no hint")
+  func noHint() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      sayHints()
+      let settings = Settings()
+      let tokens = [
+        settings.observe(\.fontSize) { _, _ in },
+        try settings.observe(keyPath: "fontSize") { _, _ in },
+      ]
+      settings.fontSize += 1
+      withExtendedLifetime(tokens) {}
+    }
+    expectEqual(hints(in: result), [])
+  }
 }

@@ -105,4 +105,20 @@ import Testing
     }
     expect(!lamp.isObserved(forKey: "level"))
   }
+
+  @Test("F6 S3: an expectation of what can't be observed stops the program with the caller's line")
+  func unobservable() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Shelf.expectChange()
+    }
+    let line = Shelf.line
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("of Shelf. ") && errors.contains("ExpectChangeTests.swift:\(line)"))
+  }
+  private final class Shelf: KVOObject {
+    var plain = 1
+
+    static let line = #line + 1
+    static func expectChange() { Shelf().expectChange(of: \.plain) {} }
+  }
 }

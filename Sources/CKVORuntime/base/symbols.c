@@ -55,6 +55,23 @@ static bool lies_in(origin *origin, const struct dl_phdr_info *info) {
   return false;
 }
 
+static int is_code(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  uintptr_t address = *(const uintptr_t *)context;
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t offset = address - (info->dlpi_addr + segment->p_vaddr);
+    if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && offset < segment->p_memsz)
+      return 1;
+  }
+  return 0;
+}
+
+bool kvo_is_code(const void *address) {
+  uintptr_t number = (uintptr_t)address;
+  return dl_iterate_phdr(is_code, &number);
+}
+
 // The program itself has an empty name here.
 static int take_origin(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
@@ -190,6 +207,10 @@ void kvo_end_keeping_later(const uint32_t *outer) {
 bool kvo_keep_code(const void *unused) {
   (void)unused;
   return true;
+}
+bool kvo_is_code(const void *unused) {
+  (void)unused;
+  return false;
 }
 uint32_t kvo_begin_keeping_later(void) { return 0; }
 void kvo_end_keeping_later(const uint32_t *unused) { (void)unused; }

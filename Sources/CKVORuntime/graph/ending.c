@@ -31,21 +31,17 @@ kvo_counts *kvo_registration_counts(kvo_registration *registration) {
   return (kvo_counts *)(registration + 1);
 }
 
-const char *kvo_registration_recipient_kind(const kvo_registration *registration) {
-  return registration->options & KVO_BY_OBSERVER ? "observer" : "callback";
-}
-
-const void *kvo_registration_recipient(const kvo_registration *registration) {
-  if (registration->options & KVO_BY_OBSERVER) return registration->observer;
-  return (const void *)registration->callback;
+static __attribute__((noinline)) void log_registration(const kvo_registration *registration,
+    const char *what) {
+  char recipient[KVO_RECIPIENT_NAME];
+  kvo_registration_name_recipient(registration, registration->context, recipient, sizeof recipient);
+  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s, options %#x, context %p\n", what,
+      kvo_registration_key_path(registration), (void *)registration->object, recipient,
+      (unsigned)(registration->options & KVO_ALL_OPTIONS), registration->context);
 }
 
 void kvo_log_registration(const kvo_registration *registration, const char *what) {
-  if (KVO_LIKELY(!(kvo_log_flags & KVO_LOG_REGISTRATIONS))) return;
-  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s %p, options %#x, context %p\n", what,
-      kvo_registration_key_path(registration), (void *)registration->object,
-      kvo_registration_recipient_kind(registration), kvo_registration_recipient(registration),
-      (unsigned)(registration->options & KVO_ALL_OPTIONS), registration->context);
+  if (KVO_UNLIKELY(kvo_log_flags & KVO_LOG_REGISTRATIONS)) log_registration(registration, what);
 }
 
 void kvo_registration_let_go(kvo_registration *registration) {

@@ -204,6 +204,17 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
     void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle,
     kvo_error *KVO_NULLABLE error);
 
+/// As `kvo_add_callback`, for a key of a binding. The key may contain dots, which don't make it a key path.
+kvo_status kvo_add_callback_of_key(kvo_object *object, const char *interned_key,
+    kvo_options options, kvo_callback callback, void *KVO_NULLABLE context,
+    void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
+    kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
+/// As `kvo_add_callback_with_words`, for a key of a binding. The key may contain dots, which don't make it a key path.
+kvo_status kvo_add_callback_of_key_with_words(kvo_object *object, const char *interned_key,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle,
+    kvo_error *KVO_NULLABLE error);
+
 /// Whether a registration of this key needs nothing further from the binding: the key of the object's class has been
 /// observed before, the class has not changed since, no log is written and no hints are wanted. False for a key path,
 /// and for a name that is no key. O(n) in the length of the name. Any thread.
@@ -454,6 +465,15 @@ KVO_INLINE void kvo_set_sink(kvo_reads *KVO_NULLABLE sink) { kvo_sink = sink; }
 /// Whether reads on this thread are recorded or asked about. `pure`, so that a loop may test it once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
 
+/// Writes the name that a binding gives a callback with that context, for dumps and logs. Returns the length as snprintf
+/// does, or 0 if the callback is not the binding's. Called with no lock held, while the registration is held. Any thread.
+typedef size_t kvo_callback_namer(kvo_callback callback, const void *KVO_NULLABLE context,
+    char *buffer, size_t capacity);
+/// Sets the function that names callbacks. One binding per process may set it.
+void kvo_set_callback_namer(kvo_callback_namer *KVO_NULLABLE namer);
+
+/// Whether code of the program or of a library is at an address. Any thread.
+bool kvo_is_code(const void *address);
 /// Calls `visit` for each symbol in the file of the program or library that contains an address: its mangled name and
 /// its address. There are none if the file is stripped or can't be read, and on systems other than Linux. The file is
 /// read at each call, so use it for messages and for work that is done once. Any thread; no lock is held during the

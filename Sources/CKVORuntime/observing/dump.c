@@ -11,6 +11,7 @@
 #include "coding/kvo_accessor_search.h"
 #include "graph/kvo_graph.h"
 #include "tables/kvo_group.h"
+#include "tables/kvo_registration.h"
 #include "threads/kvo_thread.h"
 
 #include <stdarg.h>
@@ -25,7 +26,7 @@ typedef struct {
   const kvo_class_operations *operations;
   kvo_callback callback;
   kvo_registration *registration; // held, for its key path
-  char description[160];
+  char description[KVO_RECIPIENT_NAME];
 } entry;
 
 typedef struct {
@@ -72,29 +73,45 @@ static int compare(const void *a, const void *b) {
   return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-static void describe_observers(snapshot *taken) {
+// A callback's name is read of its context, which a frame keeps.
+static void describe_callback(entry *entry, const kvo_frame *frame) {
+  char *text = entry->description;
+  if (frame)
+    kvo_registration_name_recipient(entry->registration, entry->info.context, text,
+        sizeof entry->description);
+  else snprintf(text, sizeof entry->description, "callback %p", (void *)entry->callback);
+}
+
+static void describe_observers(snapshot *taken, const kvo_frame *frame) {
   for (size_t i = 0; i < taken->count; i++) {
     entry *entry = &taken->entries[i];
     if (entry->observer) {
       entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
       entry->operations->release(entry->observer);
     } else if (entry->callback) {
-      snprintf(entry->description, sizeof entry->description, "callback %p",
-          (void *)entry->callback);
+      describe_callback(entry, frame);
     } else {
       strcpy(entry->description, "a dying object");
     }
   }
 }
 
+// Another thread may end a registration whose context is named. NULL where no binding names it.
+static kvo_frame *protect(const kvo_object *object) {
+  kvo_thread *thread = kvo_callbacks_have_names() ? kvo_thread_current() : NULL;
+  return thread ? kvo_frame_push(thread, (kvo_object *)(uintptr_t)object) : NULL;
+}
+
 static bool take(snapshot *taken, const kvo_object *object) {
   bool done = true;
   *taken = (snapshot){0};
+  kvo_frame *frame = protect(object);
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     if (kvo_object_word(object)) done = take_locked(taken, object);
   }
-  describe_observers(taken);
+  describe_observers(taken, frame);
+  if (frame) kvo_frame_pop(frame);
   if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
   for (size_t i = 0; i < taken->count; i++)
     taken->entries[i].info.observer = taken->entries[i].description;

@@ -35,6 +35,7 @@ static kvo_status out_of_memory(const kvo_class *cls, kvo_error *error) {
 }
 
 static kvo_status check_key(const kvo_class *cls, const char *key, kvo_error *error) {
+  if (cls->is_bound) return KVO_OK; // a binding gives keys, which may have dots
   if (*key && *key != '@' && !strchr(key, '.')) return KVO_OK;
   return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, key,
       "\"%s\" of %s can't be observed together with other keys: it is no key.", key, cls->name);

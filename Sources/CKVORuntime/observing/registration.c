@@ -9,6 +9,7 @@
 // If this calls the program's code (class hooks, getters, the initial call), object and observer are held until the
 // registration is made (C4). That code may release the last other reference to either.
 #include "base/kvo_fail.h"
+#include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
@@ -320,6 +321,15 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
                : add_slowly(request, cls, handle, error);
 }
 
+// A key that may have a dot: what is known of its text as a key path is not asked.
+static kvo_status add_of_key(request *request, kvo_handle **handle, kvo_error *error) {
+  const kvo_class *cls = kvo_class_of(request->object);
+  if (KVO_LIKELY(kvo_key_is_plain(request->key_path))) return add(request, handle, error);
+  request->path = kvo_key_path_of_key(request->key_path);
+  return request->path ? add_slowly(request, cls, handle, error)
+                       : kvo_fail_no_memory(error, "observe", cls->name, request->key_path);
+}
+
 kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_options options,
     kvo_callback callback, void *context, void (*ended)(void *context), kvo_handle **handle,
     kvo_error *error) {
@@ -345,6 +355,33 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
       .words_size = size};
   *handle = NULL;
   return add(&request, handle, error);
+}
+
+kvo_status kvo_add_callback_of_key(kvo_object *object, const char *key, kvo_options options,
+    kvo_callback callback, void *context, void (*ended)(void *context), kvo_handle **handle,
+    kvo_error *error) {
+  request request = {.object = object,
+      .key_path = key,
+      .options = options,
+      .callback = callback,
+      .context = context,
+      .ended = ended};
+  if (handle) *handle = NULL;
+  return add_of_key(&request, handle, error);
+}
+
+kvo_status kvo_add_callback_of_key_with_words(kvo_object *object, const char *key,
+    kvo_options options, kvo_callback callback, const void *words, size_t size,
+    void (*ended)(void *words), kvo_handle **handle, kvo_error *error) {
+  request request = {.object = object,
+      .key_path = key,
+      .options = options,
+      .callback = callback,
+      .ended = ended,
+      .words = words,
+      .words_size = size};
+  *handle = NULL;
+  return add_of_key(&request, handle, error);
 }
 
 bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,

@@ -67,9 +67,14 @@ bool kvo_registration_take_out(kvo_registration *registration,
 bool kvo_registration_take_out_locked(kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
-/// The recipient's kind, "observer" or "callback", and its address, for messages.
-const char *kvo_registration_recipient_kind(const kvo_registration *registration);
-const void *KVO_NULLABLE kvo_registration_recipient(const kvo_registration *registration);
+/// Writes the recipient's name, for dumps and logs: an observer's description, a callback's name or address. `context` is the
+/// callback's. No lock held; the caller holds the registration.
+void kvo_registration_name_recipient(const kvo_registration *registration,
+    const void *KVO_NULLABLE context, char *buffer, size_t capacity);
+/// Whether a binding names callbacks, by their contexts.
+bool kvo_callbacks_have_names(void);
+/// The size of a buffer for a recipient's name.
+enum { KVO_RECIPIENT_NAME = 256 };
 /// Logs that a registration was made or ended, if the environment asks for that. No lock held.
 void kvo_log_registration(const kvo_registration *registration, const char *what);
 

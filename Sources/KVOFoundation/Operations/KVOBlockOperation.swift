@@ -20,9 +20,12 @@ public final class KVOBlockOperation: KVOOperation, @unchecked Sendable {
   }
 
   /// Adds a block to execute. Stops the program with a message if the operation is executing or has finished.
-  public func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+  public func addExecutionBlock(
+    _ block: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) {
     if isExecuting || isFinished {
-      KVODiagnostics.stop("A block was added to a \(Self.self) that had been started.")
+      KVODiagnostics.stop(
+        "A block was added to a \(Self.self) that had been started.", for: Caller(file, line))
     }
     withChange(forKey: "executionBlocks") { blocks.withLock { $0.append(block) } }
   }

@@ -105,7 +105,9 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
         live.peers.filter { ofAllSuites || $0.suite == suite }.compactMap(\.object)
       }
       held += peers
-      return keys().sorted().flatMap { key in peers.map { ChangedKey($0, key) } }
+      return (keys().filter { $0 != Self.allKeys }.sorted() + [Self.allKeys]).flatMap { key in
+        peers.map { ChangedKey($0, key) }
+      }
     } _: {
       body(defaults)
     }
@@ -113,7 +115,16 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   }
 
   private func change(_ key: String, _ body: (UserDefaults) -> Void) {
+    hintAtDots(in: key)
     change({ [key] }, body)
+  }
+
+  // Changes with each of the others.
+  private static let allKeys = "dictionaryRepresentation"
+
+  private func read<R>(_ key: String, _ body: (UserDefaults) -> R) -> R {
+    readsAnnouncedKey(key)
+    return access(body)
   }
 
   // MARK: Setting
@@ -194,45 +205,45 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   // MARK: Reading
 
   /// Returns the value of a default, set or registered; nil if it has none.
-  public final func object(forKey key: String) -> Any? { access { $0.object(forKey: key) } }
+  public final func object(forKey key: String) -> Any? { read(key) { $0.object(forKey: key) } }
 
   /// Returns a default that is a string; nil if it is none.
-  public final func string(forKey key: String) -> String? { access { $0.string(forKey: key) } }
+  public final func string(forKey key: String) -> String? { read(key) { $0.string(forKey: key) } }
 
   /// Returns a default that is an array; nil if it is none.
-  public final func array(forKey key: String) -> [Any]? { access { $0.array(forKey: key) } }
+  public final func array(forKey key: String) -> [Any]? { read(key) { $0.array(forKey: key) } }
 
   /// Returns a default that is an array of strings; nil if it is none.
   public final func stringArray(forKey key: String) -> [String]? {
-    access { $0.stringArray(forKey: key) }
+    read(key) { $0.stringArray(forKey: key) }
   }
 
   /// Returns a default that is a dictionary; nil if it is none.
   public final func dictionary(forKey key: String) -> [String: Any]? {
-    access { $0.dictionary(forKey: key) }
+    read(key) { $0.dictionary(forKey: key) }
   }
 
   /// Returns a default that is data; nil if it is none.
-  public final func data(forKey key: String) -> Data? { access { $0.data(forKey: key) } }
+  public final func data(forKey key: String) -> Data? { read(key) { $0.data(forKey: key) } }
 
   /// Returns a default that is a path, as a URL; nil if it is none.
-  public final func url(forKey key: String) -> URL? { access { $0.url(forKey: key) } }
+  public final func url(forKey key: String) -> URL? { read(key) { $0.url(forKey: key) } }
 
   /// Returns a default that is an integer; 0 if it is none.
-  public final func integer(forKey key: String) -> Int { access { $0.integer(forKey: key) } }
+  public final func integer(forKey key: String) -> Int { read(key) { $0.integer(forKey: key) } }
 
   /// Returns a default that is a number, as a `Float`; 0 if it is none.
-  public final func float(forKey key: String) -> Float { access { $0.float(forKey: key) } }
+  public final func float(forKey key: String) -> Float { read(key) { $0.float(forKey: key) } }
 
   /// Returns a default that is a number, as a `Double`; 0 if it is none.
-  public final func double(forKey key: String) -> Double { access { $0.double(forKey: key) } }
+  public final func double(forKey key: String) -> Double { read(key) { $0.double(forKey: key) } }
 
   /// Returns whether a default is true, or a number other than 0.
-  public final func bool(forKey key: String) -> Bool { access { $0.bool(forKey: key) } }
+  public final func bool(forKey key: String) -> Bool { read(key) { $0.bool(forKey: key) } }
 
   /// Returns all defaults, set and registered.
   public final func dictionaryRepresentation() -> [String: Any] {
-    access { $0.dictionaryRepresentation() }
+    read(Self.allKeys) { $0.dictionaryRepresentation() }
   }
 
   /// Writes values that were set to the file. Changes that other processes made to the file notify no
@@ -252,4 +263,10 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   /// False, so that a default may have the name of a stored property.
   open override class var accessInstanceVariablesDirectly: Bool { false }
+}
+
+extension KVOUserDefaults: DottedKeys {
+  package final func hasKey(withDots key: String) -> Bool {
+    access { $0.object(forKey: key) } != nil
+  }
 }

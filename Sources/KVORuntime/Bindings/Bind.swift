@@ -30,9 +30,11 @@ extension KeyValueObserving where Self: KVOObject {
   ///   bindings lead to the source and from the target.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
-    _ keyPath: KeyPath<Source, Value>, isolation: (any Actor)? = #isolation
+    _ keyPath: KeyPath<Source, Value>, isolation: (any Actor)? = #isolation,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    bind(target, to: source, keyPath, transform: { $0 }, isolation: isolation)
+    bind(
+      target, to: source, keyPath, transform: { $0 }, isolation: isolation, file: file, line: line)
   }
 
   /// Binds a property of this object to a value computed from another object's property: sets it now, and
@@ -57,11 +59,13 @@ extension KeyValueObserving where Self: KVOObject {
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, transform: @escaping (SourceValue) -> Value,
-    isolation: (any Actor)? = #isolation
+    isolation: (any Actor)? = #isolation,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
+    let caller = Caller(file, line)
     let flow = flow(target, from: source, keyPath, transform)
     return PropertyBinding.make(flow, on: CallingActor(isolation)) { binding in
-      [source.follow(keyPath, flow, binding), onDeinit { binding.end() }]
+      [source.follow(keyPath, flow, binding, caller), onDeinit { binding.end() }]
     }
   }
 
@@ -88,12 +92,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Returns: A token. Dropping it ends the binding.
   public func bindTwoWay<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
-    _ keyPath: ReferenceWritableKeyPath<Source, Value>, isolation: (any Actor)? = #isolation
+    _ keyPath: ReferenceWritableKeyPath<Source, Value>, isolation: (any Actor)? = #isolation,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
+    let caller = Caller(file, line)
     let there = flow(target, from: source, keyPath) { $0 }
     let back = source.flow(keyPath, from: self, target) { $0 }
     return PropertyBinding.make(there, back, on: CallingActor(isolation)) { binding in
-      [source.follow(keyPath, there, binding), follow(target, back, binding)]
+      [
+        source.follow(keyPath, there, binding, caller), follow(target, back, binding, caller),
+      ]
     }
   }
 
@@ -114,17 +122,18 @@ extension KVOObject {
   /// Registers for the changes that a binding forwards.
   // The handler ignores the change's values, so that nothing is created for their type.
   func follow(
-    _ keyPath: AnyKeyPath, _ flow: Flow, _ binding: PropertyBinding
+    _ keyPath: AnyKeyPath, _ flow: Flow, _ binding: PropertyBinding, _ caller: Caller
   ) -> KeyValueObservation {
     let life = BindingLife(binding)
     let token = KeyValueObservation()
-    let handler = Handler<KVOObject, Any>(
-      { _, _ in }, deliver: { _, _, _ in life.binding.changed(flow) })
-    withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
+    let handler = NamedHandler(flow) { _, _ in life.binding.changed(flow) }
+    withUnsafeTemporaryAllocation(of: NamedHandler.self, capacity: 1) {
       // A buffer with room for one element has a base address. The handler moves into the registration.
       let words = $0.baseAddress!
       words.initialize(to: handler)
-      register(keyPath, [], token, words: UnsafeRawPointer(words))
+      if !registerAgain(keyPath, [], token, UnsafeRawPointer(words)) {
+        registerFirst(keyPath, [], token, UnsafeRawPointer(words), caller)
+      }
     }
     return token
   }

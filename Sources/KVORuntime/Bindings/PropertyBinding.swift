@@ -85,6 +85,19 @@ final class Flow {
   }
 }
 
+extension Flow: HandlerNaming {
+  var handlerName: String? { "a binding of \(target.phrase)" }
+}
+
+extension BoundProperty {
+  fileprivate var phrase: String {
+    switch key {
+    case .keyPath(let keyPath): "\(keyPath.text) of \(ObjectHeader.object(of: header))"
+    case .name(let name): "\(quoted(name)) of \(address)"
+    }
+  }
+}
+
 /// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
 /// thread's stack.
 struct Passage {

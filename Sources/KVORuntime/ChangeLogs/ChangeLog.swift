@@ -178,7 +178,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
 
   // Only these getters read the state, so they report the read to the tracker themselves.
   private func own<R>(_ key: String, _ read: (ChangeHistory) -> R) -> R {
-    if kvo_is_recording() { tellTracker(key) }
+    readsAnnouncedKey(key)
     return history.withLock { read($0) }
   }
 

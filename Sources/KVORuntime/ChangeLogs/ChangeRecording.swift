@@ -93,7 +93,7 @@ extension ChangeLog {
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
     let registration = RecordedRegistration()
-    let token = object.register(keys, [.old, .new, .prior]) { [weak self] _, index, change in
+    let token = object.register(keys, [.old, .new, .prior], nil) { [weak self] _, index, change in
       self?.changed(RecordedPlace(object: member, index: index), change, registration)
     }
     let isFirst = history.withLock { _ in

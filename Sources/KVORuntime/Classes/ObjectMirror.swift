@@ -42,12 +42,16 @@ enum ObjectMirror {
     let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
     defer { freeName?(name) }
     let label = name.map { String(cString: $0) }
-    if let label, let name = withoutPrefix(Field.storagePrefix, label) { return (name, value) }
+    if let label, let name = withoutPrefix(Field.storagePrefix, label) {
+      object.readsAnnouncedKey(RawIdentifier.bare(name))
+      return (name, value)
+    }
     guard let label, let storage = value as? any ObservedStorage,
       let name = withoutPrefix("_", label)
     else {
       return (label, value)
     }
+    object.readsAnnouncedKey(RawIdentifier.bare(name))
     return (name, storage.content)
   }
 

@@ -10,9 +10,11 @@ enum KeyPathCoding {
   }
 
   static func value(_ keyPath: String, of object: any CoreObject) throws -> Any? {
-    try read(keyPath, name(of: object)) {
+    let value = try read(keyPath, from: object) {
       kvo_value_for_key_path(object.coreHeader, $0, $1, $2)
     }
+    if value == nil { try checkDots(in: keyPath, of: object) }
+    return value
   }
 
   /// Sets the last key of a path. If the path leads to nil before, nothing happens.
@@ -34,11 +36,28 @@ enum KeyPathCoding {
   ) throws -> (target: Any?, key: String) {
     // The core's own result points into the borrowed string, so the key is found again in the Swift string.
     var last: UnsafePointer<CChar>?
-    let target = try read(keyPath, name(of: object)) {
+    let target = try read(keyPath, from: object) {
       kvo_value_with_last_key(object.coreHeader, $0, $1, &last, $2)
     }
+    if target == nil { try checkDots(in: keyPath, of: object) }
     let key = keyPath.utf8.lastIndex(of: UInt8(ascii: ".")).map { keyPath.utf8.index(after: $0) }
     return (target, key.map { String(keyPath[$0...]) } ?? keyPath)
+  }
+
+  private static func read(
+    _ keyPath: String, from object: any CoreObject,
+    _ body: (
+      UnsafePointer<CChar>, UnsafeMutablePointer<kvo_value>, UnsafeMutablePointer<kvo_error>
+    ) -> kvo_status
+  ) throws -> Any? {
+    do { return try read(keyPath, name(of: object), body) } catch {
+      try checkDots(in: keyPath, of: object)
+      throw error
+    }
+  }
+
+  private static func checkDots(in keyPath: String, of object: any CoreObject) throws {
+    try (object as? KVOObject)?.checkDots(in: keyPath)
   }
 
   // MARK: Starting at any value

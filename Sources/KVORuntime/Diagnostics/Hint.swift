@@ -60,8 +60,10 @@ extension KVOObject {
     guard !Field.isNamed(Field.storagePrefix + key, in: type(of: self)) else { return }
     // The setter may set a key that is declared to affect this one. A declared key is recorded as a read of
     // itself.
-    guard KVOClass.of(self).declaredDependencies(key).isEmpty,
-      KeyPathReads(of: keyPath, in: self).names.allSatisfy({ $0 == key })
+    guard KVOClass.of(self).declaredDependencies(key).isEmpty else { return }
+    let reads = KeyPathReads(of: keyPath, in: self)
+    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key),
+      !key.isBracketed(in: type(of: self))
     else { return }
     Hint.tell(
       """
@@ -182,6 +184,23 @@ extension String {
       .contains { known in
         known != KVOObject.self
           && SymbolTable.members(of: known).contains { $0.isAccessor("setter", of: self) }
+      }
+  }
+}
+
+extension String {
+  /// Whether a setter has a closure without parameters, as that of a bracket is: "closure #1 () -> () in M.Account.balance.setter",
+  /// as far as symbols tell.
+  fileprivate func isBracketed(in type: KVOObject.Type) -> Bool {
+    let setter = ".\(RawIdentifier.masked(name: self)).setter : "
+    return sequence(first: type as AnyClass, next: { _getSuperclass($0) })
+      .compactMap { $0 as? KVOObject.Type }
+      .contains { known in
+        known != KVOObject.self
+          && SymbolTable.members(of: known).contains {
+            $0.hasPrefix("closure #") && $0.drop { $0 != "(" }.hasPrefix("() ")
+              && $0.firstRange(ofText: setter) != nil
+          }
       }
   }
 }

@@ -124,10 +124,13 @@ extension KVODiagnostics {
   /// Reports an error in the program after which it can continue.
   static func report(misuse message: String) { kvo_report_misuse(message) }
 
-  /// Stops the program for an error in it. A debugger can stop at the break function first.
-  package static func stop(_ message: String) -> Never {
+  /// Stops the program for an error in it. A debugger can stop at the break function first. The message has the
+  /// caller's file and line if they are known.
+  package static func stop(_ message: String, for caller: Caller? = nil) -> Never {
     kvo_break_on_misuse(message)
-    fatalError("KVORuntime: \(message)")
+    let text = "KVORuntime: \(message)"
+    if let caller { fatalError(text, file: caller.file, line: caller.line) }
+    fatalError(text)
   }
 }
 

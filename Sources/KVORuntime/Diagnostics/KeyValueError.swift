@@ -81,6 +81,12 @@ private func hint(_ key: String, _ className: String) -> String {
 
 private func end(of keyPath: String, in className: String, at component: String) -> String {
   guard !component.isEmpty else { return "has an empty component." }
+  guard component != keyPath else {
+    return """
+      is one key, with dots: in a string a dot separates the keys of a key path. Declare a property for the key, \
+      declareKeys { $0.computed(\(quoted(keyPath)), \\.name) }, and use its key path or a KeyValueKey.
+      """
+  }
   let nowhere = "leads nowhere at \(quoted(component)): "
   if let end = KVOClass.deadEnd(of: keyPath, inClassNamed: className), end.key == component,
     case .keyless(let object) = end.cause

@@ -73,14 +73,15 @@ extension KVOObject {
   /// notified.
   @inline(__always)
   func hintAtUnknownKey(_ key: String) {
-    if kvo_binding_is_observed(header), Hint.areWanted { lookForKey(key) }
+    if Hint.areWanted { lookForKey(key) }
   }
 
   @inline(never)
   private func lookForKey(_ key: String) {
     let known = KVOClass.of(self)
     // The key of a tracked key path is generated and no name.
-    guard !known.lacksFields, !known.answers(key), !key.hasPrefix("\\"), key != "self",
+    guard !known.lacksFields, !(self is any DottedKeys), !known.answers(key), !key.hasPrefix("\\"),
+      key != "self",
       !isObserved(forKey: key), (try? value(forUndefinedKey: key)) == nil
     else { return }
     Hint.tell(

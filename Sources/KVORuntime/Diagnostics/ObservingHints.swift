@@ -14,11 +14,13 @@ extension KVOObject {
     // A path that leads nowhere has a hint of its own.
     if case .keyless? = KVOClass.of(self).deadEnd(of: keyPath)?.cause { return }
     let name = className(of: type(of: self))
+    let known = KVOClass.of(self)
+    let mark = known.isByMacro(field) ? known.mark(for: field) : "Mark it @Observed."
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
     Hint.tell(
       """
       "\(key)" of \(name) is observed, and is \(word): assigning to it tells nobody. \
-      \(field.takesWrapper ? "Mark it @Observed. Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
+      \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
       { … }. Setting it by key tells always.
       """)
   }

@@ -72,13 +72,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Throws: the errors of `ForeignObject.observe`.
   public func bindTwoWay<Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
-    isolation: (any Actor)? = #isolation
+    isolation: (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
     let there = flow(target, from: source, keyPath) { (value: Value) in value }
     let back = source.flow(keyPath, from: self, target) { $0 }
     return try PropertyBinding.makeThrowing(there, back, on: CallingActor(isolation)) {
       binding in
-      [try source.follow(keyPath, Value.self, there, binding), follow(target, back, binding)]
+      [
+        try source.follow(keyPath, Value.self, there, binding),
+        follow(target, back, binding, Caller(file, line)),
+      ]
     }
   }
 
@@ -113,9 +116,11 @@ extension ForeignObject {
   /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value>(
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, Value>,
-    isolation: (any Actor)? = #isolation
+    isolation: (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
-    try bind(keyPath, to: source, sourceKeyPath, transform: { $0 }, isolation: isolation)
+    try bind(
+      keyPath, to: source, sourceKeyPath, transform: { $0 }, isolation: isolation, file: file,
+      line: line)
   }
 
   /// Sets a key path of this C object to a transformed value of a Swift object's property now, and after each
@@ -136,11 +141,15 @@ extension ForeignObject {
   /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, to source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
-    transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
+    transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation,
+    file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
     let flow = flow(keyPath, from: source, sourceKeyPath, transform)
     return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
-      [source.follow(sourceKeyPath, flow, binding), onDeinit { binding.end() }]
+      [
+        source.follow(sourceKeyPath, flow, binding, Caller(file, line)),
+        onDeinit { binding.end() },
+      ]
     }
   }
 

@@ -202,6 +202,7 @@ extension ForeignObject {
     _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
     _ token: KeyValueObservation, _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void
   ) -> CoreError? {
+    _ = HandlerName.isAskedFor
     let handler = Unmanaged.passRetained(ForeignHandler(self, deliver))
     let error = failure {
       kvo_add_callback(
@@ -221,12 +222,14 @@ extension ForeignObject {
 }
 
 /// The context of a registration with a C object; `Handler` is its counterpart for Swift objects.
-private final class ForeignHandler {
+final class ForeignHandler {
   // Weak: a registration retains neither the C object nor its `ForeignObject`.
   private weak var object: ForeignObject?
   private let deliver: (ForeignObject, OpaquePointer) -> Void
 
-  init(_ object: ForeignObject, _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void) {
+  fileprivate init(
+    _ object: ForeignObject, _ deliver: @escaping (ForeignObject, OpaquePointer) -> Void
+  ) {
     self.object = object
     self.deliver = deliver
   }
@@ -237,7 +240,7 @@ private final class ForeignHandler {
     }
   }
 
-  static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
+  fileprivate static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
     Unmanaged<ForeignHandler>.fromOpaque($0!).release()
   }
 }

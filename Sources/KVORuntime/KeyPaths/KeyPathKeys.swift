@@ -14,26 +14,28 @@ extension KVOObject {
 
   /// Returns the key that a key path names; stops the program if it can't be observed. The caller must keep
   /// the result for as long as it uses the key.
-  func observedKey(of keyPath: AnyKeyPath) -> ObservedKey {
-    guard let key = knownKey(of: keyPath) else {
-      KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)))
+  func observedKey(of keyPath: AnyKeyPath, _ caller: Caller? = nil) -> ObservedKey {
+    guard let key = knownKey(of: keyPath, caller) else {
+      KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)), for: caller)
     }
     return key
   }
 
   /// Returns the key that a key path names; nil if the key path can't be observed.
-  func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
+  func knownKey(of keyPath: AnyKeyPath, _ caller: Caller? = nil) -> ObservedKey? {
     let known = KVOClass.of(self)
     let cache = known.keyPaths.contents
     if let name = cache[keyPath] { return ObservedKey(name: name, lease: nil) }
-    if keyPath.mayHaveArguments { return leasedKey(of: keyPath, known) }
-    return resolve(keyPath, in: known, cache).map { ObservedKey(name: $0, lease: nil) }
+    if keyPath.mayHaveArguments { return leasedKey(of: keyPath, known, caller) }
+    return resolve(keyPath, in: known, cache, caller).map { ObservedKey(name: $0, lease: nil) }
   }
 
   // Not cached: the cache would keep the arguments alive.
-  private func leasedKey(of keyPath: AnyKeyPath, _ known: KVOClass) -> ObservedKey? {
+  private func leasedKey(
+    of keyPath: AnyKeyPath, _ known: KVOClass, _ caller: Caller?
+  ) -> ObservedKey? {
     if let property = declared(keyPath, in: known) {
-      return ObservedKey(name: checked(property, for: keyPath, in: known).name, lease: nil)
+      return ObservedKey(name: checked(property, for: keyPath, in: known, caller).name, lease: nil)
     }
     let lease = known.lease(to: keyPath) {
       let reads = KeyPathReads(of: keyPath, in: self)
@@ -43,15 +45,15 @@ extension KVOObject {
   }
 
   private func resolve(
-    _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents
+    _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents, _ caller: Caller?
   ) -> KeyName? {
     if let property = declared(keyPath, in: known) {
-      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known).name }
+      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known, caller).name }
     }
     let reads = KeyPathReads(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
       return cache.name(for: keyPath) {
-        known.observedName(of: checked(property, for: keyPath, in: known))
+        known.observedName(of: checked(property, for: keyPath, in: known, caller))
       }
     }
     guard reads.isObservable else { return nil }
@@ -65,10 +67,10 @@ extension KVOObject {
   }
 
   private func checked(
-    _ property: Property, for keyPath: AnyKeyPath, in known: KVOClass
+    _ property: Property, for keyPath: AnyKeyPath, in known: KVOClass, _ caller: Caller?
   ) -> Property {
     guard property.observedType.swiftType == Swift.type(of: keyPath).valueType else {
-      KVODiagnostics.stop(notObservable(keyPath, known))
+      KVODiagnostics.stop(notObservable(keyPath, known), for: caller)
     }
     return property
   }

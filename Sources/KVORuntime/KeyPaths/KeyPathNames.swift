@@ -57,8 +57,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// May be called on any thread.
   ///
   /// - Complexity: O(1) after the first use of the key path with the class.
-  public static func key(of keyPath: PartialKeyPath<Self>) -> String {
-    KVOClass.of(Self.self).key(of: keyPath, in: nil)
+  public static func key(
+    of keyPath: PartialKeyPath<Self>, file: StaticString = #fileID, line: UInt = #line
+  ) -> String {
+    KVOClass.of(Self.self).key(of: keyPath, in: nil, Caller(file, line))
   }
 
   /// Returns the key or key path that a Swift key path stands for, as the type's `key(of:)` does. If the
@@ -68,19 +70,23 @@ extension KeyValueObserving where Self: KVOObject {
   /// May be called on any thread that may read the property.
   ///
   /// - Complexity: O(1) after the first use of the key path with the class.
-  public func key(of keyPath: PartialKeyPath<Self>) -> String {
-    KVOClass.of(self).key(of: keyPath, in: self)
+  public func key(
+    of keyPath: PartialKeyPath<Self>, file: StaticString = #fileID, line: UInt = #line
+  ) -> String {
+    KVOClass.of(self).key(of: keyPath, in: self, Caller(file, line))
   }
 }
 
 extension KVOClass {
-  fileprivate func key(of keyPath: AnyKeyPath, in object: KVOObject?) -> String {
+  fileprivate func key(
+    of keyPath: AnyKeyPath, in object: KVOObject?, _ caller: Caller
+  ) -> String {
     let cache = spelledKeys.contents
     if let known = cache[keyPath] { return known.string }
     switch spell(keyPath, in: object) {
     case .success(let key): return cache.name(for: keyPath) { .of(key) }.string
     case .failure(let fault):
-      KVODiagnostics.stop("key(of:) can't name \(keyPath.text): \(fault.reason)")
+      KVODiagnostics.stop("key(of:) can't name \(keyPath.text): \(fault.reason)", for: caller)
     }
   }
 

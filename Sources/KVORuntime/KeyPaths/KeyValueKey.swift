@@ -99,9 +99,10 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable
   public func observe<Value>(
     key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
-    changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(key.interned, options, .typed(changeHandler))
+    register(key.interned, options, .typed(changeHandler), Caller(file, line))
   }
 
   /// Calls a handler on each change of any of several keys, with the index of the key that changed. All of
@@ -125,9 +126,11 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable
   public func observe<Value>(
     keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
-    changeHandler: @escaping (Self, Int, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping (Self, Int, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keys.map(\.interned), Value.self, options) { object, index, change in
+    register(keys.map(\.interned), Value.self, options, Caller(file, line)) {
+      object, index, change in
       KeyValueObservedChange.lend(change) {
         changeHandler(unsafeDowncast(object, to: Self.self), index, $0)
       }
@@ -149,9 +152,10 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   @inlinable
   public func observe<Value>(
     key: KeyValueKey<Self, Value>, options: KeyValueObservingOptions = [],
-    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(key.interned, options, .typed(changeHandler))
+    register(key.interned, options, .typed(changeHandler), Caller(file, line))
   }
 
   /// Calls a handler on each change of any of several keys, with the index of the key that changed, on the
@@ -168,9 +172,11 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   @inlinable
   public func observe<Value>(
     keys: [KeyValueKey<Self, Value>], options: KeyValueObservingOptions = [],
-    changeHandler: @escaping @Sendable (Self, Int, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping @Sendable (Self, Int, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keys.map(\.interned), Value.self, options) { object, index, change in
+    register(keys.map(\.interned), Value.self, options, Caller(file, line)) {
+      object, index, change in
       KeyValueObservedChange.lend(change) {
         changeHandler(unsafeDowncast(object, to: Self.self), index, $0)
       }
@@ -182,14 +188,17 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable @inline(__always)
   func register<Value>(
     _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions,
-    _ handler: Handler<Self, Value>
+    _ handler: Handler<Self, Value>, _ caller: Caller
   ) -> KeyValueObservation {
     withUnsafeTemporaryAllocation(
       of: Handler<Self, Value>.self, capacity: 1
     ) {
       let words = $0.baseAddress!
       words.initialize(to: handler)
-      return register(key, Value.self, options, words: UnsafeRawPointer(words))
+      guard let token = register(key, Value.self, options, words: UnsafeRawPointer(words)) else {
+        stopObserving(key, Value.self, caller)
+      }
+      return token
     }
   }
 }
@@ -197,45 +206,55 @@ extension KeyValueObserving where Self: KVOObject {
 // MARK: Independent of the object's type
 
 extension KVOObject {
+  /// Nil for what can't be observed.
   @usableFromInline
   func register<Value>(
     _ key: UnsafePointer<CChar>, _ type: Value.Type, _ options: KeyValueObservingOptions,
     words handler: UnsafeRawPointer
-  ) -> KeyValueObservation {
-    prepareToObserve(key, type)
+  ) -> KeyValueObservation? {
+    guard prepareToObserve(key, type) == nil else { return nil }
     let token = KeyValueObservation()
-    if let error = register(key, options, token, handler) { KVODiagnostics.stop(error.text) }
-    return token
+    return register(key, options, token, handler) == nil ? token : nil
   }
 
   @usableFromInline
   func register<Value>(
     _ keys: [UnsafePointer<CChar>], _ type: Value.Type, _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+    _ caller: Caller, _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
-    for key in keys { prepareToObserve(key, type) }
-    return register(keys, options, deliver)
+    for key in keys {
+      if let fault = prepareToObserve(key, type) { KVODiagnostics.stop(fault, for: caller) }
+    }
+    return register(keys, options, caller, deliver)
+  }
+
+  /// Stops the program after a registration failed.
+  @inline(never) @usableFromInline
+  func stopObserving<Value>(
+    _ key: UnsafePointer<CChar>, _ type: Value.Type, _ caller: Caller
+  ) -> Never {
+    let name = quoted(KeyName.of(interned: key).string)
+    let noMemory = "No memory to observe \(name) of \(KVOClass.of(self).name)."
+    KVODiagnostics.stop(prepareToObserve(key, type) ?? noMemory, for: caller)
   }
 
   // The handler expects values of the key's type, but this object's class may declare the key with another
-  // one.
-  private func prepareToObserve<Value>(_ key: UnsafePointer<CChar>, _ type: Value.Type) {
+  // one. Returns why it can't be observed, or nil.
+  private func prepareToObserve<Value>(
+    _ key: UnsafePointer<CChar>, _ type: Value.Type
+  ) -> String? {
     let known = KVOClass.of(self)
     let name = KeyName.of(interned: key).string
-    guard !KeyPathCoding.isPath(name) else {
-      KVODiagnostics.stop(
-        "\(quoted(name)) of \(known.name) can't be observed by a KeyValueKey: as a string it is a key path."
-      )
-    }
     do {
       guard let property = known.property(name) else {
         throw KeyValueError.undefinedKey(key: name, className: known.name)
       }
       try observable(property, in: known).requireType(type, of: known)
     } catch {
-      KVODiagnostics.stop("\(error)")
+      return "\(error)"
     }
     if Hint.areWanted { hintAtSilence(of: name) }
+    return nil
   }
 }
 

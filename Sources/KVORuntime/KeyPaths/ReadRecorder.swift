@@ -96,13 +96,20 @@ final class AnnouncementRecorder: ReadRecorder {
 
 /// Passes the reads of a tracked key to the C core.
 final class ReadCollector: ReadRecorder {
+  // The property that is read, and says so itself where it is stored elsewhere.
+  private let header: UnsafeMutablePointer<kvo_object>
+  private let name: UnsafePointer<CChar>
   private let reads: OpaquePointer
   // Whether the key path is walked afterwards, to find the keys that its getters don't report.
   private let isFollowed: Bool
   private let stored: StoredPath?
   private var told: [ToldRead] = []
 
-  private init(_ reads: OpaquePointer, isFollowed: Bool, _ stored: StoredPath?) {
+  private init(
+    _ property: Property, of object: KVOObject, _ reads: OpaquePointer, isFollowed: Bool,
+    _ stored: StoredPath?
+  ) {
+    (header, name) = (object.header, property.name.interned)
     self.reads = reads
     self.isFollowed = isFollowed
     self.stored = stored
@@ -112,7 +119,8 @@ final class ReadCollector: ReadRecorder {
   static func collect(_ property: Property, of object: KVOObject, into reads: OpaquePointer) {
     guard let accessors = property.accessors else { return }
     let path = accessors.isWalked ? accessors.path : nil
-    let collector = ReadCollector(reads, isFollowed: path != nil, accessors.storedPath)
+    let collector = ReadCollector(
+      property, of: object, reads, isFollowed: path != nil, accessors.storedPath)
     defer {
       if let stored = collector.stored {
         kvo_reads_are_path(reads, stored.count, ObjectHeader.offset)
@@ -156,7 +164,7 @@ final class ReadCollector: ReadRecorder {
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
-    kvo_reads_add(reads, object, key)
+    if object != header || key != name { kvo_reads_add(reads, object, key) }
   }
 }
 
@@ -219,6 +227,10 @@ final class KeyPathReads: ReadRecorder {
     let accessor: AnyKeyPath
   }
 
+  /// Keys of the object that getters have said to be read: changes of them are announced by hand.
+  private(set) var announced: Set<String> = []
+  private var isWalking = false
+
   private static let mostNames = 4
 
   /// Evaluates the key path once.
@@ -229,6 +241,7 @@ final class KeyPathReads: ReadRecorder {
     record {
       _ = object[keyPath: keyPath]
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
+      isWalking = true
       let walk = KeyPathWalk(wasRead: told.key) { _, key in
         self.hasPlainLink = true
         self.endsAtHidden = key == nil
@@ -259,7 +272,9 @@ final class KeyPathReads: ReadRecorder {
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
-    if names.count < Self.mostNames { names.append(KeyName.of(interned: key).string) }
+    let name = KeyName.of(interned: key).string
+    if names.count < Self.mostNames { names.append(name) }
+    if !isWalking, UnsafeMutableRawPointer(object) == header { announced.insert(name) }
   }
 
   /// Whether the key path begins with a stored property of the object, or stands for one.
@@ -359,10 +374,9 @@ private func tellTracker(
 }
 
 extension KVOObject {
-  /// Reports the read of a computed key to Observation alone: a recorder sees what the key's getter reads.
-  final func tellTracker(_ key: String) {
-    guard kvo_current_recorder() == nil, kvo_tracks_reads(header) else { return }
-    kvo_tell_tracker(header, KeyName.of(key).interned)
+  /// Records the read of a key of this object that the object announces manually. Any thread.
+  package final func readsAnnouncedKey(_ key: String) {
+    if kvo_is_recording() { tellRead(KeyName.of(key).interned) }
   }
 
   /// Reports the read of a key of this object that did not go through a getter that reports it.

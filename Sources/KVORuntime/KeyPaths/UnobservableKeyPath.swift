@@ -33,6 +33,12 @@ extension KVOObject {
         """)
   }
 
+  /// Stops the program for a key path that can't be observed, with a place that is no literal.
+  package func requireObservable(_ keyPath: AnyKeyPath, _ fileID: String, _ line: Int) {
+    guard knownKey(of: keyPath) == nil else { return }
+    KVODiagnostics.stop("\(notObservable(keyPath, KVOClass.of(self))) (\(fileID):\(line))")
+  }
+
   func notObservable(_ keyPath: AnyKeyPath, _ known: KVOClass) -> String {
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")
     let fault = """
@@ -43,7 +49,8 @@ extension KVOObject {
       return fault + " It goes through \(object.phrase): \(object.advice(for: known.name))"
     }
     let first = keyPath.firstProperty(in: known)
-    return fault + "\(first.text(isWhole: keyPath.hasOneComponent)) \(first.advice(for: keyPath))"
+    return fault
+      + "\(first.text(isWhole: keyPath.hasOneComponent)) \(first.advice(for: keyPath, in: known))"
   }
 }
 
@@ -147,14 +154,14 @@ extension FirstProperty {
     }
   }
 
-  func advice(for keyPath: AnyKeyPath) -> String {
+  func advice(for keyPath: AnyKeyPath, in known: KVOClass) -> String {
     switch self {
     case .plain(let field) where !field.isVariable:
       return "What never changes need not be observed. To be a key all the same, it is declared in "
         + "registerKeys(): declareKeys { $0.accessors(\"\(field.name)\", \\.\(field.name.inSource), "
         + "get: { $0.\(field.name.inSource) }) }."
     case .plain(let field):
-      let marks = field.takesWrapper ? "Mark the property @Observed. Or declare" : "Declare"
+      let marks = field.takesWrapper ? "\(known.mark(for: field)) Or declare" : "Declare"
       return "\(marks) \(declaration(of: "stored(\"\(field.name)\", \\.\(field.name.inSource))")), "
         + "which then notifies by key-value coding and by hand."
     case .computed(let name):
@@ -176,6 +183,31 @@ extension FirstProperty {
 
   private func declaration(of entry: String) -> String {
     "the key in registerKeys(): declareKeys { $0.\(entry) }"
+  }
+}
+
+extension KVOClass {
+  /// How a plain property that takes a wrapper becomes observable.
+  func mark(for field: Field) -> String {
+    guard let owner = owner(of: field), isByMacro(field) else {
+      return "Mark the property @Observed."
+    }
+    return """
+      \(owner.name) has the macro @KVO, which leaves this property plain: mark it dynamic, as others of \(owner.name) \
+      are, or take its @KVOIgnored away.
+      """
+  }
+
+  /// Whether the class that stores a property has the macro.
+  func isByMacro(_ field: Field) -> Bool {
+    let owner = owner(of: field)
+    return KVOClass.lock.withLock { owner?.preparation.generated.accessors.isEmpty == false }
+  }
+
+  private func owner(of field: Field) -> KVOClass? {
+    sequence(first: self, next: \.superclass).first { known in
+      Field.declared(by: known.type).contains { $0.offset == field.offset && $0.name == field.name }
+    }
   }
 }
 

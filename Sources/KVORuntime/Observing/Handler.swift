@@ -58,16 +58,21 @@ extension Handler {
 }
 
 extension KVOObject {
+  /// Registers a handler for an interned key, which may be one that as a string would be a key path.
   func register(
     _ key: UnsafePointer<CChar>, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
     _ handler: UnsafeRawPointer
   ) -> CoreError? {
-    Handler.register(header, key, options, token.handleAddress, handler)
+    failure {
+      kvo_add_callback_of_key_with_words(
+        header, key, options.cOptions, HandlerCalls.call, handler,
+        MemoryLayout<kvo_swift_handler>.size, HandlerCalls.end, token.handleAddress, $0)
+    }
   }
 
   /// Registers a handler for a key path that was observed before. Returns false if the key path must be
   /// looked up.
-  @inline(__always)
+  @usableFromInline
   func registerAgain(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
     _ handler: UnsafeRawPointer
@@ -79,31 +84,54 @@ extension KVOObject {
   }
 }
 
-/// A handler that calls a note function and then another handler. The note's captures live as long as the
-/// handler.
-struct WrappingHandler {
+/// The name of one of this library's own handlers in dumps and logs.
+protocol HandlerNaming: AnyObject {
+  var handlerName: String? { get }
+}
+
+/// One of this library's own handlers, named by an object.
+struct NamedHandler {
   // The memory layout is that of `Handler`, which C relies on.
   private let deliver: (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
-  private let function: UnsafeRawPointer? = nil
+  private let function: UnsafeRawPointer
   private let context: UnsafeRawPointer? = nil
 
+  /// - Parameters:
+  ///   - name: an object that the function holds.
+  ///   - function: called with the registration's object and its change.
+  init(_ name: any HandlerNaming, _ function: @escaping (KVOObject, OpaquePointer) -> Void) {
+    self.function = UnsafeRawPointer(Unmanaged.passUnretained(name as AnyObject).toOpaque())
+    deliver = { object, change, _, _ in function(object, change) }
+  }
+
+  /// A handler that calls a note function and then another handler. The note's captures live as long as the
+  /// handler.
   /// - Parameter handler: The address of a `Handler`. This object takes its ownership.
-  init(_ handler: UnsafeRawPointer, _ note: @escaping () -> Void) {
+  init(_ handler: UnsafeRawPointer, after note: @escaping () -> Void) {
     let given = GivenHandler(handler)
-    deliver = { object, change, _, _ in
+    self.init(given) { object, change in
       note()
       given.call(object, change)
     }
   }
+
+  /// The object that names a handler, if it is one of these.
+  static func name(of handler: kvo_swift_handler) -> (any HandlerNaming)? {
+    guard let name = handler.handler.function, handler.handler.context == nil, !kvo_is_code(name)
+    else { return nil }
+    return Unmanaged<AnyObject>.fromOpaque(name).takeUnretainedValue() as? any HandlerNaming
+  }
 }
 
-private final class GivenHandler: Sendable {
+private final class GivenHandler: Sendable, HandlerNaming {
   // Safe on any thread: written once, and called where handlers are called.
   private nonisolated(unsafe) let words: kvo_swift_handler
 
   init(_ handler: UnsafeRawPointer) {
     words = handler.load(as: kvo_swift_handler.self)
   }
+
+  var handlerName: String? { HandlerName.name(of: words) }
 
   deinit {
     withUnsafePointer(to: words) { kvo_swift_release_handler($0) }
@@ -117,7 +145,7 @@ private final class GivenHandler: Sendable {
 }
 
 /// The callbacks of the core. They are C functions, so that no thunk runs between the core and the handler.
-private enum HandlerCalls {
+enum HandlerCalls {
   // During a call the core holds the handler, and the setter's caller holds the object.
   static var call: kvo_callback { kvo_swift_callback }
 

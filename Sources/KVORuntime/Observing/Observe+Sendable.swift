@@ -17,9 +17,10 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
-    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keyPath, options, .typed(changeHandler))
+    register(keyPath, options, .typed(changeHandler), Caller(file, line))
   }
 
   /// Calls a handler with its own token on each change of a property of a `Sendable` object, on the thread of
@@ -33,9 +34,10 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
     withToken handler:
-      @escaping @Sendable (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
+      @escaping @Sendable (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    registerWithToken(keyPath, options, handler)
+    registerWithToken(keyPath, options, Caller(file, line), handler)
   }
 
   /// Calls a handler on each change of a string key of a `Sendable` object, on the thread of the change. Nil

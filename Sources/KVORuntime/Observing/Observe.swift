@@ -37,9 +37,10 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
-    changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void
+    changeHandler: @escaping (Self, KeyValueObservedChange<Value>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keyPath, options, .typed(changeHandler))
+    register(keyPath, options, .typed(changeHandler), Caller(file, line))
   }
 
   /// Calls a method of an object on each change, as long as that object lives. The registration does not
@@ -64,10 +65,12 @@ extension KeyValueObserving where Self: KVOObject {
   public func observe<Value, Target: AnyObject>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [], target: Target,
     action: @escaping (Target) -> (KeyValueObservedChange<Value>) -> Void,
-    isolation: (any Actor)? = #isolation
+    isolation: (any Actor)? = #isolation,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
     let actor = CallingActor(isolation)
-    return registerWithToken(keyPath, options) { [weak target] (_, change, token) in
+    return registerWithToken(keyPath, options, Caller(file, line)) {
+      [weak target] (_, change, token) in
       guard let called = target else { return token.invalidate() }
       if let actor, !actor.isCurrent {
         actor.callLater { [weak target, weak token] in
@@ -93,9 +96,10 @@ extension KeyValueObserving where Self: KVOObject {
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
     withToken handler:
-      @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
+      @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    registerWithToken(keyPath, options, handler)
+    registerWithToken(keyPath, options, Caller(file, line), handler)
   }
 
   /// Calls a handler on each change of a string key or key path. Nil values are `Optional<Any>.none`.
@@ -129,17 +133,17 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable @inline(__always)
   func register<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions,
-    _ handler: Handler<Self, Value>
+    _ handler: Handler<Self, Value>, _ caller: Caller
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
-    register(keyPath, options, token, handler)
+    register(keyPath, options, token, handler, caller)
     return token
   }
 
   // Weak, so that the token can end the observation while its handler waits for the next change.
   @inlinable @inline(__always)
   func registerWithToken<Value>(
-    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions,
+    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ caller: Caller,
     _ handler: @escaping (Self, KeyValueObservedChange<Value>, KeyValueObservation) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
@@ -147,7 +151,7 @@ extension KeyValueObserving where Self: KVOObject {
       keyPath, options, token,
       .typed { [weak token] (object: Self, change: KeyValueObservedChange<Value>) in
         if let token { handler(object, change, token) }
-      })
+      }, caller)
     return token
   }
 
@@ -155,7 +159,7 @@ extension KeyValueObserving where Self: KVOObject {
   @inlinable @inline(__always)
   func register<Value>(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
-    _ handler: Handler<Self, Value>
+    _ handler: Handler<Self, Value>, _ caller: Caller
   ) {
     withUnsafeTemporaryAllocation(
       of: Handler<Self, Value>.self, capacity: 1
@@ -163,34 +167,27 @@ extension KeyValueObserving where Self: KVOObject {
       // A buffer with room for one element has a base address.
       let words = $0.baseAddress!
       words.initialize(to: handler)
-      register(keyPath, options, token, words: UnsafeRawPointer(words))
+      if !registerAgain(keyPath, options, token, UnsafeRawPointer(words)) {
+        registerFirst(keyPath, options, token, UnsafeRawPointer(words), caller)
+      }
     }
   }
 }
 
 extension KVOObject {
-  @usableFromInline
-  func register(
-    _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
-    words handler: UnsafeRawPointer
-  ) {
-    if registerAgain(keyPath, options, token, handler) { return }
-    registerFirst(keyPath, options, token, handler)
-  }
-
   // The key exists and is single, so only an allocation can fail.
-  @inline(never)
-  private func registerFirst(
+  @inline(never) @usableFromInline
+  func registerFirst(
     _ keyPath: AnyKeyPath, _ options: KeyValueObservingOptions, _ token: KeyValueObservation,
-    _ handler: UnsafeRawPointer
+    _ handler: UnsafeRawPointer, _ caller: Caller
   ) {
     let changes = kvo_class_changes(boundHeader)
-    let key = observedKey(of: keyPath)
+    let key = observedKey(of: keyPath, caller)
     let error =
       if let note = whatHolds(key, token) {
         wrapping(handler, note) { register(key.name.interned, options, token, $0) }
       } else { register(key.name.interned, options, token, handler) }
-    if let error { KVODiagnostics.stop(error.text) }
+    if let error { KVODiagnostics.stop(error.text, for: caller) }
     guard key.lease == nil else { return }
     remember(keyPath, as: key.name, after: changes)
   }
@@ -216,9 +213,9 @@ extension KVOObject {
   private func wrapping<R>(
     _ handler: UnsafeRawPointer, _ note: @escaping () -> Void, _ body: (UnsafeRawPointer) -> R
   ) -> R {
-    withUnsafeTemporaryAllocation(of: WrappingHandler.self, capacity: 1) {
+    withUnsafeTemporaryAllocation(of: NamedHandler.self, capacity: 1) {
       let words = $0.baseAddress!
-      words.initialize(to: WrappingHandler(handler, note))
+      words.initialize(to: NamedHandler(handler, after: note))
       return body(UnsafeRawPointer(words))
     }
   }

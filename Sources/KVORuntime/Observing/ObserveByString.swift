@@ -94,6 +94,7 @@ extension KVOObject {
     _ key: String, _ areHintsWanted: Bool, _ body: (UnsafePointer<CChar>) -> CoreError?
   ) throws {
     let known = KVOClass.of(self)
+    try checkDots(in: key)
     let property = known.property(key).map { observable($0, in: known) }
     if areHintsWanted { hintAtGetter(of: key) }
     let error =

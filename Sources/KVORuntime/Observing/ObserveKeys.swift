@@ -28,9 +28,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
-    changeHandler: @escaping (Self, PartialKeyPath<Self>) -> Void
+    changeHandler: @escaping (Self, PartialKeyPath<Self>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keyPaths, options) { object, index, _ in
+    register(keyPaths, options, Caller(file, line)) { object, index, _ in
       changeHandler(unsafeDowncast(object, to: Self.self), keyPaths[index])
     }
   }
@@ -48,9 +49,10 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(
     _ keyPaths: [PartialKeyPath<Self>], options: KeyValueObservingOptions = [],
-    changeHandler: @escaping @Sendable (Self, PartialKeyPath<Self>) -> Void
+    changeHandler: @escaping @Sendable (Self, PartialKeyPath<Self>) -> Void,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
-    register(keyPaths, options) { object, index, _ in
+    register(keyPaths, options, Caller(file, line)) { object, index, _ in
       changeHandler(unsafeDowncast(object, to: Self.self), keyPaths[index])
     }
   }
@@ -58,26 +60,25 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
 
 extension KVOObject {
   fileprivate func register(
-    _ keyPaths: [AnyKeyPath], _ options: KeyValueObservingOptions,
+    _ keyPaths: [AnyKeyPath], _ options: KeyValueObservingOptions, _ caller: Caller,
     _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
-    let keys = keyPaths.map { observedKey(of: $0) }
-    return register(keys.map(\.name.interned), keys.compactMap(\.lease), options, deliver)
+    let keys = keyPaths.map { observedKey(of: $0, caller) }
+    return register(keys.map(\.name.interned), keys.compactMap(\.lease), options, caller, deliver)
   }
 
   /// Registers a function for several keys.
   /// - Parameter deliver: Called with the index of the changed key.
-  @usableFromInline
   func register(
-    _ keys: [UnsafePointer<CChar>], _ options: KeyValueObservingOptions,
+    _ keys: [UnsafePointer<CChar>], _ options: KeyValueObservingOptions, _ caller: Caller?,
     _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
-    register(keys, [], options, deliver)
+    register(keys, [], options, caller, deliver)
   }
 
   private func register(
     _ keys: [UnsafePointer<CChar>], _ lease: [KeyLease], _ options: KeyValueObservingOptions,
-    _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+    _ caller: Caller?, _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
     guard !keys.isEmpty else { return token }
@@ -90,17 +91,19 @@ extension KVOObject {
     }
     guard let error else { return token }
     handler.release()
-    KVODiagnostics.stop(error.text)
+    KVODiagnostics.stop(error.text, for: caller)
   }
 }
 
 /// The context of a registration for several keys. The C core passes the index of the changed key to each
 /// call.
-private final class KeysHandler {
+final class KeysHandler {
   private let deliver: (KVOObject, Int, OpaquePointer) -> Void
   private let lease: [KeyLease]
 
-  init(_ lease: [KeyLease], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void) {
+  fileprivate init(
+    _ lease: [KeyLease], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+  ) {
     self.deliver = deliver
     self.lease = lease
   }
@@ -114,7 +117,7 @@ private final class KeysHandler {
     }
   }
 
-  static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
+  fileprivate static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
     Unmanaged<KeysHandler>.fromOpaque($0!).release()
   }
 }

@@ -19,8 +19,10 @@ extension KeyValueObserving where Self: KVOObject {
   ///
   /// - Note: Creating an iterator uses the object. A property that can't be observed stops the program there,
   ///   as in `observe`.
-  public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> KeyValueValues<Value> {
-    let source = SequenceSource(self, keyPath)
+  public func values<Value: Sendable>(
+    of keyPath: KeyPath<Self, Value>, file: StaticString = #fileID, line: UInt = #line
+  ) -> KeyValueValues<Value> {
+    let source = SequenceSource(self, keyPath, Caller(file, line))
     return KeyValueValues { channel in
       source.observe(.initial, ending: channel) { object, _ in
         channel.sendNewest { object[keyPath: source.keyPath] }
@@ -45,9 +47,10 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Note: Creating an iterator uses the object. A property that can't be observed stops the program there,
   ///   as in `observe`.
   public func changes<Value: Sendable>(
-    of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new]
+    of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new],
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueChanges<Value> {
-    let source = SequenceSource(self, keyPath)
+    let source = SequenceSource(self, keyPath, Caller(file, line))
     return KeyValueChanges { channel in
       source.observe(options, ending: channel) { _, change in channel.send(change) }
     }
@@ -157,10 +160,12 @@ private final class Subscription<Element: Sendable>: Sendable {
 private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendable {
   private weak var object: Object?
   let keyPath: KeyPath<Object, Value>
+  private let caller: Caller
 
-  init(_ object: Object, _ keyPath: KeyPath<Object, Value>) {
+  init(_ object: Object, _ keyPath: KeyPath<Object, Value>, _ caller: Caller) {
     self.object = object
     self.keyPath = keyPath
+    self.caller = caller
   }
 
   /// Registers a function that sends, or returns nil if the object has died. The channel finishes when the
@@ -170,8 +175,8 @@ private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendabl
     _ send: @escaping (Object, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation? {
     let ending = ChannelEnding(channel)
-    return object?.observe(keyPath, options: options) { object, change in
-      withExtendedLifetime(ending) { send(object, change) }
-    }
+    return object?.register(
+      keyPath, options,
+      .typed { object, change in withExtendedLifetime(ending) { send(object, change) } }, caller)
   }
 }

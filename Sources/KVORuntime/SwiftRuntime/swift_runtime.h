@@ -5,6 +5,9 @@
 #ifndef KVO_SWIFT_RUNTIME_H
 #define KVO_SWIFT_RUNTIME_H
 
+#ifdef __linux__
+#include <malloc.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +44,7 @@ void swift_release(void *_Nullable object);
 
 /// The layout of a closure in memory.
 typedef struct kvo_swift_closure {
-  const void *function;
+  const void *_Nullable function;
   void *_Nullable context;
 } kvo_swift_closure;
 
@@ -75,6 +78,15 @@ static inline void kvo_swift_callback(void *_Nullable handler, struct kvo_object
 static inline void kvo_swift_release_handler(const kvo_swift_handler *closures) {
   swift_release(closures->deliver.context);
   swift_release(closures->handler.context);
+}
+
+/// How many bytes a closure's context may have, 0 where that is not known. A context is an object of the heap.
+static inline size_t kvo_swift_context_size(void *context) {
+#ifdef __linux__
+  return malloc_usable_size(context);
+#else
+  return 0;
+#endif
 }
 
 // MARK: Actors

@@ -1,4 +1,4 @@
-// quoted: error: no exact matches in call to instance method 'observe'
+// quoted: error: missing argument label 'keyPath:' in call
 // quoted: error: cannot infer key path type from context; consider explicitly specifying a root type
 import KVORuntime
 

@@ -131,6 +131,88 @@ import Testing
     expectEqual(try hints(in: result), [])
   }
 
+  private final class Locked: KVOObject {
+    private var stored = (1, 2)
+    var announced: Int {
+      get { stored.0 }
+      set { withChange(of: \.announced) { stored.0 = newValue } }
+    }
+    var silent: Int {
+      get { stored.1 }
+      set { change { $0.1 = newValue } }
+    }
+    private func change(_ body: (inout (Int, Int)) -> Void) { body(&stored) }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.computed("announced", \.announced)
+        keys.computed("silent", \.silent)
+      }
+    }
+  }
+
+  @Test(
+    "E2 J2: a computed property whose setter has a bracket is no hint, one without is",
+    .enabled(if: _isDebugAssertConfiguration(), "optimised code may keep no closure"))
+  func bracketedSetter() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      let locked = Locked()
+      for key in ["announced", "silent"] {
+        try locked.observe(keyPath: key) { _, _ in }.invalidate()
+      }
+      locked.observe(\.announced) { _, _ in }.invalidate()
+      locked.announced = 2
+      KVODiagnostics.hint = nil
+    }
+    let told = try hints(in: result)
+    expect(
+      told.count == 1
+        && told[0].hasPrefix("\"silent\" of Locked is observed, and its getter reads no"))
+  }
+
+  @Test("E2 J2: a change by hand of a key that an unobserved object does not have is a hint, once")
+  func unknownUnobserved() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        let doc = Doc()
+        doc.withChange(forKey: "tilte") {}
+        doc.willChangeValue(forKey: "modle")
+        doc.didChangeValue(forKey: "modle")
+        doc.withChange(forKey: "title") {}
+        Answering().withChange(forKey: "anything") {}
+      }
+      KVODiagnostics.hint = nil
+    }
+    let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
+    expectEqual(told.count, 2)
+    for (key, near) in [("tilte", "title"), ("modle", "model")] {
+      expect(
+        told.contains {
+          $0.hasPrefix("A change of \"\(key)\" of Doc is announced by hand")
+            && $0.contains("\"\(near)\"")
+        })
+    }
+  }
+
+  @Test("Q1 J2: a plain property beside dynamic ones is a hint that says to mark it")
+  func besideDynamic() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      let mixed = PartlyMarked()
+      for key in ["plain", "title"] { try mixed.observe(keyPath: key) { _, _ in }.invalidate() }
+      KVODiagnostics.hint = nil
+    }
+    expectEqual(
+      try hints(in: result),
+      [
+        "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it tells nobody. PartlyMarked has the "
+          + "macro @KVO, which leaves this property plain: mark it dynamic, as others of PartlyMarked are, or take its "
+          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key tells always."
+      ])
+  }
+
   @Test("F6 J2: an object without keys on a key path that is observed is a hint")
   func keyless() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -176,7 +258,7 @@ import Testing
       ])
   }
 
-  @Test("D6 J2: a manual change of a key that an observed object lacks is a hint")
+  @Test("D6 J2: a manual change of a key that an object lacks is a hint, however it is announced")
   func changes() async throws {
     expectEqual(Doc.key(of: \.index), "index")
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -213,7 +295,8 @@ import Testing
     expectEqual(
       told,
       [
-        text("titel"), text("titles"), text("Title"), text("tile"), text("index", declare),
+        text("tilte"), text("titel"), text("titles"), text("Title"), text("tile"),
+        text("index", declare),
         text("elsewhere", ""),
       ])
   }
@@ -442,4 +525,9 @@ import Testing
   private final class Group: KVOObject {
     @Observed var docs: [Doc] = []
   }
+}
+
+@KVO private final class PartlyMarked: KVOObject {
+  dynamic var title = ""
+  var plain = 1
 }

@@ -250,22 +250,40 @@ import Testing
   }
 
   @Test(
-    "C12: observing one stops with a message, so that it is not mistaken for a path",
-    arguments: ["owner.k1", "audio.volume", "@count"], [false, true])
-  func dottedObserved(_ name: String, isOneOfMany: Bool) async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      [name, isOneOfMany] in
-      let key = try KeyValueKey<Dotted, String>(name)
-      let dotted = Dotted()
-      let token =
-        isOneOfMany
-        ? dotted.observe(keys: [key], options: .new) { _, _, change in print(change.newValue!) }
-        : dotted.observe(key: key, options: .new) { _, change in print(change.newValue!) }
-      try dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
-      withExtendedLifetime(token) {}
+    "C12: one is observed as any other, by itself and among others, and not what the path leads to",
+    arguments: ["owner.k1", "audio.volume", "@count"])
+  func dottedObserved(_ name: String) throws {
+    let key = try KeyValueKey<Dotted, String>(name)
+    let (dotted, log) = (Dotted(), Recorder())
+    for options: KeyValueObservingOptions in [[.old, .new], [.old, .new, .prior]] {
+      log.keep(
+        dotted.observe(key: key, options: options) { [log] _, change in
+          log.note(change.words.joined(separator: " "))
+        })
     }
-    let text = try require(result).errors
-    expect(text.contains("\"\(name)\" of Dotted can't be observed by a KeyValueKey"))
+    log.keep(
+      dotted.observe(keys: [key, try KeyValueKey("ada@home")], options: .new) {
+        [log] _, index, change in
+        log.note("\(index) \(change.newValue!)")
+      })
+    dotted[key] = "x"
+    try dotted[KeyValueKey<Dotted, Dotted.Owner>("owner")].k1 = 2
+    try dotted.setValue("y", for: key)
+    let first = ["prior old a string", "old a string new x", "old a string new x", "0 x"]
+    let second = ["prior old x", "old x new y", "old x new y", "0 y"]
+    expectEqual(log.take(), first + second)
+  }
+
+  @Test("C12: as a string one that is no key path says so", arguments: ["audio.volume"])
+  func dottedAsString(_ name: String) throws {
+    let dotted = Dotted()
+    let expected = KeyValueError.invalidKeyPath(
+      keyPath: name, component: name, className: "Dotted")
+    expectEqual(keyValueError { _ = try dotted.value(forKeyPath: name) }, expected)
+    expectEqual(keyValueError { try dotted.setValue("x", forKeyPath: name) }, expected)
+    expectEqual(keyValueError { _ = try dotted.observe(keyPath: name) { _, _ in } }, expected)
+    expect("\(expected)".contains("is one key, with dots"))
+    expect(try dotted.value(forKeyPath: "owner.k1") is Double)
   }
 
   @Test("C12: a key found before its property is redeclared reaches the new declaration")

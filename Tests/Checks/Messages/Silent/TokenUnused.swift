@@ -1,4 +1,4 @@
-// warns: result of call to 'observe(_:options:changeHandler:)' is unused
+// warns: result of call to 'observe(_:options:changeHandler:file:line:)' is unused
 import KVORuntime
 
 class Account: KVOObject {

@@ -1,0 +1,147 @@
+/// A function's name as a programmer knows it, made of its symbol: "closure #1 in Panel.watch(_:)".
+struct FunctionName {
+  let text: String
+  /// Whether it is written in this library. What is inlinable is compiled in other modules as well.
+  let isLibrarys: Bool
+  /// Whether the compiler has put it between a function and callers that pass arguments in another form.
+  let isThunk: Bool
+
+  /// Nil for the symbol of what is no function of Swift's.
+  init?(symbol: String) {
+    guard let demangled = SymbolTable.demangled(symbol) else { return nil }
+    self.init(demangled: demangled)
+  }
+
+  /// - Parameter demangled: "closure #1 (M.Account, M.Change) -> () in M.Panel.watch(M.Account) -> ()".
+  init?(demangled: String) {
+    let text = Substring(demangled)
+    isThunk = text.firstRange(ofText: "reabstraction thunk helper") != nil
+    let scopes = text.afterPrefixes.split(between: " in ").map { Scope($0) }
+    guard isThunk || scopes.allSatisfy({ $0.isFunction }), let first = scopes.first else {
+      return nil
+    }
+    isLibrarys = scopes.last?.isLibrarys == true
+    // A method that is given as a function of its object is a closure in a closure.
+    let implicit = scopes.prefix { $0.isImplicit }
+    let kind = implicit.isEmpty ? first.name : "a method"
+    let rest = scopes.dropFirst(max(implicit.count, 1))
+    let object = (implicit.last ?? first).curriedObject
+    self.text = ([kind + (object.map { " of \($0)" } ?? "")] + rest.map(\.name))
+      .joined(separator: " in ")
+  }
+}
+
+/// A function, or what it is in.
+private struct Scope {
+  private let all: Substring
+
+  init(_ all: Substring) { self.all = all }
+
+  var isImplicit: Bool { all.hasPrefix("implicit closure #") }
+  private var isClosure: Bool { isImplicit || all.hasPrefix("closure #") }
+
+  /// Other symbols are those of something for a type: "type metadata accessor for M.Panel".
+  var isFunction: Bool { isClosure || all.head(before: "(").firstRange(ofText: " for ") == nil }
+
+  var isLibrarys: Bool {
+    let entity = all.hasPrefix("static ") ? all.dropFirst(7) : all
+    return entity.hasPrefix("KVORuntime.") || entity.hasPrefix("(extension in KVORuntime):")
+  }
+
+  /// Without types: "closure #1", "Panel.watch(on:)", "Panel.text.didset".
+  var name: String {
+    if isClosure {
+      return all.split(separator: " ").prefix(isImplicit ? 3 : 2).joined(separator: " ")
+    }
+    let keyword = all.hasPrefix("static ") ? "static " : ""
+    var entity = all.dropFirst(keyword.count)
+    if entity.hasPrefix("(extension in "), let end = entity.firstRange(ofText: "):") {
+      entity = entity[end...].dropFirst(2)
+    }
+    entity = entity.head(before: " : ")
+    let path = entity.withoutGenericArguments.head(before: "(")
+    let parameters = entity.withoutGenericArguments[path.endIndex...]
+    let names = path.split(separator: ".")
+    let short = names.count > 1 ? names.dropFirst().joined(separator: ".") : String(path)
+    return keyword + short + parameters.labels
+  }
+
+  /// Of a closure that gives an object's closure, "(M.Panel) -> (M.Change) -> ()": the object's class.
+  var curriedObject: String? {
+    guard isClosure, let opening = all.firstIndex(of: "(") else { return nil }
+    let signature = all[opening...]
+    let parts = signature.split(between: " -> ")
+    guard parts.count > 2, let type = parts.first, type.hasSuffix(")") else { return nil }
+    return type.dropFirst().dropLast().split(separator: ".").last.map(String.init)
+  }
+}
+
+extension Substring {
+  /// Without what says of a function how it has been compiled.
+  fileprivate var afterPrefixes: Substring {
+    var text = head(before: " with unmangled suffix ")
+    if let end = text.lastRange(ofText: "> of ") { text = text[end...].dropFirst(5) }
+    for prefix in ["merged ", "partial apply forwarder for ", "@objc "] where text.hasPrefix(prefix)
+    {
+      text = text.dropFirst(prefix.count)
+    }
+    return text
+  }
+
+  fileprivate func head(before text: String) -> Substring {
+    firstRange(ofText: text).map { self[..<$0] } ?? self
+  }
+
+  /// The parts between separators that are in no brackets.
+  fileprivate func split(between separator: String) -> [Substring] {
+    var (parts, start, depth) = ([Substring](), startIndex, 0)
+    var (place, before): (Index, Character) = (startIndex, " ")
+    while place < endIndex {
+      if depth == 0, self[place...].hasPrefix(separator) {
+        parts.append(self[start..<place])
+        place = index(place, offsetBy: separator.count)
+        (start, before) = (place, " ")
+        continue
+      }
+      if "([<".contains(self[place]) { depth += 1 }
+      if ")]".contains(self[place]) || self[place] == ">" && before != "-" { depth -= 1 }
+      before = self[place]
+      place = index(after: place)
+    }
+    return parts + [self[start...]]
+  }
+
+  /// Where the bracket closes that it begins with.
+  private var closingBracket: Index? {
+    var depth = 0
+    for place in indices {
+      if self[place] == "(" { depth += 1 }
+      if self[place] == ")" { depth -= 1 }
+      if depth == 0 { return place }
+    }
+    return nil
+  }
+
+  fileprivate var withoutGenericArguments: Substring {
+    var (result, depth, before): (String, Int, Character) = ("", 0, " ")
+    for character in self {
+      let isClosing = character == ">" && before != "-"
+      if character == "<" { depth += 1 }
+      if depth == 0 { result.append(character) }
+      if isClosing { depth -= 1 }
+      before = character
+    }
+    return result[...]
+  }
+
+  /// Of parameters with their types, "(on: M.Account, Swift.Int) -> ()": "(on:_:)".
+  fileprivate var labels: String {
+    guard hasPrefix("("), let end = closingBracket else { return "" }
+    let parameters = self[index(after: startIndex)..<end]
+    guard !parameters.isEmpty else { return "()" }
+    let labels = parameters.split(between: ", ").map { parameter in
+      parameter.split(between: ": ").count > 1 ? parameter.head(before: ":") + ":" : "_:"
+    }
+    return "(" + labels.joined() + ")"
+  }
+}

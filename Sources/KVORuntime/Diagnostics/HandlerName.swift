@@ -1,0 +1,79 @@
+internal import CKVORuntime
+internal import CSwiftRuntime
+
+// Names of handlers, for dumps and logs (J1, J2): where the program has written the closure, as its symbols tell, and the class
+// that a method belongs to. A registration keeps nothing for that: the closure is looked for when its name is asked for, in
+// what the registration keeps anyway. There it may be held by closures of this library and by the compiler's thunks.
+
+/// A closure's name, as it is looked for.
+enum HandlerName {
+  /// Has the C core ask for names.
+  static let isAskedFor: Void = kvo_set_callback_namer { callback, context, buffer, capacity in
+    guard let context, let name = name(of: callback, context) else { return 0 }
+    return write(name, to: buffer, capacity: capacity)
+  }
+
+  private static func name(of callback: kvo_callback, _ context: UnsafeRawPointer) -> String? {
+    let callback = unsafeBitCast(callback, to: UnsafeRawPointer.self)
+    if callback == unsafeBitCast(HandlerCalls.call, to: UnsafeRawPointer.self) {
+      return name(of: context.load(as: kvo_swift_handler.self))
+    }
+    return handlersInObjects.contains(callback) ? name(of: StoredClosure.all(in: context)) : nil
+  }
+
+  // Those whose context is an object with a closure.
+  private static var handlersInObjects: [UnsafeRawPointer] {
+    [KeysHandler.call, ForeignHandler.call].map { unsafeBitCast($0, to: UnsafeRawPointer.self) }
+  }
+
+  static func name(of handler: kvo_swift_handler) -> String? {
+    if let name = NamedHandler.name(of: handler) { return name.handlerName }
+    return name(of: [handler.handler, handler.deliver].compactMap { StoredClosure($0) })
+  }
+
+  // The program's, if there is one. One that no symbol tells has its place.
+  private static func name(of closures: [StoredClosure]) -> String? {
+    let names = closures.compactMap { $0.name(depth: 0) }
+    return (names.first { !$0.isLibrarys } ?? names.first)?.text ?? closures.first?.place
+  }
+}
+
+/// A closure in memory.
+private struct StoredClosure {
+  let function: UnsafeRawPointer
+  let context: UnsafeMutableRawPointer?
+
+  init?(_ closure: kvo_swift_closure) {
+    guard let function = closure.function, kvo_is_code(function) else { return nil }
+    self.function = function
+    context = closure.context
+  }
+
+  /// The program's closure that this one is, or holds; else its own name.
+  func name(depth: Int) -> FunctionName? {
+    let names = SymbolTable.names(at: function).sorted().compactMap { FunctionName(symbol: $0) }
+    guard let own = names.first else { return nil }
+    guard own.isLibrarys || own.isThunk, depth < Self.deepest, let context else {
+      return own.isThunk ? nil : own
+    }
+    let held = Self.all(in: UnsafeRawPointer(context)).lazy.compactMap { $0.name(depth: depth + 1) }
+    return held.first { !$0.isLibrarys } ?? (own.isThunk ? held.first : own)
+  }
+
+  private static let deepest = 4
+
+  /// The closures that an object of the heap has. They are told by their functions, since a context has no
+  /// description that says where its captured values are: a word is a function's if a symbol of a function has its address.
+  static func all(in object: UnsafeRawPointer) -> [StoredClosure] {
+    let size = min(kvo_swift_context_size(UnsafeMutableRawPointer(mutating: object)), largest)
+    let word = MemoryLayout<UInt>.size
+    return stride(from: 2 * word, through: size - 2 * word, by: word).compactMap { offset in
+      StoredClosure(object.load(fromByteOffset: offset, as: kvo_swift_closure.self))
+    }
+  }
+
+  // Of this library's closures none captures more.
+  private static let largest = 256
+
+  var place: String { "a closure at \(function)" }
+}
