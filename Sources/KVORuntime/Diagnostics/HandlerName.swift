@@ -51,14 +51,26 @@ private struct StoredClosure {
 
   /// The program's closure that this one is, or holds; else its own name.
   func name(depth: Int) -> FunctionName? {
-    let names = SymbolTable.names(at: function).sorted().compactMap { FunctionName(symbol: $0) }
-    guard let own = names.first else { return nil }
+    guard let own = Self.name(at: function) else { return nil }
     guard own.isLibrarys || own.isThunk, depth < Self.deepest, let context else {
       return own.isThunk ? nil : own
     }
     let held = Self.all(in: UnsafeRawPointer(context)).lazy.compactMap { $0.name(depth: depth + 1) }
     return held.first { !$0.isLibrarys } ?? (own.isThunk ? held.first : own)
   }
+
+  // Cached: a program may ask for the observers of its objects at every step, and reading a long symbol takes
+  // milliseconds in a debug build. The code of the program bounds the number of names.
+  private static func name(at function: UnsafeRawPointer) -> FunctionName? {
+    if let name = known.withLock({ $0[function] }) { return name }
+    let names = SymbolTable.names(at: function).sorted().lazy.compactMap {
+      FunctionName(symbol: $0)
+    }
+    known.withLock { $0[function] = .some(names.first) }
+    return names.first
+  }
+
+  private static let known = Locked<[UnsafeRawPointer: FunctionName?]>([:])
 
   private static let deepest = 4
 
