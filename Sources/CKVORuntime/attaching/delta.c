@@ -6,7 +6,7 @@
 // (link_resolution.c). So they are where
 //
 // * what goes or comes is no object, or is followed by the keys of a dictionary,
-// * the elements beside those that were removed have others beside them,
+// * the elements beside those that the change names are others than before, or equal to one that it names,
 // * a replacement has left an element in its place,
 // * memory was out, wherever, since the links were read: a change may not have been followed,
 // * the key was changed otherwise while the change was open, or a reading of a link was under way when it began.
@@ -93,34 +93,64 @@ static bool hold_gone(kvo_delta *delta, const kvo_elements *elements) {
   return delta->gone;
 }
 
-// The elements before and behind each range of those that are removed.
+// The bounds of a range before and after the change, in a collection that has lost or gained `shifted` elements before the range.
+typedef struct {
+  size_t start, end;
+} bounds;
+
+static bounds bounds_of(kvo_range range, size_t shifted, bool is_there) {
+  size_t length = is_there ? range.length : 0;
+  return (bounds){range.location - shifted, range.location - shifted + length};
+}
+
+static kvo_neighbours neighbours_of(const kvo_delta *delta, bounds bounds) {
+  size_t count = kvo_value_count(&delta->value);
+  return (kvo_neighbours){
+      bounds.start && bounds.start <= count ? object_at(&delta->value, bounds.start - 1) : NULL,
+      bounds.end < count ? object_at(&delta->value, bounds.end) : NULL};
+}
+
+// If an element beside a range is equal to one in it, it proves nothing.
+static bool is_beside_itself(const kvo_delta *delta, kvo_neighbours beside, size_t first,
+    size_t length) {
+  for (size_t i = first; i < first + length && i < delta->gone_count; i++) {
+    const kvo_object *gone = delta->gone[i].object;
+    if (gone == beside.before || gone == beside.behind) return true;
+  }
+  return false;
+}
+
+// The elements before and behind each range.
 static bool note_neighbours(kvo_delta *delta) {
   const kvo_index_set *indexes = delta->part.indexes;
-  size_t ranges = kvo_index_set_range_count(indexes), count = kvo_value_count(&delta->value);
+  size_t ranges = kvo_index_set_range_count(indexes), passed = 0;
+  bool is_insertion = delta->part.kind == KVO_INSERTION;
   delta->neighbours = kvo_alloc(ranges * sizeof *delta->neighbours + 1);
   for (size_t i = 0; delta->neighbours && i < ranges; i++) {
     kvo_range range = kvo_index_set_range(indexes, i);
-    size_t end = range.location + range.length;
-    const kvo_object *before = range.location ? object_at(&delta->value, range.location - 1) : NULL;
-    const kvo_object *behind = end < count ? object_at(&delta->value, end) : NULL;
-    delta->neighbours[i] = (kvo_neighbours){before, behind};
+    kvo_neighbours beside =
+        neighbours_of(delta, bounds_of(range, is_insertion ? passed : 0, !is_insertion));
+    if (is_beside_itself(delta, beside, passed, range.length)) return false;
+    delta->neighbours[i] = beside;
+    passed += range.length;
   }
   return delta->neighbours;
 }
 
 static bool read_gone(kvo_delta *delta, const kvo_value *from) {
   const kvo_index_set *indexes = delta->part.indexes;
-  bool is_read = !kvo_value_elements(from, indexes, &delta->elements, NULL) &&
-                 (!indexes || delta->elements.count == kvo_index_set_count(indexes)) &&
-                 hold_gone(delta, &delta->elements);
-  return is_read && (!indexes || delta->part.kind != KVO_REMOVAL || note_neighbours(delta));
+  return !kvo_value_elements(from, indexes, &delta->elements, NULL) &&
+         (!indexes || delta->elements.count == kvo_index_set_count(indexes)) &&
+         hold_gone(delta, &delta->elements);
 }
 
 static bool find_gone(kvo_delta *delta, kvo_object *object) {
   const kvo_part_named *part = &delta->part;
-  if (part->kind == KVO_INSERTION) return true;
-  if (!part->indexes) return !part->goes || read_gone(delta, part->goes);
-  return read_key(delta, object, &delta->value) && read_gone(delta, &delta->value);
+  bool is_insertion = part->kind == KVO_INSERTION;
+  if (!part->indexes) return is_insertion || !part->goes || read_gone(delta, part->goes);
+  if (is_insertion && part->is_exact) return true;
+  if (!read_key(delta, object, &delta->value)) return false;
+  return (is_insertion || read_gone(delta, &delta->value)) && note_neighbours(delta);
 }
 
 static void let_values_go(kvo_delta *delta) {
@@ -153,15 +183,16 @@ static bool find_came(kvo_delta *delta) {
 
 static bool has_neighbours(const kvo_delta *delta) {
   const kvo_index_set *indexes = delta->part.indexes;
-  size_t removed = 0;
-  for (size_t i = 0; i < kvo_index_set_range_count(indexes); i++) {
+  bool is_removal = delta->part.kind == KVO_REMOVAL;
+  size_t passed = 0;
+  for (size_t i = 0; delta->neighbours && i < kvo_index_set_range_count(indexes); i++) {
     kvo_range range = kvo_index_set_range(indexes, i);
-    size_t place = range.location - removed;
-    const kvo_object *before = place ? object_at(&delta->value, place - 1) : NULL;
-    const kvo_object *behind = place < delta->total ? object_at(&delta->value, place) : NULL;
-    if (before != delta->neighbours[i].before || behind != delta->neighbours[i].behind)
+    kvo_neighbours beside =
+        neighbours_of(delta, bounds_of(range, is_removal ? passed : 0, !is_removal));
+    if (beside.before != delta->neighbours[i].before ||
+        beside.behind != delta->neighbours[i].behind)
       return false;
-    removed += range.length;
+    passed += range.length;
   }
   return true;
 }
@@ -174,7 +205,8 @@ static bool has_replaced(const kvo_delta *delta) {
 
 static bool read_indexed(kvo_delta *delta) {
   const kvo_part_named *part = &delta->part;
-  if (part->kind == KVO_REMOVAL) return has_neighbours(delta);
+  if (!has_neighbours(delta)) return false;
+  if (part->kind == KVO_REMOVAL) return true;
   if (kvo_value_elements(&delta->value, part->indexes, &delta->elements, NULL)) return false;
   bool is_read = delta->elements.count == kvo_index_set_count(part->indexes) && find_came(delta);
   if (part->kind == KVO_REPLACEMENT) return is_read && has_replaced(delta);

@@ -62,11 +62,15 @@ static kvo_link *child_in(kvo_registration *entry, const kvo_link *parent) {
   return link && link->parent == parent ? link : NULL;
 }
 
+// An element may be in many collections. Then it is cheaper to read this one again than to search all observers of the element.
+enum { MOST_OBSERVERS = 32 };
+
 static kvo_link *child_among(kvo_observers observers, const kvo_link *parent) {
   if (!observers || kvo_observers_is_seat(observers)) return NULL;
   if (!kvo_observers_is_list(observers))
     return child_in(kvo_observers_registration(observers), parent);
   const kvo_list *list = kvo_observers_list(observers);
+  if (list->count > MOST_OBSERVERS) return NULL;
   kvo_link *found = NULL;
   for (uint32_t i = 0; !found && i < list->count; i++) found = child_in(list->items[i], parent);
   return found;

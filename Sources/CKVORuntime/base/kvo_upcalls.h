@@ -75,6 +75,10 @@ void kvo_propagation_release(struct kvo_propagation *propagation);
 void kvo_mutation_free(struct kvo_mutation_record *record);
 /// Reports the open manual changes of a thread that ends.
 void kvo_open_pairs_end_of_thread(struct kvo_thread *thread);
+/// The thread's open changes of links no longer stand for other changes (open_links.c). No lock held.
+void kvo_open_links_end_of_thread(struct kvo_thread *thread);
+/// Does that for a thread that a fork has left behind. In the child.
+void kvo_open_links_abandon(struct kvo_thread *thread);
 /// In a forked child: detaches the open manual changes of a thread that does not exist in the child. They stay with
 /// their objects. Thread lock held.
 void kvo_open_pairs_abandon_locked(struct kvo_thread *thread);

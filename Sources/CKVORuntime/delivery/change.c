@@ -427,12 +427,12 @@ void kvo_change_close(kvo_frame *frame) {
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (state == KVO_FRAME_ANNOUNCED) {
-    frame->flags |= KVO_FRAME_CANCELLED;
+  if (frame->flags & KVO_FRAME_PROPAGATES && kvo_propagation_has_others(frame->propagation)) {
     kvo_change_close(frame);
     return;
   }
-  if (frame->flags & KVO_FRAME_PROPAGATES && kvo_propagation_has_others(frame->propagation)) {
+  if (state == KVO_FRAME_ANNOUNCED) {
+    frame->flags |= KVO_FRAME_CANCELLED;
     kvo_change_close(frame);
     return;
   }

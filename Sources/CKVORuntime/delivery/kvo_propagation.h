@@ -146,13 +146,12 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 
 /// The state of a general delivery, kept by a frame or an open pair.
 typedef struct kvo_propagation {
-  uint32_t references; ///< atomic: frames and pairs
-  uint32_t opener;     ///< with `slot`: the number of the thread that opened the change
-  bool has_others;     ///< changes behind its links are part of it; graph lock
-  bool has_before;     ///< `before` has been found
-  bool is_short;       ///< memory was out for some of the new values
-  bool has_distinct;   ///< some members of `before` asked for distinct changes
-  kvo_root first;      ///< the changed key; those of a batch follow by `next`
+  uint32_t references;                  ///< atomic: frames and pairs
+  bool has_others;                      ///< changes behind its links are part of it; graph lock
+  bool has_before;                      ///< `before` has been found
+  bool is_short;                        ///< memory was out for some of the new values
+  bool has_distinct;                    ///< some members of `before` asked for distinct changes
+  kvo_root first;                       ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   kvo_links links; ///< to be followed after the change

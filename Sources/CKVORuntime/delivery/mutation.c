@@ -51,6 +51,7 @@ void kvo_mutation_free(kvo_mutation_record *record) {
 
 // What an intersection takes away is not named, nor what setting a set adds and takes away.
 bool kvo_mutation_name_part(const kvo_mutation_record *record, kvo_part_named *part) {
+  if (record->kind == KVO_REPLACEMENT && !record->indexes) return false;
   *part = (kvo_part_named){.kind = record->kind,
       .indexes = record->indexes,
       .inserted = record->inserted,

@@ -7,8 +7,7 @@
 //
 // Each thread has a list of these changes, the newest first. A change enters the list with the search for its recipients and
 // leaves it with the next search, after it was made; both hold the graph lock, which protects the list. A change that ends
-// otherwise, by an exception or with its object, leaves it when it is freed. A record of a thread may still have changes of an
-// earlier thread that had it: they have that one's number.
+// otherwise, by an exception or with its object, leaves it when it is freed, and all leave it when their thread ends.
 //
 // An observer is left out of an inner change only if it is among those that the outer one found before it was made: that one
 // notifies it. It is found behind the open change
@@ -27,7 +26,6 @@ static void store(kvo_propagation **slot, kvo_propagation *propagation) {
 void kvo_open_links_add_locked(kvo_propagation *propagation) {
   kvo_thread *thread = kvo_this_thread; // which has a frame of the change
   if (propagation->slot) return;
-  propagation->opener = thread->number;
   propagation->next = thread->open_links;
   propagation->slot = &thread->open_links;
   if (propagation->next) propagation->next->slot = &propagation->next;
@@ -92,17 +90,22 @@ static bool is_behind(const kvo_propagation *open, const kvo_link *link) {
                                    : affects_before(open, link);
 }
 
-static kvo_propagation *own(kvo_propagation *open) {
-  while (open && open->opener != kvo_this_thread->number) open = open->next;
-  return open;
+kvo_propagation *kvo_open_links_next_locked(const kvo_propagation *propagation) {
+  if (propagation) return propagation->next;
+  return kvo_this_thread ? kvo_this_thread->open_links : NULL;
 }
 
-kvo_propagation *kvo_open_links_next_locked(const kvo_propagation *propagation) {
-  if (propagation) return own(propagation->next);
-  return kvo_this_thread ? own(kvo_this_thread->open_links) : NULL;
+void kvo_open_links_abandon(kvo_thread *thread) {
+  while (thread->open_links) kvo_open_links_remove_locked(thread->open_links);
+}
+
+void kvo_open_links_end_of_thread(kvo_thread *thread) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_open_links_abandon(thread);
 }
 
 bool kvo_open_links_are_before_locked(const kvo_link *link, const kvo_propagation *searching) {
+  if (!link->parent && !is_typed_path(link->chain->derivation)) return false;
   const kvo_propagation *open = NULL;
   while (KVO_UNLIKELY((open = kvo_open_links_next_locked(open)) != NULL))
     if (open != searching && is_behind(open, link)) return true;

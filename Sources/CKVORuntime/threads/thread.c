@@ -111,6 +111,7 @@ static void leave(kvo_thread *thread) {
 static void end_thread(void *record) {
   kvo_thread *thread = record;
   kvo_open_pairs_end_of_thread(thread);
+  if (thread->open_links) kvo_open_links_end_of_thread(thread);
   kvo_this_thread = NULL;
   kvo_short_thread = &nobody;
   kvo_owner_bits = 0;
@@ -170,6 +171,7 @@ static void abandon_locked(kvo_thread *thread) {
   kvo_frames_abandon(thread);
   kvo_show_hazards(thread);
   kvo_open_pairs_abandon_locked(thread);
+  kvo_open_links_abandon(thread);
   if (thread->in_use) leave_locked(thread);
   else let_go_locked(thread);
 }

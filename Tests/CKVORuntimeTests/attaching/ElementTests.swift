@@ -88,14 +88,23 @@ import Testing
   @Test(
     "C6: elements that come and go are followed without reading the others",
     arguments: ["items.@sum.value", "items.@max.value", "items.@unionOfObjects.value", "sum"])
-  func namedElements(_ path: String) {
-    let few = reads(of: 20, path)
-    expectEqual(few, reads(of: 600, path))
-    expect(few.allSatisfy { $0 < 20 })
+  func namedElements(_ path: String) async {
+    // In a process of its own, since all elements are read after memory was out in any other test.
+    await #expect(processExitsWith: .success) { [path] in
+      let tests = ElementTests()
+      let few = tests.reads(of: 20, path)
+      let many = tests.reads(of: 600, path)
+      precondition(few == many, "\(few) is not \(many)")
+      precondition(few.allSatisfy { $0 < 24 }, "\(few)")
+    }
   }
 
   @Test("C6: the elements of elements are followed without reading the others")
-  func nested() {
+  func nested() async {
+    await #expect(processExitsWith: .success) { ElementTests().followElementsOfElements() }
+  }
+
+  private func followElementsOfElements() {
     let (root, all) = makeList(300)
     defer { end(root, all) }
     for node in all.dropLast(4) { store([all[301]], in: node) }
@@ -105,11 +114,12 @@ import Testing
     graph_node_insertItem(all[7], all[302], 1)
     graph_node_insertItem(all[300], all[303], 0)
     graph_node_removeItem(all[7], 0)
-    expect(root.pointee.item_reads + all[7].pointee.item_reads < 10)
+    let reads = root.pointee.item_reads + all[7].pointee.item_reads
+    precondition(reads < 20, "\(reads)")
     _ = log.take()
     for (node, told) in [(all[301], 1), (all[302], 1), (all[303], 1), (all[0], 0)] {
       graph_node_setValue(node, 1)
-      expectEqual(log.take().count, told)
+      precondition(log.take().count == told)
     }
     for node in all { store([], in: node) }
   }
@@ -190,7 +200,7 @@ import Testing
 
   @Test(
     "C6: an accessor that changes other elements than it is asked to is believed",
-    arguments: [graph_oddity.GRAPH_AT_FRONT, .GRAPH_BESIDE, .GRAPH_DROPS])
+    arguments: [graph_oddity.GRAPH_AT_FRONT, .GRAPH_BESIDE, .GRAPH_DROPS, .GRAPH_EXCHANGES])
   func oddAccessor(_ oddity: graph_oddity) {
     let odd = UnsafeMutableRawPointer(make(graph_odd_node_class()))
     odd.assumingMemoryBound(to: graph_odd_node.self).pointee.oddity = oddity
@@ -210,6 +220,34 @@ import Testing
       graph_node_removeItem(root, root.pointee.items.count - 1)
       expectFollowed(root, all, "after the removal of the last")
     }
+  }
+
+  @Test("C6: an accessor that inserts elsewhere among equal elements is believed")
+  func insertedAmongEqual() {
+    let odd = UnsafeMutableRawPointer(make(graph_odd_node_class()))
+    odd.assumingMemoryBound(to: graph_odd_node.self).pointee.oddity = .GRAPH_AT_FRONT
+    let root = odd.assumingMemoryBound(to: graph_node.self)
+    let all = (0..<2).map { _ in make(graph_node.self) }
+    defer { end(root, all) }
+    store([all[0], all[0], all[0]], in: root)
+    log.observe(root.object, "items.@sum.value")
+    graph_node_insertItem(root, all[1], 2)
+    expectFollowed(root, all)
+  }
+
+  @Test("C6: an accessor that removes another element than an equal one beside it is believed")
+  func removedBesideEqual() {
+    let odd = UnsafeMutableRawPointer(make(graph_odd_node_class()))
+    odd.assumingMemoryBound(to: graph_odd_node.self).pointee.oddity = .GRAPH_REMOVES_LAST
+    let root = odd.assumingMemoryBound(to: graph_node.self)
+    let all = (0..<2).map { _ in make(graph_node.self) }
+    defer { end(root, all) }
+    store([all[0], all[0], all[1]], in: root)
+    log.observe(root.object, "items.@sum.value")
+    graph_node_removeItem(root, 0)
+    expectFollowed(root, all, "after the removal")
+    graph_node_removeItem(root, 0)
+    expectFollowed(root, all, "after the second removal")
   }
 
   @Test("C6: elements that were stored without a change are found where their number shows them")
@@ -235,7 +273,7 @@ import Testing
     let (root, all) = makeList(4)
     defer { end(root, all) }
     log.observe(root.object, "items.@sum.value")
-    withIndexSet([1]) { named in
+    withIndexSet([kind == .KVO_REPLACEMENT ? 0 : 1]) { named in
       kvo_will_change_indexes(root.object, kind, named, "items")
       switch kind {
       case .KVO_INSERTION: store([all[0], all[1], all[2], all[4], all[3]], in: root)
@@ -260,7 +298,7 @@ import Testing
     log.observe(root.object, "items.@sum.value")
     withIndexSet([3]) { named in
       kvo_will_change_indexes(root.object, .KVO_INSERTION, named, "items")
-      store([all[3], all[0], all[1], all[4]], in: root)
+      store([all[3], all[1], all[2], all[4]], in: root)
       withIndexSet([0]) { kvo_did_change_indexes(root.object, .KVO_INSERTION, $0, "items") }
     }
     expectEqual(heard.withLock { $0 }, 1)
@@ -292,11 +330,11 @@ import Testing
     }
     expectFollowed(root, all, "after a setting within a pair")
     store([], in: root)
-    collected(.KVO_ARRAY, [all[0].object, all[1].object]).lend { graph_node_setItems(root, $0) }
+    collected(.KVO_ARRAY, all[0...2].map(\.object)).lend { graph_node_setItems(root, $0) }
     withIndexSet([0]) { first in
       kvo_will_change_indexes(root.object, .KVO_REPLACEMENT, first, "items")
-      collected(.KVO_ARRAY, [all[1].object, all[0].object]).lend { graph_node_setItems(root, $0) }
-      store([all[2], all[0]], in: root)
+      collected(.KVO_ARRAY, [all[3].object, all[1].object]).lend { graph_node_setItems(root, $0) }
+      store([all[4], all[1], all[2]], in: root)
       kvo_did_change_indexes(root.object, .KVO_REPLACEMENT, first, "items")
     }
     expectFollowed(root, all, "after a setting within a replacement")

@@ -12,7 +12,14 @@ static void insert(kvo_object *object, const kvo_method *_cmd, graph_node *node,
   (void)_cmd;
   if (self->oddity == GRAPH_AT_FRONT) index = 0;
   graph_list_insert(items, node, index);
-  if (items->count < 2 || self->oddity == GRAPH_AT_FRONT) return;
+  if (items->count < 2 || self->oddity == GRAPH_AT_FRONT || self->oddity == GRAPH_REMOVES_LAST)
+    return;
+  if (self->oddity == GRAPH_EXCHANGES) {
+    size_t exchanged = index + 1 < items->count ? index + 1 : index - 1;
+    graph_list_remove(items, exchanged);
+    graph_list_insert(items, self->node.other, exchanged);
+    return;
+  }
   size_t beside = index ? 0 : 1;
   if (self->oddity == GRAPH_DROPS) graph_list_remove(items, beside);
   else graph_node_replaceItem(&self->node, beside, self->node.other);
@@ -20,8 +27,11 @@ static void insert(kvo_object *object, const kvo_method *_cmd, graph_node *node,
 
 static void remove_(kvo_object *object, const kvo_method *_cmd, size_t index) {
   graph_odd_node *self = (graph_odd_node *)object;
+  graph_list *items = &self->node.items;
   (void)_cmd;
-  graph_list_remove(&self->node.items, self->oddity == GRAPH_AT_FRONT ? 0 : index);
+  if (self->oddity == GRAPH_AT_FRONT) index = 0;
+  if (self->oddity == GRAPH_REMOVES_LAST) index = items->count - 1;
+  graph_list_remove(items, index);
 }
 
 static const kvo_class *made;

@@ -11,6 +11,8 @@ typedef enum KVO_CLOSED_ENUM graph_oddity {
   GRAPH_AT_FRONT, ///< inserts and removes at the front, wherever it is asked to
   GRAPH_BESIDE, ///< inserts, and replaces another element by `other`, calling the accessor for that
   GRAPH_DROPS,  ///< inserts, and removes another element without a word
+  GRAPH_EXCHANGES,    ///< inserts, and exchanges an element beside for `other` without a word
+  GRAPH_REMOVES_LAST, ///< removes the last element, wherever it is asked to
 } graph_oddity;
 
 typedef struct graph_odd_node {
