@@ -77,10 +77,13 @@ private struct StoredClosure {
   /// The closures that an object of the heap has. They are told by their functions, since a context has no
   /// description that says where its captured values are: a word is a function's if a symbol of a function has its address.
   static func all(in object: UnsafeRawPointer) -> [StoredClosure] {
-    let size = min(kvo_swift_context_size(UnsafeMutableRawPointer(mutating: object)), largest)
     let word = MemoryLayout<UInt>.size
-    return stride(from: 2 * word, through: size - 2 * word, by: word).compactMap { offset in
-      StoredClosure(object.load(fromByteOffset: offset, as: kvo_swift_closure.self))
+    return withUnsafeTemporaryAllocation(byteCount: largest, alignment: 2 * word) { copy in
+      // A word that looks like a closure's context may be anything, so memory is read through a copy.
+      let size = kvo_swift_read_context(object, copy.baseAddress!, largest)
+      return stride(from: 2 * word, through: size - 2 * word, by: word).compactMap { offset in
+        StoredClosure(copy.load(fromByteOffset: offset, as: kvo_swift_closure.self))
+      }
     }
   }
 

@@ -5,13 +5,15 @@
 #ifndef KVO_SWIFT_RUNTIME_H
 #define KVO_SWIFT_RUNTIME_H
 
-#ifdef __linux__
-#include <malloc.h>
-#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#endif
 
 #pragma clang assume_nonnull begin
 
@@ -80,10 +82,28 @@ static inline void kvo_swift_release_handler(const kvo_swift_handler *closures) 
   swift_release(closures->handler.context);
 }
 
-/// How many bytes a closure's context may have, 0 where that is not known. A context is an object of the heap.
-static inline size_t kvo_swift_context_size(void *context) {
-#ifdef __linux__
-  return malloc_usable_size(context);
+// MARK: Contexts
+
+#if defined(__linux__) && defined(__GLIBC__) && defined(SYS_process_vm_readv)
+static inline bool kvo_swift_read_memory(uintptr_t address, void *copy, size_t size) {
+  struct iovec to = {copy, size}, from = {(void *)address, size};
+  return syscall(SYS_process_vm_readv, getpid(), &to, 1L, &from, 1L, 0L) == (long)size;
+}
+#endif
+
+/// Copies what may be a closure's context on the heap, and returns how many bytes that are: 0 if it is none. The kernel reads
+/// the memory, so that any address may be given. The size is the one that glibc's malloc keeps before each object.
+static inline size_t kvo_swift_read_context(const void *context, void *copy, size_t capacity) {
+#if defined(__linux__) && defined(__GLIBC__) && defined(SYS_process_vm_readv)
+  enum { FLAGS = 7, LEAST = 32, MOST = 4096 };
+  uintptr_t address = (uintptr_t)context;
+  size_t chunk;
+  if (address % 16 || !kvo_swift_read_memory(address - sizeof chunk, &chunk, sizeof chunk))
+    return 0;
+  chunk &= ~(size_t)FLAGS;
+  if (chunk < LEAST || chunk > MOST) return 0;
+  size_t size = chunk - sizeof chunk < capacity ? chunk - sizeof chunk : capacity;
+  return kvo_swift_read_memory(address, copy, size) ? size : 0;
 #else
   return 0;
 #endif
