@@ -33,6 +33,7 @@ static bool reuses;
 static size_t used;
 
 __thread uint64_t kvo_shortages;
+uint32_t kvo_shortages_of_all;
 
 // Runs before the runtime's own constructors, which make classes.
 __attribute__((constructor(101))) static void prepare(void) {

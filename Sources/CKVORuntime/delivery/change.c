@@ -25,7 +25,7 @@
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_field.h"
 #include "delivery/kvo_distinct.h"
-#include "delivery/kvo_single_recipient.h"
+#include "delivery/kvo_propagation.h"
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
 

@@ -24,7 +24,7 @@
 //
 // A tracked path is handled here only while its route is current (route.c). Then the path leads to the changed key,
 // and reading it again would read the same properties.
-#include "delivery/kvo_single_recipient.h"
+#include "delivery/kvo_propagation.h"
 
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
