@@ -73,11 +73,14 @@ def rule_of(path):
     return first if RULE.fullmatch(first) else ""
 
 
+def every_path():
+    return [path for name in FOLDERS for path in sorted((MUTANTS / name).glob("*.mutant"))]
+
+
 def all_paths():
     """The mutants that tests have to notice. Mutants with a program of the same name are left to the controlled scheduler
     (Scripts/checks/schedules)."""
-    paths = [path for name in FOLDERS for path in sorted((MUTANTS / name).glob("*.mutant"))]
-    return [path for path in paths if not (PROGRAMS / f"{path.stem}.txt").exists()]
+    return [path for path in every_path() if not (PROGRAMS / f"{path.stem}.txt").exists()]
 
 
 @functools.cache

@@ -22,7 +22,7 @@ import pathlib
 import re
 import sys
 
-from mutant import Mutant, Wrong, all_paths, label
+from mutant import Mutant, Wrong, all_paths, every_path, label
 from selection import read_records
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
@@ -228,7 +228,7 @@ def unrecorded():
 
 def misfits():
     """The mutants that no longer fit their sources."""
-    for path in all_paths():
+    for path in every_path():
         try:
             mutant = Mutant.read(path)
             mutant.apply(mutant.file.read_text())

@@ -215,23 +215,12 @@ static bool read_indexed(kvo_delta *delta) {
   return is_read;
 }
 
-// A set may have an element that is equal to what was to come, and not it.
-static bool has_itself(const kvo_value *set, const kvo_object *member) {
-  kvo_value value = kvo_value_borrowing((kvo_object *)(uintptr_t)member);
-  kvo_collection *collection = kvo_collection_of_value(set);
-  if (!collection) return true; // a binding's
-  if (!kvo_collection_stored_elements(collection)) return false;
-  size_t index = collection->methods->index_of(collection, &value);
-  return index != KVO_NOT_FOUND && object_at(set, index) == member;
-}
-
+// A set of C may have an element that is equal to what was to come, and not it; a binding's has what was to come.
 static bool read_set(kvo_delta *delta) {
   const kvo_value *comes = delta->part.comes;
   if (!comes) return true;
-  if (kvo_value_elements(comes, NULL, &delta->elements, NULL) || !find_came(delta)) return false;
-  for (size_t i = 0; i < delta->came_count; i++)
-    if (!has_itself(&delta->value, delta->came[i])) return false;
-  return true;
+  return !kvo_collection_of_value(&delta->value) &&
+         !kvo_value_elements(comes, NULL, &delta->elements, NULL) && find_came(delta);
 }
 
 static void read_after(kvo_delta *delta, kvo_object *object) {

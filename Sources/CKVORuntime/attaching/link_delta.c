@@ -62,7 +62,8 @@ static kvo_link *child_in(kvo_registration *entry, const kvo_link *parent) {
   return link && link->parent == parent ? link : NULL;
 }
 
-// An element may be in many collections. Then it is cheaper to read this one again than to search all observers of the element.
+// An element may be in many collections. Then all its observers are not searched, and it counts as one without a child: where
+// it comes again, it gets a second one until all elements are read again, and where it goes, they are.
 enum { MOST_OBSERVERS = 32 };
 
 static kvo_link *child_among(kvo_observers observers, const kvo_link *parent) {

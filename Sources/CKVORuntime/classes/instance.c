@@ -88,6 +88,7 @@ typedef enum { A_DEALLOC, DESTROY_PROPERTIES, OTHER_CODE } running;
 // The destruction of an object and of those that it owns.
 typedef struct death {
   struct death *outer; // the death during which the object was released
+  uintptr_t frame;     // on the stack, where a sanitizer may not keep the death itself
   uint32_t depth;
   running running;
   kvo_object *top;          // the top of the stack of objects being destroyed
@@ -220,7 +221,9 @@ static void end(void *opaque) {
 }
 
 static void end_life(kvo_object *object) {
-  death death = {.outer = dying, .depth = dying ? dying->depth + 1 : 0};
+  death death = {.outer = dying,
+      .frame = (uintptr_t)__builtin_frame_address(0),
+      .depth = dying ? dying->depth + 1 : 0};
   push(&death, object);
   dying = &death;
   kvo_finally(run, end, &death);
@@ -258,7 +261,7 @@ enum { FIRST_LOOK = 32 }; // in deaths; finding the bounds of the main thread's 
 static bool is_stack_short(kvo_stack *stack) {
   if (dying->depth < FIRST_LOOK) return false;
   *stack = kvo_stack_now();
-  size_t last_two = (uintptr_t)dying->outer - (uintptr_t)__builtin_frame_address(0);
+  size_t last_two = dying->outer->frame - (uintptr_t)__builtin_frame_address(0);
   return kvo_stack_is_short(stack, last_two < stack->size ? last_two : 0);
 }
 

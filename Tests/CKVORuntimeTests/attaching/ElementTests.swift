@@ -179,6 +179,32 @@ import Testing
     }
   }
 
+  @Test("C6: an element with many observers is followed as it comes, comes again and goes")
+  func shared() {
+    let (root, all) = makeList(3)
+    defer { end(root, all) }
+    let others = Recorder()
+    for number in 0..<80 { others.observe(all[number % 2 * 4].object, "value") }
+    log.observe(root.object, "items.@sum.value")
+    func expectFollowedOnce(_ what: String) {
+      expectFollowed(root, all, what)
+      graph_node_setValue(all[0], 2)
+      expectEqual(log.take().count, items(root).contains(all[0]) ? 1 : 0, what)
+    }
+    let changes: [() -> Void] = [
+      { graph_node_insertItem(root, all[0], 3) },
+      { graph_node_insertItem(root, all[4], 0) },
+      { graph_node_removeItem(root, 1) },
+      { graph_node_replaceItem(root, 0, all[0]) },
+      { graph_node_removeItem(root, 0) },
+      { graph_node_removeItem(root, 2) },
+    ]
+    for (number, change) in changes.enumerated() {
+      change()
+      expectFollowedOnce("after change \(number)")
+    }
+  }
+
   @Test("C6: the object itself may be an element")
   func itself() {
     let (root, all) = makeList(1)
@@ -263,6 +289,10 @@ import Testing
     expectFollowed(root, all)
     store([all[0], all[1]], in: root)
     Many([]).lend { graph_node_setItems(root, $0) }
+    expectFollowed(root, all)
+    graph_node_insertItem(root, all[0], 0)
+    store([all[0], all[2]], in: root)
+    graph_node_insertItem(root, all[0], 2)
     expectFollowed(root, all)
   }
 

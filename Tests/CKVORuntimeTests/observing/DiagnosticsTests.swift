@@ -160,6 +160,18 @@ import Testing
     expect(logged.allSatisfy { $0.contains("balance") })
   }
 
+  @Test("J2: an observer is logged with its description, and as dying when its death ends the registration")
+  func loggedObserver() {
+    let run = runProgram("watch", "KVO_LOG", "registrations,deliveries")
+    expectEqual(run.exitCode, 0)
+    let logged = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
+    expectEqual(logged.count, 3, run.errors)
+    let name = "<\(String(cString: kvo_class_name(watcher_class()))): "
+    for (line, words) in zip(logged, ["added", "told to", "ended"]) { expect(line.contains(words)) }
+    expect(logged[0].contains("by \(name)") && logged[1].contains("to \(name)"))
+    expect(logged[2].contains("by a dying object"), String(logged[2]))
+  }
+
   @Test("J2: an unknown kind of log is reported, and the others are logged")
   func unknownKind() {
     let run = runProgram("observe", "KVO_LOG", "nothing,registrations")

@@ -12,6 +12,7 @@
 #include "fixture_account.h"
 #include "fixture_closures.h"
 #include "fixture_watchdog.h"
+#include "fixture_watcher.h"
 #include "kvo_binding.h"
 
 static const char program_variable[] = "KVO_FIXTURE_PROGRAM";
@@ -41,6 +42,14 @@ static void observe(account *object) {
   for (int balance = 1; balance <= 3; balance++) account_setBalance(object, balance);
   kvo_debug_dump(&object->object);
   kvo_handle_release(handle);
+}
+
+// By an observer that dies before the object does.
+static void watch(account *object) {
+  watcher *observer = (watcher *)kvo_object_create(watcher_class());
+  kvo_add_observer(&object->object, (kvo_object *)observer, "balance", 0, NULL, NULL);
+  account_setBalance(object, 1);
+  kvo_object_release((kvo_object *)observer);
 }
 
 // On a system that refuses closures.
@@ -84,6 +93,7 @@ __attribute__((constructor)) static void become_program(void) {
   if (strcmp(program, "misuse") == 0) misuse(object);
   if (strcmp(program, "hint") == 0) hint();
   if (strcmp(program, "observe") == 0) observe(object);
+  if (strcmp(program, "watch") == 0) watch(object);
   if (strcmp(program, "observe-refused") == 0) observe_refused(object);
   if (strcmp(program, "recursion") == 0) run_recursion(object);
   kvo_object_release(&object->object);
