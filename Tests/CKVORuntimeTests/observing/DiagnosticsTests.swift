@@ -160,7 +160,7 @@ import Testing
     expect(logged.allSatisfy { $0.contains("balance") })
   }
 
-  @Test("J2: an observer is logged with its description, and as dying when its death ends the registration")
+  @Test("J2: an observer is logged with its description, and as dying where its death ends it")
   func loggedObserver() {
     let run = runProgram("watch", "KVO_LOG", "registrations,deliveries")
     expectEqual(run.exitCode, 0)
