@@ -1,12 +1,13 @@
 // Suggests the key that is probably meant by an undefined one, for messages.
 //
-// Candidates are the names of getters and ivars of the class and its superclasses. The nearest one is searched for as
-// any key is, so that the suggested key can be read.
+// For a C class, candidates are the names of getters and ivars of the class and its superclasses. The nearest one is
+// searched for as any key is, so that the suggested key can be read. Bindings compare their own candidates.
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_accessors.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_key_path.h"
+#include "kvo_binding.h"
 #include "objects/kvo_class_internal.h"
 
 #include <stdio.h>
@@ -17,8 +18,7 @@ enum { LONGEST = 64 };
 typedef struct {
   const kvo_class *cls;
   const char *name;
-  size_t length;
-  size_t most;               // the allowed distance, then that of the nearest so far
+  uint32_t distance;         // that of the nearest so far
   char nearest[LONGEST + 1]; // empty: none
 } search;
 
@@ -48,6 +48,15 @@ static size_t faults(const char *word, size_t length, const char *other, size_t 
   return rows[length % 3][other_length];
 }
 
+uint32_t kvo_name_distance(const char *name, const char *other) {
+  size_t length = strlen(name), other_length = strlen(other);
+  size_t most = length < 3 ? 0 : length < 6 ? 1 : 2;
+  bool is_near = length <= LONGEST - 2 && other_length <= length + most &&
+                 length <= other_length + most && strcmp(name, other);
+  size_t count = is_near ? faults(name, length, other, other_length) : SIZE_MAX;
+  return count <= most ? (uint32_t)count : UINT32_MAX;
+}
+
 static bool is_key(const kvo_class *cls, const char *name) {
   uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, name, NULL);
@@ -57,14 +66,12 @@ static bool is_key(const kvo_class *cls, const char *name) {
 
 // If two names are equally near, the alphabetically first one is chosen.
 static void consider(search *search, const char *name) {
-  size_t length = strlen(name);
-  if (!length || length > search->length + 2 || search->length > length + 2) return;
-  if (!strcmp(name, search->name)) return;
-  size_t count = faults(search->name, search->length, name, length);
-  bool is_nearer = count < search->most || !*search->nearest || strcmp(name, search->nearest) < 0;
-  if (count > search->most || !is_nearer || !is_key(search->cls, name)) return;
-  search->most = count;
-  memcpy(search->nearest, name, length + 1);
+  uint32_t distance = kvo_name_distance(search->name, name);
+  bool is_nearer = distance < search->distance ||
+                   (distance == search->distance && strcmp(name, search->nearest) < 0);
+  if (distance == UINT32_MAX || !is_nearer || !is_key(search->cls, name)) return;
+  search->distance = distance;
+  memcpy(search->nearest, name, strlen(name) + 1);
 }
 
 // Considers the rest of a name after a prefix, with its first letter in lower case.
@@ -96,9 +103,8 @@ static void consider_ivar(void *context, const void *name, void *ivar) {
 }
 
 void kvo_suggest_key(const kvo_class *cls, const char *key, kvo_error *error) {
-  size_t length = strlen(key);
-  if (!error || cls->is_bound || length < 3 || length > LONGEST - 2) return;
-  search search = {.cls = cls, .name = key, .length = length, .most = length < 6 ? 1 : 2};
+  if (!error || cls->is_bound) return;
+  search search = {.cls = cls, .name = key, .distance = UINT32_MAX};
   bool is_operator = kvo_is_operator(key);
   if (is_operator) snprintf(search.nearest, sizeof search.nearest, "@%s", key);
   for (const kvo_class *at = is_operator ? NULL : cls; at; at = at->superclass) {

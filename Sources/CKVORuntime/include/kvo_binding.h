@@ -472,6 +472,12 @@ typedef size_t kvo_callback_namer(kvo_callback callback, const void *KVO_NULLABL
 /// Sets the function that names callbacks. One binding per process may set it.
 void kvo_set_callback_namer(kvo_callback_namer *KVO_NULLABLE namer);
 
+/// How different two names are, to suggest one in place of the other: the number of faults, ignoring ASCII case. A fault
+/// is a swapped pair of bytes, or a missing, extra or wrong one. `UINT32_MAX` if `other` should not be suggested: it is the
+/// same name, or has more than one fault, or more than two from six bytes on, or any in a name of less than three.
+/// O(length²). Any thread.
+uint32_t kvo_name_distance(const char *name, const char *other);
+
 /// Whether code of the program or of a library is at an address. Any thread.
 bool kvo_is_code(const void *address);
 /// Calls `visit` for each symbol in the file of the program or library that contains an address: its mangled name and

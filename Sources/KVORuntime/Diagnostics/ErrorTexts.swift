@@ -42,7 +42,7 @@ extension KeyValueError {
     // The core's text lists the valid operators.
     let operators = text.split(separator: " ").filter { $0.hasPrefix("@") }
       .map { String($0.prefix { $0 == "@" || $0.isLetter }) }
-    return text + (NearKey(name, among: Set(operators)).map { " " + $0.question } ?? "")
+    return text + (suggestion(for: name, among: Set(operators)).map { " " + $0 } ?? "")
   }
 
   // The operators of a key path as a subject, in the wording of the core's own sentences; nil if it has none.

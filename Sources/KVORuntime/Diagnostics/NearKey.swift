@@ -11,7 +11,7 @@ extension KVOClass {
 
   /// A sentence that names the most similar key of this class; nil if no key is similar.
   func suggestion(for key: String) -> String? {
-    NearKey(key, among: keys)?.question
+    KVORuntime.suggestion(for: key, among: keys)
   }
 
   /// All keys, except those of plain stored properties whose names begin with an underscore.
@@ -27,43 +27,12 @@ extension KVOClass {
   }
 }
 
-/// The key that is most similar to a name. They may differ in capitals, by one fault from three letters on,
-/// and by two from six letters on. A fault is a swapped pair of letters, or a missing, extra or wrong letter.
-struct NearKey {
-  let key: String
-
-  var question: String { "Did you mean \(quoted(key))?" }
-
-  private static let longest = 64
-
-  init?(_ name: String, among keys: Set<String>) {
-    let letters = Array(name.lowercased())
-    guard letters.count <= Self.longest else { return nil }
-    let most = letters.count < 3 ? 0 : letters.count < 6 ? 1 : 2
-    let found = keys.lazy.filter { $0 != name && abs($0.count - letters.count) <= most }
-      .map { (faults: Self.faults(in: letters, for: Array($0.lowercased())), key: $0) }
-      .filter { $0.faults <= most }
-      .min { $0 < $1 }
-    guard let found else { return nil }
-    key = found.key
-  }
-
-  // The Damerau–Levenshtein distance, computed row by row over the prefixes of both words.
-  private static func faults(in word: [Character], for other: [Character]) -> Int {
-    var (earlier, last) = ([Int](), Array(0...other.count))
-    for i in word.indices {
-      var row = [i + 1]
-      for j in other.indices {
-        var least = min(last[j] + (word[i] == other[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
-        if i > 0, j > 0, word[i] == other[j - 1], word[i - 1] == other[j] {
-          least = min(least, earlier[j - 1] + 1)
-        }
-        row.append(least)
-      }
-      (earlier, last) = (last, row)
-    }
-    return last[other.count]
-  }
+/// The question that suggests the most similar of some keys in place of a name; nil if no key is similar.
+func suggestion(for name: String, among keys: Set<String>) -> String? {
+  keys.lazy.map { (distance: kvo_name_distance(name, $0), key: $0) }
+    .filter { $0.distance != .max }
+    .min { $0 < $1 }
+    .map { "Did you mean \(quoted($0.key))?" }
 }
 
 // MARK: Hints
