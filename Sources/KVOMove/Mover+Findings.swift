@@ -57,7 +57,7 @@ extension Mover {
       look(at: index)
     }
     for type in types where project.root(of: type) != .other {
-      for method in type.methods where method.modifiers.contains("@objc") {
+      for method in type.methods where project.isExposed(method.modifiers, in: type) {
         lookAtAccessor(method, in: type)
       }
     }
@@ -139,7 +139,11 @@ extension Mover {
         name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isUppercase == true
           && labels.first == "_" && name.hasSuffix("Object")
       }
-    guard isConvention, !changesByHandle(method, labels) else { return }
+    // Every method of an @objcMembers class is exposed: there the name must begin as an accessor's does.
+    let begins = name == "object" || Self.accessorPrefixes.contains { name.hasPrefix($0) }
+    guard isConvention, begins || method.modifiers.contains("@objc"),
+      !changesByHandle(method, labels)
+    else { return }
     // The macro finds the accessors of a key that is not stored.
     if usesMacro(type), method.selector.isEmpty || method.selector.first == method.name {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }

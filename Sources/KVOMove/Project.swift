@@ -75,13 +75,14 @@ struct Project {
 
   /// Whether Objective-C can see a property, so that the property has a key.
   func isExposed(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
-    if property.modifiers.contains("@nonobjc") { return false }
-    if property.modifiers.contains("@objc") || property.modifiers.contains("dynamic") {
-      return true
-    }
-    if property.modifiers.contains("private") || property.modifiers.contains("fileprivate") {
-      return false
-    }
+    isExposed(property.modifiers, in: type)
+  }
+
+  /// Whether Objective-C can see a member with these modifiers.
+  func isExposed(_ modifiers: Set<String>, in type: TypeDeclaration) -> Bool {
+    if modifiers.contains("@nonobjc") { return false }
+    if modifiers.contains("@objc") || modifiers.contains("dynamic") { return true }
+    if modifiers.contains("private") || modifiers.contains("fileprivate") { return false }
     return type.attributes.contains("objcMembers")
       || (declaration(of: type).map { $0.attributes.contains("objcMembers") } ?? false)
   }

@@ -43,6 +43,14 @@ extension MoveTests {
     expect(moved.findings.contains { $0.reason.contains("found by its name") })
   }
 
+  @Test("methods of an @objcMembers class that are no accessors are not listed")
+  func noAccessors() {
+    let moved = Self.moved(
+      "@objcMembers class A: NSObject { func draw(inRect r: Int) {}\n"
+        + "private func countOfSongs() -> Int { 0 } }", .macro)
+    expect(!moved.findings.contains { $0.reason.contains("found by its name") })
+  }
+
   @Test("a setter of two statements gets one bracket, and such a hash is listed") func statements()
   {
     let setter = "{ get { m.i } set { m.i = newValue; f() } }"

@@ -282,6 +282,9 @@ import Testing
         + "class A: NSObject { @objc dynamic var x: Int { get { m.i } set { m.i = newValue } } }",
       "may notify no observer"),
     Case("class A: NSObject { @objc func countOfSongs() -> Int { 0 } }", "found by its name"),
+    Case(
+      "@objcMembers class A: NSObject { func object(inSongsAt i: Int) -> Int { 0 } }",
+      "found by its name"),
     Case("b = change[.newKey] is NSNull", "never true"),
     Case("let j = JSONSerialization.self; b = j is NSNull", "nil is an NSNull in JSON"),
     Case("let n = a.value(forKeyPath: \"b.@avg.c\") as! Int", "an average is a Double"),

@@ -143,7 +143,6 @@ extension KVOClass {
     for key in keysToPrepare { _ = find(key) }
     _ = kvo_class_register(cClass, nil)
     superclass?.preparation.subclasses.append(self)
-    hintAtConventions()
     hintAtUnknownKeys(of: preparation.declared)
   }
 

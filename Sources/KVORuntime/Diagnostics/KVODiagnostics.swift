@@ -74,8 +74,7 @@ public enum KVODiagnostics {
   /// - Key-value coding, a proxy or a handle bypasses a `didSet`, an override or the setter of a computed
   ///   property.
   /// - A change is announced by hand for a key that the observed object does not have.
-  /// - A class is first used that declares something for a key that it does not have, or that has undeclared
-  ///   methods named by Objective-C's conventions (`insertObject(_:inItemsAt:)`, `validateName(_:)`).
+  /// - A class is first used that declares something for a key that it does not have.
   ///
   /// By default hints are logged to stderr if the environment has `KVO_LOG=hints` or `KVO_HELP=1`. The hook
   /// is called on the thread that causes the hint. May be set on any thread.
