@@ -16,6 +16,8 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     if target.qualityOfService != .default { qualityOfService = target.qualityOfService }
   }
 
+  deinit { for token in tokens.withLock({ $0 }) { token.invalidate() } }
+
   /// Observes the keys that queues depend on. The registrations end with this object or with the operation.
   fileprivate func follow() {
     let made = ["isExecuting", "isFinished", "isReady", "isCancelled"].map { key in

@@ -70,7 +70,7 @@ public enum KVODiagnostics {
   ///   declared as `stored`.
   /// - An observed key path leads through an object that is no `KVOObject`, or to a key that the class of a
   ///   nil link does not have.
-  /// - A property changes whose observation ended because its token was released where it was made.
+  /// - An observation ends because its token was released where it was made.
   /// - Key-value coding, a proxy or a handle bypasses a `didSet`, an override or the setter of a computed
   ///   property.
   /// - A change is announced by hand for a key that the observed object does not have.

@@ -56,12 +56,11 @@ extension KVOObject {
 
 // MARK: Tokens
 
-/// Detects that a token is released where it was made. If hints are wanted, the handler of a registration
+/// Gives a hint if a token is released where it was made. If hints are wanted, the handler of a registration
 /// holds this object and releases it when the registration ends.
 final class TokenWatch {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
-  private let known: KVOClass
   private let key: String
   private let isCalled = Locked(false)
   private let start: UInt64
@@ -72,7 +71,6 @@ final class TokenWatch {
   init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
     self.object = object
     self.token = token
-    known = KVOClass.of(object)
     self.key = key
     start = kvo_milliseconds()
   }
@@ -85,51 +83,12 @@ final class TokenWatch {
     guard let object, token == nil, !isCalled.withLock({ $0 }),
       kvo_milliseconds() - start < Self.moment
     else { return }
-    MissedChange.wait(for: key, of: object, known)
-  }
-}
-
-/// Waits for the change that a handler would have been called for if its token had been kept. Without such a
-/// change there is no hint, because the token may have been meant to live briefly. It waits with a
-/// registration of its own, until that is called or the object dies.
-private final class MissedChange {
-  private struct Place: Hashable {
-    let object: ObjectIdentifier
-    let key: String
-  }
-
-  private static let waiting = Locked<Set<Place>>([])
-
-  private let place: Place
-  private let token = Locked<KeyValueObservation?>(nil)
-
-  private init(_ place: Place) { self.place = place }
-
-  static func wait(for key: String, of object: KVOObject, _ known: KVOClass) {
-    let place = Place(object: ObjectIdentifier(object), key: key)
-    guard waiting.withLock({ $0.insert(place).inserted }) else { return }
-    let missed = MissedChange(place)
-    let token = try? object.register(
-      key: key, [],
-      .boxing { (object: KVOObject, _) in missed.hint(object, known) }, isWatched: false)
-    missed.token.withLock { $0 = token }
-  }
-
-  private func hint(_ object: KVOObject, _ known: KVOClass) {
-    token.withLock {
-      let token = $0
-      $0 = nil
-      return token
-    }?.invalidate()
-    let subject =
-      known.trackedKeyPath(ofKey: place.key)?.text ?? "\(quoted(place.key)) of \(known.name)"
+    let known = KVOClass.of(object)
+    let subject = known.trackedKeyPath(ofKey: key)?.text ?? "\(quoted(key)) of \(known.name)"
     Hint.tell(
       """
-      An observation of \(subject) ended where it was made, before its handler was called, and now there is a change. If \
-      the token that observe returns was let go of, keep it, in a property: a release build lets go of a local variable \
-      or array after its last use.
+      An observation of \(subject) ended where it was made, before its handler was called. Keep the token that observe \
+      returns, in a property: a release build lets go of a local variable or array after its last use.
       """)
   }
-
-  deinit { Self.waiting.withLock { _ = $0.remove(place) } }
 }

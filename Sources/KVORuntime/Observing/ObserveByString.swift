@@ -16,11 +16,10 @@ extension Handler where Object == KVOObject, Value == Any {
 
 extension KVOObject {
   func register(
-    key: String, _ options: KeyValueObservingOptions, _ handler: Handler<KVOObject, Any>,
-    isWatched: Bool = true
+    key: String, _ options: KeyValueObservingOptions, _ handler: Handler<KVOObject, Any>
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
-    let areHintsWanted = isWatched && Hint.areWanted
+    let areHintsWanted = Hint.areWanted
     let watch = areHintsWanted ? TokenWatch(self, key, token) : nil
     let handler = watch.map { watched(handler, $0) } ?? handler
     try withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
