@@ -87,13 +87,13 @@ private func end(of keyPath: String, in className: String, at component: String)
       declareKeys { $0.computed(\(quoted(keyPath)), \\.name) }, and use its key path or a KeyValueKey.
       """
   }
-  let nowhere = "leads nowhere at \(quoted(component)): "
-  if let end = KVOClass.deadEnd(of: keyPath, inClassNamed: className), end.key == component,
-    case .keyless(let object) = end.cause
+  let nowhere = "leads nowhere at \(quoted(component))"
+  if let (end, known) = KVOClass.deadEnd(of: keyPath, inClassNamed: className),
+    end.key == component, end.isKeyless
   {
-    return nowhere + "it goes through \(object.phrase). " + object.remedy(for: className)
+    return "\(nowhere). \(end.reason(in: known))"
   }
-  let fault = nowhere + "what comes before it has no keys."
+  let fault = nowhere + ": what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
   guard KVOClass.hasKeyedElements(head.dropLast(), inClassNamed: className) else { return fault }

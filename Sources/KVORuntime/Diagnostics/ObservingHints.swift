@@ -12,10 +12,10 @@ extension KVOObject {
       property.toMany == nil, let field = property.storage, !field.isObserved, field.isVariable
     else { return }
     // A path that leads nowhere has a hint of its own.
-    if case .keyless? = KVOClass.of(self).deadEnd(of: keyPath)?.cause { return }
+    if KVOClass.of(self).deadEnd(of: keyPath)?.isKeyless == true { return }
     let name = className(of: type(of: self))
     let known = KVOClass.of(self)
-    let mark = known.isByMacro(field) ? known.mark(for: field) : "Mark it @Observed."
+    let mark = known.mark(for: field)
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
     Hint.tell(
       """
@@ -45,11 +45,11 @@ extension KVOObject {
 
   /// Gives a hint at an object on a key path whose changes notify no observer.
   func hintAtKeylessObject(on keyPath: AnyKeyPath) {
-    guard let object = keyPath.keylessObject else { return }
+    guard let type = keyPath.keylessClass else { return }
     Hint.tell(
       """
-      The key path \(keyPath.text) is observed, and goes through \(object.phrase): another object in its place \
-      is told, a change of what it has is not.
+      The key path \(keyPath.text) is observed, and goes through an object of \(className(of: type)), which is no \
+      KVOObject: another object in its place is told, a change of what it has is not.
       """)
   }
 }

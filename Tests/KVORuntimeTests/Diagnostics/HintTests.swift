@@ -223,9 +223,8 @@ import Testing
     expectEqual(
       try hints(in: result),
       [
-        "The key path \\Doc.model?.index? is observed, and goes through model, which is an object of "
-          + "Model, and that is no KVOObject: another object in its place is told, a change of what it "
-          + "has is not."
+        "The key path \\Doc.model?.index? is observed, and goes through an object of Model, which is no "
+          + "KVOObject: another object in its place is told, a change of what it has is not."
       ])
   }
 
@@ -419,26 +418,21 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    func text(_ path: String, _ link: String, _ lack: String) -> String {
-      "The key path \"\(path)\" of Link is observed, and \"\(link)\", which is nil now, takes objects of "
-        + "Link: Link has no key \(lack)"
+    func text(_ path: String, _ link: String, _ key: String, _ reason: String) -> String {
+      "The key path \"\(path)\" of Link is observed, and leads nowhere at \"\(key)\" once \"\(link)\" is no longer "
+        + "nil. \(reason)"
     }
     let told = try hints(in: result).filter {
       !$0.contains(" declares ") && !$0.hasPrefix("An observation")
     }
+    let misspelt = "Link has no key \"lable\". Did you mean \"label\"?"
     expectEqual(
       told,
       [
-        text("next.lable", "next", "\"lable\". Did you mean \"label\"?"),
-        text("next.next.lable", "next.next", "\"lable\". Did you mean \"label\"?"),
-        """
-        The key path "next.model.index" of Link is observed, and leads nowhere at "index" once "next.model" is no \
-        longer nil: it goes through next.model, which is an object of Model, and that is no KVOObject. Make Model a subclass \
-        of KVOObject, and mark its "index" @Observed. Or give Link a computed property that tells of it, var \
-        index: … { get { next?.model?.index } set { withChange(of: \\.index) { next?.model?.index = newValue } } }, \
-        which is declared in registerKeys(): declareKeys { $0.computed("index", \\.index) }.
-        """,
-        text("special.extra", "special", "\"extra\"."),
+        text("next.lable", "next", "lable", misspelt),
+        text("next.next.lable", "next.next", "lable", misspelt),
+        text("next.model.index", "next.model", "index", throughModel("Link")),
+        text("special.extra", "special", "extra", "Link has no key \"extra\"."),
       ])
   }
   private class Link: KVOObject {
@@ -502,6 +496,14 @@ import Testing
   private final class Group: KVOObject {
     @Observed var docs: [Doc] = []
   }
+}
+
+/// The advice for a key path through an object of `Model`.
+func throughModel(_ owner: String) -> String {
+  """
+  It goes through an object of Model, which is no KVOObject. Make Model one; or give \(owner) a computed property, \
+  declared in registerKeys(), whose setter announces the change: set { withChange(of: \\.<key>) { … } }.
+  """
 }
 
 @KVO private final class PartlyMarked: KVOObject {
