@@ -13,7 +13,10 @@ final class Account: KVOObject, @unchecked Sendable {
   }
 
   override class func registerKeys() {
-    declareKeys { $0.computed("balance", \.balance) }
+    declareKeys { keys in
+      keys.computed("balance", \.balance)
+      keys.automaticallyNotifies("balance", false)  // the setter does
+    }
   }
 }
 

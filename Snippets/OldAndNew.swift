@@ -14,7 +14,10 @@ final class Room: KVOObject {
   }
 
   override class func registerKeys() {
-    declareKeys { $0.computed("volume", \.volume) }
+    declareKeys { keys in
+      keys.computed("volume", \.volume)
+      keys.automaticallyNotifies("volume", false)  // the setter does
+    }
   }
 }
 

@@ -22,14 +22,9 @@ extension KVOClass {
       return "The property's key is \"\(field.key)\"."
     }
     let classes = Array(sequence(first: self, next: \.superclass)).filter { !$0.type.hidesStorage }
-    if classes.contains(where: { Field.isOwn(key, of: $0.type) }) {
-      return
-        "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key.inSource)) }."
-    }
-    let isComputed = classes.contains { SymbolTable.properties(of: $0.type).contains(key) }
-    guard isComputed else { return nil }
-    return "A computed property is declared in registerKeys(): "
-      + "declareKeys { $0.computed(\"\(key)\", \\.\(key.inSource)) }."
+    guard classes.contains(where: { Field.isOwn(key, of: $0.type) }) else { return nil }
+    return
+      "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key.inSource)) }."
   }
 
   private func hasKeyedElements(_ keyPath: Substring) -> Bool {

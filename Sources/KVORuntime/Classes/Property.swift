@@ -147,7 +147,7 @@ extension Property {
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
     try tell(of: object) {
       if let accessors { return try accessors.set(converted, of: object) }
-      if Hint.areWanted { hintAtCodePassedBy(.byKey, of: object) }
+      if Hint.areWanted { hintAtOverride(passedBy: "what sets it by key", of: object) }
       storage!.write(converted, to: object)
     }
   }
@@ -210,7 +210,7 @@ extension Property {
   }
 
   /// The source text of the property, for a key whose name is generated; nil if it is unknown.
-  var keyInSource: String? { accessors?.path?.text ?? storage?.key }
+  var keyInSource: String? { accessors?.path?.text(ofKey: name.string) ?? storage?.key }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
     if let told = accessors ?? override { return try told.read(object, into: value) }

@@ -38,7 +38,7 @@ extension KVOObject {
         AnnouncementRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
       })
     else { return }
-    let name = tracked?.text ?? "\"\(key)\""
+    let name = tracked?.text(ofKey: key) ?? "\"\(key)\""
     Hint.tell(
       """
       The getter of \(name) of \(className(of: type(of: self))) announces a change of that very property, by \
@@ -56,15 +56,13 @@ extension KVOObject {
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath
     else { return }
     let key = property.name.string
-    // The accessors that `@KVO` generates notify.
-    guard !Field.isNamed(Field.storagePrefix + key, in: type(of: self)) else { return }
+    // The macro has checked the accessors that it generates.
+    guard !KVOClass.of(self).isGenerated(key) else { return }
     // The setter may set a key that is declared to affect this one. A declared key is recorded as a read of
     // itself.
     guard KVOClass.of(self).declaredDependencies(key).isEmpty else { return }
     let reads = KeyPathReads(of: keyPath, in: self)
-    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key),
-      !key.isBracketed(in: type(of: self))
-    else { return }
+    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key) else { return }
     Hint.tell(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
@@ -76,7 +74,7 @@ extension KVOObject {
     guard Field.isStored(key, in: type(of: self)) else {
       return """
         unless its setter announces the change, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
-        when it is assigned to.
+        when it is assigned to. (If it does, say so by automaticallyNotifies("\(key)", false).)
         """
     }
     let field = KVOClass.of(self).fields.first { $0.name == key }
@@ -87,130 +85,29 @@ extension KVOObject {
   }
 }
 
-// MARK: Bypassed code
-
-/// A change of a property's storage that bypasses its setter.
-enum StorageChange: String {
-  case byKey = "what sets it by key"
-  case byProxy = "what changes its elements by a proxy (mutableArrayValue and its like)"
-  case byHandle = "what changes its elements by a handle (mutableArray and its like)"
+extension KVOClass {
+  /// Whether the macro has declared a key of the class or of a superclass.
+  fileprivate func isGenerated(_ key: String) -> Bool {
+    KVOClass.lock.withLock {
+      sequence(first: self, next: \.superclass).contains {
+        $0.preparation.generated.accessors[key] != nil
+      }
+    }
+  }
 }
 
 extension Property {
-  private struct Look: Hashable {
-    let property: ObjectIdentifier
-    let change: StorageChange
-  }
-
-  private static let lookedAt = Locked<Set<Look>>([])
-
-  /// Gives a hint if a change bypasses code of the property because the key is not declared. An override is
-  /// known once a key path has revealed it. Other code is found in the program's symbols, if there are any;
-  /// they are searched once for each key of a class.
+  /// Gives a hint if a change bypasses an override of the property because the key is not declared. The
+  /// override is known once a key path has revealed it.
+  /// - Parameter change: "what sets it by key"
   @inline(never)
-  func hintAtCodePassedBy(_ change: StorageChange, of object: KVOObject) {
-    let look = Look(property: ObjectIdentifier(self), change: change)
-    guard let storage, Self.lookedAt.withLock({ $0.insert(look).inserted }) else { return }
-    let type = Swift.type(of: object)
-    let property = storage.isObserved ? storage.key : storage.name
-    if property != name.string, name.string.isComputed(in: type) {
-      return hintAtComputed(change, before: property, of: type)
-    }
-    guard let code = override == nil ? storage.code(of: property, in: type) : .override else {
-      return
-    }
+  func hintAtOverride(passedBy change: String, of object: KVOObject) {
+    guard override != nil, let storage else { return }
     Hint.tell(
       """
-      \(className(of: type)) \(code.phrase(property)), and \(change.rawValue) passes by \(code.rawValue), \
-      since the key is not declared in registerKeys(): \
-      declareKeys { $0.stored("\(name.string)", \\.\(property.inSource)) }.
+      \(className(of: Swift.type(of: object))) overrides "\(storage.key)", and \(change) passes by the override, since the \
+      key is not declared in registerKeys(): \
+      declareKeys { $0.stored("\(name.string)", \\.\(storage.key.inSource)) }.
       """)
-  }
-
-  // An undeclared key is looked up among stored properties, also with a _ before its name.
-  private func hintAtComputed(
-    _ change: StorageChange, before property: String, of type: KVOObject.Type
-  ) {
-    let key = name.string
-    Hint.tell(
-      """
-      \(className(of: type)) has a computed property "\(key)" with a setter, and \(change.rawValue) passes by \
-      that, since the key is not declared in registerKeys(), and is found to be the stored property "\(property)": \
-      declareKeys { $0.computed("\(key)", \\.\(key.inSource)) }.
-      """)
-  }
-}
-
-/// Code of a class that runs when a property is set.
-private enum SettingCode: String {
-  case observer = "that"
-  case override = "the override"
-
-  func phrase(_ property: String) -> String {
-    switch self {
-    case .observer: "has a didSet or willSet of \"\(property)\""
-    case .override: "overrides \"\(property)\""
-    }
-  }
-}
-
-extension Field {
-  /// The code for setting the property, in the class itself or in a class between it and the one that stores
-  /// the property.
-  fileprivate func code(of property: String, in type: KVOObject.Type) -> SettingCode? {
-    let classes = sequence(first: type as AnyClass, next: { _getSuperclass($0) })
-      .compactMap { $0 as? KVOObject.Type }
-    for known in classes where known != KVOObject.self {
-      let members = SymbolTable.members(of: known)
-      let storesIt = Field.declared(by: known).contains { $0.offset == offset && $0.name == name }
-      if !storesIt, members.contains(where: { $0.isAccessor("setter", of: property) }) {
-        return .override
-      }
-      guard storesIt else { continue }
-      let observes = members.contains {
-        $0.isAccessor("didset", of: property) || $0.isAccessor("willset", of: property)
-      }
-      return observes ? .observer : nil
-    }
-    return nil
-  }
-}
-
-extension String {
-  /// Whether the class or a superclass has a property of that name with a setter, according to symbols.
-  fileprivate func isComputed(in type: KVOObject.Type) -> Bool {
-    sequence(first: type as AnyClass, next: { _getSuperclass($0) })
-      .compactMap { $0 as? KVOObject.Type }
-      .contains { known in
-        known != KVOObject.self
-          && SymbolTable.members(of: known).contains { $0.isAccessor("setter", of: self) }
-      }
-  }
-}
-
-extension String {
-  /// Whether a setter has a closure without parameters, as that of a bracket is: "closure #1 () -> () in M.Account.balance.setter",
-  /// as far as symbols tell.
-  fileprivate func isBracketed(in type: KVOObject.Type) -> Bool {
-    let setter = ".\(RawIdentifier.masked(name: self)).setter : "
-    return sequence(first: type as AnyClass, next: { _getSuperclass($0) })
-      .compactMap { $0 as? KVOObject.Type }
-      .contains { known in
-        known != KVOObject.self
-          && SymbolTable.members(of: known).contains {
-            $0.hasPrefix("closure #") && $0.drop { $0 != "(" }.hasPrefix("() ")
-              && $0.firstRange(ofText: setter) != nil
-          }
-      }
-  }
-}
-
-extension Substring {
-  // "M.Person.name.didset : Swift.String"
-  fileprivate func isAccessor(_ kind: String, of property: String) -> Bool {
-    guard let colon = firstRange(ofText: " : ") else { return false }
-    let entity = self[..<colon]
-    return entity.hasSuffix(".\(RawIdentifier.masked(name: property)).\(kind)")
-      && !entity.contains(" ")
   }
 }

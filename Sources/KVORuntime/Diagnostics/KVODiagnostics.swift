@@ -71,8 +71,7 @@ public enum KVODiagnostics {
   /// - An observed key path leads through an object that is no `KVOObject`, or to a key that the class of a
   ///   nil link does not have.
   /// - An observation ends because its token was released where it was made.
-  /// - Key-value coding, a proxy or a handle bypasses a `didSet`, an override or the setter of a computed
-  ///   property.
+  /// - Key-value coding or a proxy bypasses an override that a key path has revealed.
   /// - A change is announced by hand for a key that the observed object does not have.
   /// - A class is first used that declares something for a key that it does not have.
   ///

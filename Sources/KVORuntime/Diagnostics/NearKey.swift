@@ -76,21 +76,13 @@ extension KVOClass {
   }
 
   private func hint(at keys: some Sequence<String>, declared word: String) {
-    for key in keys.sorted() where !answers(key) && !hasComputed(key) {
+    for key in keys.sorted() where !answers(key) && !Field.isNamed(key, in: type) {
       Hint.tell("\(name) declares \(word) for \(quoted(key)): " + lack(of: key))
     }
   }
 
   fileprivate func answers(_ key: String) -> Bool {
     KVOClass.lock.withLock { find(key) != nil }
-  }
-
-  /// Whether symbols or metadata show a property of that name, which may be observed by its key path.
-  private func hasComputed(_ key: String) -> Bool {
-    sequence(first: self, next: \.superclass).contains {
-      $0.type != KVOObject.self
-        && (Field.isNamed(key, in: $0.type) || SymbolTable.properties(of: $0.type).contains(key))
-    }
   }
 
   /// A sentence that the class has no such key, with the remedy if there is one.

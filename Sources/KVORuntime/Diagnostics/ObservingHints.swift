@@ -84,7 +84,8 @@ final class TokenWatch {
       kvo_milliseconds() - start < Self.moment
     else { return }
     let known = KVOClass.of(object)
-    let subject = known.trackedKeyPath(ofKey: key)?.text ?? "\(quoted(key)) of \(known.name)"
+    let tracked = known.trackedKeyPath(ofKey: key)
+    let subject = tracked?.text(ofKey: key) ?? "\(quoted(key)) of \(known.name)"
     Hint.tell(
       """
       An observation of \(subject) ended where it was made, before its handler was called. Keep the token that observe \

@@ -60,10 +60,9 @@ extension KVOObject {
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
   }
 
-  /// Reads the property and returns its key if it is an `@Observed` one; nil for any other key path.
-  func storedKey(of keyPath: AnyKeyPath) -> KeyName? {
-    let known = KVOClass.of(self)
-    return stored(keyPath, KeyPathReads(of: keyPath, in: self), in: known).map(known.observedName)
+  /// Reads the property and returns it if it is an `@Observed` one; nil for any other key path.
+  func storedProperty(of keyPath: AnyKeyPath) -> Property? {
+    stored(keyPath, KeyPathReads(of: keyPath, in: self), in: KVOClass.of(self))
   }
 
   private func checked(

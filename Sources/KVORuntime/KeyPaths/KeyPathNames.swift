@@ -1,32 +1,17 @@
 // Finds the names of the properties in a key path. A key path contains offsets and getters, no names. A name
-// comes from a declaration, from the class's metadata (for a property that can't be overridden), or from the
-// program's symbol table.
+// comes from a declaration or, for a stored property that can't be overridden, from the class's metadata.
 
-extension KeyPathComponents {
-  /// The key of the property that the last component stands for; nil if its owner has no keys or its name is
-  /// unknown.
-  /// - Parameter type: the type that has the property.
-  fileprivate func key(of component: Component, in type: Any.Type) -> String? {
-    guard let type = type as? KVOObject.Type else { return nil }
-    let known = KVOClass.of(type)
+extension KVOClass {
+  /// The key of the property that a component of a key path stands for; nil if its name is unknown.
+  fileprivate func key(of component: KeyPathComponents.Component) -> String? {
     switch component {
-    case .stored(let offset):
-      return known.declaredKey(atPlain: offset)?.string ?? known.plainField(at: offset)?.name
-    case .computed(let identity):
-      return identity.flatMap(known.declaredKey(by:))?.string ?? name(of: component, in: type)
-    case .optional, .part: return nil
+    case .stored(let offset): declaredKey(atPlain: offset)?.string ?? plainField(at: offset)?.name
+    case .computed(let getter): getter.flatMap(declaredKey(by:))?.string
+    case .optional, .part: nil
     }
   }
 
-  /// The name of the computed property that the last component stands for, from the symbol table.
-  func name(of component: Component, in type: Any.Type) -> String? {
-    guard case .computed(let identity) = component, let getter else { return nil }
-    return PropertySymbol.name(of: identity, readBy: getter.address, in: type)
-  }
-}
-
-extension KVOClass {
-  fileprivate func plainField(at offset: Int) -> Field? {
+  private func plainField(at offset: Int) -> Field? {
     fields.first { !$0.isObserved && $0.offset == offset && $0.type.hasRoom }
   }
 }
@@ -41,12 +26,9 @@ extension KeyValueObserving where Self: KVOObject {
   /// try person.addObserver(self, forKeyPath: Person.key(of: \.boss?.name))  // "boss.name"
   /// ```
   ///
-  /// No getter is called. Declared properties, and stored ones that can't be overridden, are always found.
-  /// The names of others are read from the program's symbols, in debug and in release builds, once for each
-  /// key path. Symbols are missing if the program was stripped (`strip`, `-Xlinker -s`) or its linker folds
-  /// equal functions. Then the program stops with a message that names the class, unless an object has been
-  /// observed by the key path. The instance method `key(of:)` can also find an `@Observed` property without
-  /// symbols.
+  /// No getter is called. The properties of classes with `@KVO`, declared ones, and plain stored ones that
+  /// can't be overridden have names. For another property the program stops with a message that names the
+  /// class. The instance method `key(of:)` also finds an `@Observed` property.
   ///
   /// The program also stops for a key path that is no key: one with a subscript, with a part of a value
   /// (`\.point.x`), or with a property of an object without keys.
@@ -64,12 +46,12 @@ extension KeyValueObserving where Self: KVOObject {
   }
 
   /// Returns the key or key path that a Swift key path stands for, as the type's `key(of:)` does. If the
-  /// class can't name it, this reads the property once, to see whether it is an `@Observed` one. Stops the
-  /// program with a message if the key path is no key, or its name can't be found.
+  /// class can't name it, this reads the property, to see whether it is an `@Observed` one. Stops the program
+  /// with a message if the key path is no key, or its name can't be found.
   ///
   /// May be called on any thread that may read the property.
   ///
-  /// - Complexity: O(1) after the first use of the key path with the class.
+  /// - Complexity: O(1) after the first use of the key path with the class, except for what reading takes.
   public func key(
     of keyPath: PartialKeyPath<Self>, file: StaticString = #fileID, line: UInt = #line
   ) -> String {
@@ -83,33 +65,28 @@ extension KVOClass {
   ) -> String {
     let cache = spelledKeys.contents
     if let known = cache[keyPath] { return known.string }
-    switch spell(keyPath, in: object) {
-    case .success(let key): return cache.name(for: keyPath) { .of(key) }.string
-    case .failure(let fault):
-      KVODiagnostics.stop("key(of:) can't name \(keyPath.text): \(fault.reason)", for: caller)
+    do throws(UnspeltKey) {
+      let key = try keyPath.spelt()
+      return cache.name(for: keyPath) { .of(key) }.string
+    } catch {
+      // Not cached: the type's method has the same result before and after.
+      if case .unknown(let type) = error, let key = object?.storedProperty(of: keyPath)?.name.string
+      {
+        guard isNoKeyPath(key) else { return key }
+        stop(keyPath, .divided(type, key), caller)
+      }
+      stop(keyPath, error, caller)
     }
+  }
+
+  private func stop(_ keyPath: AnyKeyPath, _ fault: UnspeltKey, _ caller: Caller) -> Never {
+    KVODiagnostics.stop("key(of:) can't name \(keyPath.text): \(fault.reason)", for: caller)
   }
 
   /// The key or key path that a key path stands for, as far as the class can name it; nil otherwise.
   func spelling(of keyPath: AnyKeyPath) -> String? {
-    spelledKeys.contents[keyPath]?.string ?? (try? spell(keyPath, in: nil).get())
+    spelledKeys.contents[keyPath]?.string ?? (try? keyPath.spelt())
   }
-
-  private func spell(
-    _ keyPath: AnyKeyPath, in object: KVOObject?
-  ) -> Result<String, UnspeltKey> {
-    let spelt = keyPath.spelt()
-    guard case .failure(.unknown) = spelt else { return spelt }
-    // A tracked key path's key is no name.
-    let seen = keyPaths.contents[keyPath].flatMap(\.spelling)
-    let key = seen ?? object?.storedKey(of: keyPath)?.spelling
-    return key.map { .success($0) } ?? spelt
-  }
-}
-
-extension KeyName {
-  /// The key as a string; nil for a tracked key, which has no name.
-  fileprivate var spelling: String? { string.hasPrefix("\\") ? nil : string }
 }
 
 /// Why a key path has no key.
@@ -135,36 +112,33 @@ private enum UnspeltKey: Error {
       """
     case .unknown(let type):
       """
-      nothing tells the name of this property of \(className(of: type)). Of one that is computed or may be \
-      overridden only the program's symbols tell: the program has been stripped of them, or its linker has \
-      made one function of equal ones. Declare the property in the class's registerKeys(), \
+      nothing tells the name of this property of \(className(of: type)), which is computed, @Observed or may be \
+      overridden. Give the class @KVO; or declare the key in its registerKeys(), \
       declareKeys { $0.computed("<key>", \\.<key>) }; or ask an object by its own key(of:), if the property is \
-      @Observed; or write the key as a string.
+      @Observed.
       """
     }
   }
 }
 
 extension AnyKeyPath {
-  fileprivate func spelt() -> Result<String, UnspeltKey> {
-    guard !mayHaveArguments else { return .failure(.arguments) }
+  fileprivate func spelt() throws(UnspeltKey) -> String {
+    guard !mayHaveArguments else { throw .arguments }
     var (keys, type) = ([String](), Swift.type(of: self).rootType)
-    guard var components = KeyPathComponents(self) else { return .failure(.unknown(type)) }
+    guard var components = KeyPathComponents(self) else { throw .unknown(type) }
     while let component = components.next() {
       if component != .optional {
-        guard let type = type as? KVOObject.Type else { return .failure(.keyless(type)) }
-        guard component != .part else { return .failure(.part) }
-        guard let key = components.key(of: component, in: type) else {
-          return .failure(.unknown(type))
-        }
-        guard key != PropertySymbol.subscriptName else { return .failure(.arguments) }
-        if KVOClass.of(type).isNoKeyPath(key) { return .failure(.divided(type, key)) }
+        guard let type = type as? KVOObject.Type else { throw .keyless(type) }
+        guard component != .part else { throw .part }
+        let known = KVOClass.of(type)
+        guard let key = known.key(of: component) else { throw .unknown(type) }
+        if known.isNoKeyPath(key) { throw .divided(type, key) }
         keys.append(key)
       }
       type = components.valueType ?? type
     }
     // An identity key path (`\.self`).
-    return .success(keys.isEmpty ? "self" : keys.joined(separator: "."))
+    return keys.isEmpty ? "self" : keys.joined(separator: ".")
   }
 }
 
@@ -172,8 +146,7 @@ extension AnyKeyPath {
 
 extension AnyKeyPath {
   /// The key path as in source text: `\Person.boss?.name`. Its description has an address in place of each
-  /// property that is computed or can be overridden. If the name of one can't be found, it is described in
-  /// words.
+  /// property that is computed or can be overridden. One that is not declared is described in words.
   var text: String {
     var (text, rest) = ("", Substring("\(self)"))
     var names = computedNames.makeIterator()
@@ -183,39 +156,47 @@ extension AnyKeyPath {
       let part = rest.prefixInBrackets
       rest = rest[part.endIndex...]
       let name = names.next() ?? nil
-      if name == PropertySymbol.subscriptName, text.hasSuffix(".") { text.removeLast() }
-      text +=
-        name.map(Self.spelled)
-        ?? Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
+      if name == Self.subscripted, text.hasSuffix(".") { text.removeLast() }
+      text += name ?? Self.property(describedAs: part.dropFirst(Self.addressed.count).dropLast())
     }
     return text + rest
   }
 
-  private static let addressed = "<computed 0x"
-
-  private static func spelled(_ name: String) -> String {
-    name == PropertySymbol.subscriptName ? name : name.inSource
+  /// The same, with what the key path reads if it has an unnamed property: that tells it from others.
+  /// - Parameter key: the key path's tracked key: "\\Person#00001(firstName, lastName)".
+  func text(ofKey key: String) -> String {
+    let (text, reads) = (text, key.drop { $0 != "#" }.drop { $0 != "(" })
+    let isNamed = Substring(text).firstRange(ofText: Self.unnamed) == nil
+    return isNamed || reads == "()" ? text : "\(text) \(reads)"
   }
 
-  // Nil for each name that can't be found. Components after one with arguments can't be decoded.
+  private static let unnamed = "<a property of type "
+  private static let addressed = "<computed 0x"
+  private static let subscripted = "[…]"
+
+  // Nil for each name that can't be found. Components after one with arguments can't be decoded. A key path that
+  // has been used with its root class may be known as a whole.
   private var computedNames: [String?] {
     guard var components = KeyPathComponents(self) else { return [] }
     var (names, type) = ([String?](), Swift.type(of: self).rootType)
+    let root = (type as? KVOObject.Type).map { KVOClass.of($0) }
+    if let key = root?.keyPaths.contents[self]?.string, !key.hasPrefix("\\") {
+      return [key.inSource]
+    }
     while let component = components.next() {
-      if case .computed = component { names.append(components.name(of: component, in: type)) }
+      if case .computed = component {
+        let known = (type as? KVOObject.Type).map { KVOClass.of($0) }
+        names.append(known?.key(of: component)?.inSource)
+      }
       type = components.valueType ?? type
     }
     // The iteration stopped at a subscript.
-    return components.hasArguments ? names + [PropertySymbol.subscriptName] : names
+    return components.hasArguments ? names + [Self.subscripted] : names
   }
 
   // Parses text such as "000055d70b82c150 (Int)".
   private static func property(describedAs text: Substring) -> String {
-    let digits = text.prefix { $0.isHexDigit }
-    let getter = UInt(digits, radix: 16).flatMap(UnsafeRawPointer.init(bitPattern:))
-    let name = getter.flatMap { PropertySymbol.name(of: nil, readBy: $0, in: Any.self) }
-    return name.map(spelled)
-      ?? "<a property of type \(text.dropFirst(digits.count + 2).dropLast())>"
+    "\(unnamed)\(text.drop { $0.isHexDigit }.dropFirst(2).dropLast())>"
   }
 }
 

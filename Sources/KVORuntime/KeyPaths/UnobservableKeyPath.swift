@@ -113,7 +113,9 @@ extension KVOClass {
   /// How the properties of an object without keys can be observed.
   func advice(onKeyless type: AnyClass) -> String {
     let other = className(of: type)
-    if FoundationLink.lacksCollection(type) { return "Link KVOFoundation, with which \(other) has keys." }
+    if FoundationLink.lacksCollection(type) {
+      return "Link KVOFoundation, with which \(other) has keys."
+    }
     return """
       It goes through an object of \(other), which is no KVOObject. Make \(other) one; or give \(name) a computed \
       property, declared in registerKeys(), whose setter announces the change: set { withChange(of: \\.<key>) { … } }.
@@ -194,7 +196,9 @@ extension KVOClass {
         return link.isEmpty || mayHaveMore ? nil : end
       }
       let held = (type as? any OptionalType.Type)?.wrappedType ?? type
-      guard let next = held as? AnyClass, held is KVOObject.Type || isKeyless(next) else { return nil }
+      guard let next = held as? AnyClass, held is KVOObject.Type || isKeyless(next) else {
+        return nil
+      }
       (holder, link) = (next, link + [key])
     }
     return nil

@@ -324,7 +324,6 @@ enum {
   KVO_SWIFT_LARGEST_DESCRIPTOR =
       256, ///< its size without the method records, eight bytes each, that follow
   KVO_SWIFT_METHOD_KIND = 0x1f,
-  KVO_SWIFT_METHOD_FUNCTION_OFFSET = 4, ///< in a method record: relative
   KVO_SWIFT_INSTANCE_GETTER = 0x12
 };
 
@@ -345,22 +344,7 @@ static inline const void *_Nullable kvo_swift_class_getter(const void *type, con
   return swift_lookUpClassMethod(type, getter, swift_getTypeContextDescriptor(ancestor));
 }
 
-/// The implementation of a getter in the class that introduces it; NULL if the pointer is not to one of the
-/// class's getters, or there is no implementation.
-static inline const void *_Nullable kvo_swift_introduced_getter(const void *type,
-    const void *getter) {
-  if (!kvo_swift_introduces(type, getter)) return NULL;
-  const char *place = (const char *)getter + KVO_SWIFT_METHOD_FUNCTION_OFFSET;
-  const char *function = kvo_swift_relative(place);
-  return function == place ? NULL : function;
-}
-
 // MARK: Names
-
-/// The class's context descriptor, which is in the program or library that defines the class.
-static inline const void *kvo_swift_descriptor(const void *type) {
-  return swift_getTypeContextDescriptor(type);
-}
 
 /// Demangles a name; the caller frees the result. NULL if it is no mangled Swift name.
 char *_Nullable swift_demangle(const char *name, size_t length, char *_Nullable buffer,

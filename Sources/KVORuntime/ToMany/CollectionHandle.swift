@@ -109,20 +109,12 @@ class PropertyCollection<Root: KVOObject, Stored> {
 
   fileprivate final func access<R>(_ body: (inout Stored) -> R) -> R {
     guard let storage else { return body(&object[keyPath: keyPath]) }
-    if Hint.areWanted { hintAtCodePassedBy() }
     var record = kvo_swift_access()
     return withUnsafeMutablePointer(to: &record) { record in
       kvo_swift_begin_modify(storage, record)
       defer { kvo_swift_end_modify(record) }
       return body(&storage.pointee)
     }
-  }
-}
-
-extension PropertyCollection {
-  @inline(never)
-  private func hintAtCodePassedBy() {
-    KVOClass.of(object).property(key.name.string)?.hintAtCodePassedBy(.byHandle, of: object)
   }
 }
 

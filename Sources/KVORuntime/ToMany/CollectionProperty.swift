@@ -26,7 +26,9 @@ struct CollectionPlace {
       return result
     }
     guard let address else { throw key.readOnly }
-    if Hint.areWanted { property.hintAtCodePassedBy(.byProxy, of: key.object) }
+    if Hint.areWanted {
+      property.hintAtOverride(passedBy: "what changes its elements by a proxy", of: key.object)
+    }
     var record = kvo_swift_access()
     return try withUnsafeMutablePointer(to: &record) { record in
       kvo_swift_begin_modify(address, record)

@@ -25,10 +25,6 @@ struct HandlerNameTests {
     func balanceChanged(_ change: KeyValueObservedChange<Double>) {}
   }
 
-  private final class Label: KVOObject {
-    @Observed var text = ""
-  }
-
   private func names(_ account: Account) -> [String] {
     account.observationInfo.registrations.map(\.observer)
   }
@@ -138,4 +134,8 @@ struct HandlerNameTests {
     expect(bare.last?.hasPrefix("callback 0x") == true)
     kvo_remove_all_observers(account.pointer.object)
   }
+}
+
+@KVO private final class Label: KVOObject {
+  var text = ""
 }

@@ -158,7 +158,7 @@ import Testing
   /// Its getters bracket.
   private class Bracketed: KVOObject {
     @Observed var count = 1
-    private var made: Int?
+    private var made: Double?
     var total: Int {
       willChangeValue(forKey: "total")
       defer { didChangeValue(forKey: "total") }
@@ -170,9 +170,9 @@ import Testing
     }
     var marks: Set<Int> { withChange(.union, using: [1], forKey: "marks") { [count] } }
     /// Announced when the value is made.
-    var lazily: Int {
-      if made == nil { withChange(of: \.lazily) { made = count } }
-      return made! + count
+    var lazily: Double {
+      if made == nil { withChange(of: \.lazily) { made = 1 } }
+      return made! + Double(count)
     }
     /// Brackets another key.
     var other: Int { withChange(forKey: "count") { count } }
@@ -203,7 +203,9 @@ import Testing
       KVODiagnostics.hint = nil
     }
     let hints = try require(result).errors.split(separator: "\n")
-    let names = ["\"total\"", "\\Bracketed.sum", "\"list\"", "\"marks\""]
+    let names = [
+      "\"total\"", "\\Bracketed.<a property of type Int> (count)", "\"list\"", "\"marks\"",
+    ]
     expectEqual(hints.count, names.count, "\(hints)")
     for (hint, name) in zip(hints, names) {
       expect(hint.hasPrefix("The getter of \(name) of Bracketed announces a change of that very"))
