@@ -179,8 +179,8 @@ static bool place_locked(kvo_registration *registration, kvo_placement *placemen
   if (!hang_locked(registration, placement, retired)) return false;
   kvo_registration_take_serial(registration);
   if (observer) link_to_observer_locked(registration, kvo_table_of(observer));
-  if (kvo_isa(object) != placement->dynamic)
-    kvo_swizzle_in_locked(object, placement->dynamic, kvo_process_has_threads());
+  kvo_swizzle_in_locked(object, placement->dynamic, placement->accessors->id,
+      kvo_process_has_threads());
   return true;
 }
 

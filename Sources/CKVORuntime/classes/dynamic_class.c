@@ -139,9 +139,20 @@ void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method) {
     kvo_swizzle_refresh_locked(subclass, method);
 }
 
-void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, bool has_threads) {
-  __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
-  if (!dynamic->is_bound && has_threads) kvo_note_first_observation(object);
+// The marks are cleared when the last observer has gone.
+static void mark_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id) {
+  uintptr_t isa = (uintptr_t)__atomic_load_n(&object->isa, __ATOMIC_RELAXED);
+  uintptr_t marked = (isa & KVO_ISA_MARKS) | (uintptr_t)dynamic | kvo_isa_mark(id);
+  if (marked != isa) __atomic_store_n(&object->isa, (const kvo_class *)marked, __ATOMIC_RELEASE);
+}
+
+void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id, bool has_threads) {
+  if (dynamic->is_bound) {
+    mark_locked(object, dynamic, id);
+  } else if (kvo_isa_of_c(object) != dynamic) {
+    __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
+    if (has_threads) kvo_note_first_observation(object);
+  }
 }
 
 void kvo_swizzle_out_locked(kvo_object *object) {

@@ -55,7 +55,7 @@ static counts *counts_of(kvo_object *object) { return (counts *)(void *)object -
 
 // The beginning of the object's memory.
 static void *memory_of(kvo_object *object) {
-  return (char *)object - kvo_plain_class(kvo_isa(object))->instance_alignment;
+  return (char *)object - kvo_plain_class(kvo_isa_of_c(object))->instance_alignment;
 }
 
 static void root_retain(kvo_object *object) {

@@ -19,7 +19,8 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method);
 void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method);
 
 /// Points an object's isa at the dynamic subclass, or back. Object lock held.
-void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, bool has_threads);
+/// For an object of a binding, sets the mark of the key with this identifier as well.
+void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id, bool has_threads);
 void kvo_swizzle_out_locked(kvo_object *object);
 
 #pragma GCC visibility pop

@@ -147,11 +147,39 @@ KVO_INLINE bool kvo_binding_is_observed(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
 }
 
+/// The marks of an object (`kvo_isa_mark`), and in the lower bits its size; 0 if it is not observed. O(1). Any thread.
+KVO_INLINE uintptr_t kvo_binding_marks(const void *header) {
+  uintptr_t isa = (uintptr_t)__atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_ACQUIRE);
+  const size_t *cls =
+      (const size_t *)(isa & ~KVO_ISA_MARKS); // its second word is the instance size
+  return isa ? (isa & KVO_ISA_MARKS) | cls[1] : 0;
+}
+
+/// Whether a property that is stored at an address in an object with such marks may be observed. An address outside the
+/// object, which may be that of a copy, gives true if anything of the object is observed. O(1).
+KVO_INLINE bool kvo_marks_have(uintptr_t marks, const void *header, const void *storage) {
+  uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
+  return marks && (marks & kvo_isa_mark(id) || id >= (marks & ~KVO_ISA_MARKS));
+}
+
+/// Sets a property of a trivial type of eight bytes, which is stored in the object: opens its change, stores the value, and
+/// notifies the observers. False, with nothing done, if the change joins one under way, or if `storage` is not in the
+/// object. Any thread.
+bool kvo_uniform_set_word(void *header, void *storage, uint64_t value);
+
 /// Whether the object is observed by now, for a property that was set while it was not. If so, another thread has
 /// registered an observer during the set, and `kvo_uniform_look` notifies it. Any thread.
 KVO_INLINE bool kvo_binding_came_to_be_observed(const void *header) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return kvo_binding_is_observed(header);
+}
+
+/// Whether a property that was set while another property of its object was observed may be observed by now. `storage` is
+/// in the object. Any thread.
+KVO_INLINE bool kvo_binding_came_to_be_marked(const void *header, const void *storage) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uintptr_t isa = (uintptr_t)__atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED);
+  return isa & kvo_isa_mark((uintptr_t)storage - (uintptr_t)header);
 }
 
 /// Whether the object has registrations, with it or by it, or open manual changes. If it has none at the end of its

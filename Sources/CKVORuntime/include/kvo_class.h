@@ -143,7 +143,7 @@ uint32_t kvo_method_slot(const kvo_method *method);
 /// Otherwise another method may run, since sibling classes use the same slots. Any thread.
 KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *method) {
   kvo_imp KVO_NONNULL *KVO_NONNULL const *isa =
-      (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa(self);
+      (kvo_imp KVO_NONNULL *KVO_NONNULL const *)(const void *)kvo_isa_of_c(self);
   // Load the slot before the table: a thread that adds a method to a superclass publishes a table that has the new
   // slot, then the slot.
   uint32_t slot = __atomic_load_n((const uint32_t *)(const void *)method, __ATOMIC_ACQUIRE);

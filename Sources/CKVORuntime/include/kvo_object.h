@@ -16,15 +16,29 @@ typedef struct kvo_class kvo_class;
 ///
 /// Don't read the members directly, since other threads change them. Use `kvo_isa` and `kvo_class_of`.
 typedef struct kvo_object {
-  const kvo_class *KVO_NULLABLE isa; ///< see `kvo_isa`
+  const kvo_class
+      *KVO_NULLABLE isa; ///< see `kvo_isa`; its highest bits are marks, see `kvo_isa_mark`
   void
       *KVO_NULLABLE observations; ///< the object's registrations, and the values associated with it
 } kvo_object;
+
+enum { KVO_ISA_MARK_SHIFT = 48, KVO_ISA_MARK_COUNT = 16 };
+#define KVO_ISA_MARKS (~(uintptr_t)0 << KVO_ISA_MARK_SHIFT)
+/// In the isa of an observed object of a binding, the bit that is set if a key with this identifier is observed. Several
+/// keys share a bit, so only a clear bit is proof. Objects of C classes have no marks.
+KVO_INLINE uintptr_t kvo_isa_mark(uintptr_t id) {
+  return (uintptr_t)1 << (KVO_ISA_MARK_SHIFT + (id / sizeof(uintptr_t)) % KVO_ISA_MARK_COUNT);
+}
 
 /// The class whose dispatch table the object uses now: its plain class, the dynamic subclass `KVONotifying_<Class>`
 /// while it is observed, or NULL for an unobserved object of a binding. Don't test class membership with it; use
 /// `kvo_class_of`. O(1). Any thread.
 KVO_INLINE const kvo_class *KVO_NULLABLE kvo_isa(const kvo_object *object) {
+  uintptr_t isa = (uintptr_t)__atomic_load_n(&object->isa, __ATOMIC_ACQUIRE);
+  return (const kvo_class *)(isa & ~KVO_ISA_MARKS);
+}
+/// `kvo_isa` of an object of a C class, whose isa has no marks. O(1). Any thread.
+KVO_INLINE const kvo_class *kvo_isa_of_c(const kvo_object *object) {
   return __atomic_load_n(&object->isa, __ATOMIC_ACQUIRE);
 }
 

@@ -9,6 +9,8 @@
 #include "delivery/kvo_short.h"
 #include "objects/kvo_class_internal.h"
 
+#include <string.h>
+
 kvo_class *kvo_class_create_root(const char *name, const kvo_class_operations *operations,
     kvo_error *error) {
   kvo_class *root = kvo_class_make(name, NULL, sizeof(kvo_object), error);
@@ -44,6 +46,8 @@ bool kvo_binding_holds(const void *header, const void *address) {
   return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;
 }
 
+_Static_assert(offsetof(kvo_class, instance_size) == sizeof(size_t), "kvo_binding_marks reads it");
+
 #define SAME_PLACE(part) \
   _Static_assert(offsetof(kvo_change_parts, part) == offsetof(struct kvo_change, part), #part)
 SAME_PLACE(kind);
@@ -66,12 +70,17 @@ KVO_INLINE kvo_frame *will(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
-kvo_frame *kvo_uniform_will(void *header, const void *storage) {
-  kvo_frame *frame = will(header, (uintptr_t)storage - (uintptr_t)header);
+// Without an observer, an address that is not in the object may be that of a copy.
+KVO_INLINE kvo_frame *frame_if_held(kvo_frame *frame, const void *header, const void *storage) {
   if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_LOOKING)) return frame;
   if (kvo_binding_holds(header, storage)) return frame;
   kvo_change_cancel(frame);
   return NULL;
+}
+
+kvo_frame *kvo_uniform_will(void *header, const void *storage) {
+  kvo_frame *frame = will(header, (uintptr_t)storage - (uintptr_t)header);
+  return frame_if_held(frame, header, storage);
 }
 
 void kvo_uniform_look(void *header, const void *storage) {
@@ -117,6 +126,36 @@ KVO_INLINE void did(kvo_frame *frame, const char *KVO_NULLABLE key) {
 }
 
 void kvo_uniform_did(kvo_frame *frame) { did(frame, NULL); }
+
+// Sets the property in a frame in which the change has been opened; NULL if it has not.
+static __attribute__((noinline)) bool set_word_in(kvo_frame *KVO_NULLABLE frame, void *header,
+    void *storage, uint64_t value) {
+  frame = frame_if_held(frame, header, storage);
+  if (!frame) return false;
+  memcpy(storage, &value, sizeof value);
+  did(frame, NULL);
+  return true;
+}
+
+// Between will and did no code of the program runs, so on the fast path the change counts as open nowhere.
+bool kvo_uniform_set_word(void *header, void *storage, uint64_t value) {
+  kvo_object *object = header;
+  uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
+  kvo_thread *thread = kvo_short_thread;
+  kvo_frame *frame = NULL;
+  if (KVO_LIKELY(kvo_short_may_begin(thread)))
+    frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
+  if (KVO_UNLIKELY(!frame)) return set_word_in(kvo_change_open(object, id), header, storage, value);
+  frame->id = id;
+  kvo_place place;
+  if (KVO_UNLIKELY(!kvo_short_begin(frame, object, id, &place, KVO_KIND_VOID, 0)))
+    return set_word_in(kvo_change_open_frame(frame, object), header, storage, value);
+  memcpy(storage, &value, sizeof value);
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_short_finish(frame, object, &place, NULL, 0);
+  kvo_frame_pop_own(thread, frame);
+  return true;
+}
 
 void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key) { did(frame, interned_key); }
 

@@ -21,7 +21,7 @@ typedef struct kvo_interposition {
 /// The plain class's implementation of the method.
 KVO_INLINE kvo_imp kvo_interpose_original(kvo_object *self, const kvo_method *method) {
   // Neither the isa's table, which has the interposer, nor a cached function, because methods may be replaced.
-  return kvo_class_slot(kvo_plain_class(kvo_isa(self)), kvo_slot_of(method));
+  return kvo_class_slot(kvo_plain_class(kvo_isa_of_c(self)), kvo_slot_of(method));
 }
 
 /// Which of the method's keys have ever been observed: bit i for `keys[i]`. Read when a change begins, and compared

@@ -52,9 +52,10 @@ enum { KVO_INSTANCE_ALIGNMENT = 16 };
 
 struct kvo_class {
   kvo_imp KVO_NONNULL
-  *KVO_NONNULL table;  ///< must be first, see kvo_method_lookup; replaced atomically when it grows
-  uint32_t slot_count; ///< slots in use; the others contain a trap or, from KVO_CHECKED_SLOTS on,
-                       ///< perhaps a method of a class that shares the table
+  *KVO_NONNULL table;   ///< must be first, see kvo_method_lookup; replaced atomically when it grows
+  size_t instance_size; ///< must be second, see kvo_binding_marks
+  uint32_t slot_count;  ///< slots in use; the others contain a trap or, from KVO_CHECKED_SLOTS on,
+                        ///< perhaps a method of a class that shares the table
   uint32_t capacity;
   uint32_t generation; ///< the number of changes of this class and its superclasses, for caches
   bool is_dynamic;
@@ -74,7 +75,6 @@ struct kvo_class {
   const void *KVO_NULLABLE
       definer;  ///< of a class that macros define: the address where it is stored when it is made
   size_t parts; ///< the number of parts of that definition that were added so far
-  size_t instance_size;
   const kvo_class_operations *operations;
   uint8_t operations_number; ///< their index in `kvo_operations`
   kvo_map methods;           ///< selector -> kvo_method *: this class's own and its overrides

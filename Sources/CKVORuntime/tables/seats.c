@@ -133,7 +133,12 @@ static bool take_seats_locked(kvo_group *group, kvo_class *dynamic, kvo_retired 
   if (!taken) kvo_registration_set_state(head, KVO_UNPLACED);
   if (taken < group->seats) return false;
   number_all_locked(group);
-  if (kvo_isa(object) != dynamic) kvo_swizzle_in_locked(object, dynamic, kvo_process_has_threads());
+  bool has_threads = kvo_process_has_threads();
+  for (uint32_t i = 0; i < group->count; i++) {
+    const kvo_seat *seat = &kvo_group_seats(group)[i];
+    if (seat->reading)
+      kvo_swizzle_in_locked(object, dynamic, kvo_seat_accessors(seat)->id, has_threads);
+  }
   return true;
 }
 

@@ -34,7 +34,7 @@ struct InPlaceChange {
     _ header: UnsafeMutableRawPointer, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
     let address = StorageKeyPath.address(of: storage, header)
-    if kvo_binding_is_observed(header) {
+    if kvo_marks_have(kvo_binding_marks(header), header, address) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(address, true)
       change = UInt(bitPattern: kvo_uniform_will(header, address))
@@ -74,7 +74,9 @@ struct InPlaceChange {
     } else if change & Self.isHeader != 0 {
       // The record begins with the address, unless the program has disabled exclusivity checks.
       let header = UnsafeMutableRawPointer(bitPattern: change & ~Self.isHeader)!
-      guard kvo_binding_came_to_be_observed(header), let address else { return }
+      guard kvo_binding_came_to_be_observed(header), let address,
+        kvo_marks_have(kvo_binding_marks(header), header, address)
+      else { return }
       kvo_uniform_look(header, address)
     } else if let frame = OpaquePointer(bitPattern: change) {
       kvo_uniform_did(frame)

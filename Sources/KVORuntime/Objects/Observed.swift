@@ -66,31 +66,46 @@ public struct Observed<Value> {
     }
     @_transparent
     set {
-      var change: OpaquePointer? = nil
       let header = headerAddress(of: object)
-      if _slowPath(kvo_binding_is_observed(header)) {
-        if MemoryLayout<Value>.size == 0 {
-          change = willChange(object, wrapped())
-        } else {
-          let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
-            UnsafeRawPointer($0)
-          }
-          change =
-            kvo_uniform_will(header, address) ?? willChange(object, insteadOf: address, wrapped)
+      let marks = kvo_binding_marks(header)
+      let isObserved = _slowPath(marks != 0)
+      if MemoryLayout<Value>.size == 0 {
+        let change = isObserved ? willChange(object, wrapped()) : nil
+        object[keyPath: storage()].value = newValue
+        if let change {
+          kvo_uniform_did(change)
+        } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
+          lookAgain(object, wrapped())
         }
+        return
       }
+      // One access: it stores the value, or finds the address of a property that may be observed.
+      let (place, isSet) = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { place in
+        let isSet = _fastPath(!isMarked(marks, header, place))
+        if isSet { place.pointee.value = newValue }
+        return (place, isSet)
+      }
+      if isSet {
+        let hasComeToBeObserved =
+          isObserved
+          ? kvo_binding_came_to_be_marked(header, place) : kvo_binding_came_to_be_observed(header)
+        if _slowPath(hasComeToBeObserved) { lookAgain(object, place, wrapped) }
+        return
+      }
+      if _isPOD(Value.self) && MemoryLayout<Value>.size == MemoryLayout<UInt64>.size {
+        let word = unsafeBitCast(newValue, to: UInt64.self)
+        if _fastPath(kvo_uniform_set_word(header, place, word)) { return }
+      } else if let change = kvo_uniform_will(header, place) {
+        place.pointee.value = newValue
+        kvo_uniform_did(change)
+        return
+      }
+      let change = willChange(object, insteadOf: place, wrapped)
       object[keyPath: storage()].value = newValue
       if let change {
         kvo_uniform_did(change)
-      } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
-        if MemoryLayout<Value>.size == 0 {
-          lookAgain(object, wrapped())
-        } else {
-          let address = withUnsafeMutablePointer(to: &object[keyPath: storage()]) {
-            UnsafeRawPointer($0)
-          }
-          lookAgain(object, address, wrapped)
-        }
+      } else if kvo_binding_came_to_be_observed(header) {
+        lookAgain(object, place, wrapped)
       }
     }
     _modify {
@@ -111,6 +126,18 @@ public struct Observed<Value> {
 @usableFromInline @_transparent
 func isFolded<Root, Value>(_ root: Root.Type, _ value: Value.Type) -> Bool {
   MemoryLayout<Value>.size != 0 && _isConcrete(root) && !_isDebugAssertConfiguration()
+}
+
+/// `kvo_marks_have` without a call. With a call of C in the access to the property, the optimiser would retain the
+/// object and record the access.
+@usableFromInline @_transparent
+func isMarked(
+  _ marks: UInt, _ header: UnsafeMutableRawPointer, _ place: UnsafeMutableRawPointer
+) -> Bool {
+  let id = UInt(bitPattern: place) &- UInt(bitPattern: header)
+  let shift = UInt(bitPattern: KVO_ISA_MARK_SHIFT)
+  if marks &>> (shift &+ (id &>> 3) & 15) & 1 != 0 { return true }
+  return marks != 0 && id >= marks & (1 &<< shift &- 1)
 }
 
 /// Opens the change of a property of a zero-sized type by its key, because it shares its address with another

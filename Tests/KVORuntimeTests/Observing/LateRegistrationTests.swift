@@ -111,6 +111,18 @@ import Testing
     latecomer.end()
   }
 
+  @Test("I3: so does an assignment beside an observed property")
+  func assignedBeside() {
+    let model = Model()
+    let beside = model.observe(\.count) { _, _ in }
+    let latecomer = Latecomer()
+    model.item = Farewell { latecomer.register(model, \.item, .new) }
+    model.item = nil
+    expectEqual(latecomer.told, ["- -> nil"])
+    latecomer.end()
+    beside.invalidate()
+  }
+
   @Test("I3: a set by key notifies observers registered during it")
   func byKey() throws {
     let model = Model()

@@ -1,0 +1,144 @@
+import CFixtures
+import CKVORuntime
+import Expectations
+import TestSupport
+import Testing
+
+/// A1: a language binding sets a stored property in one call, and may skip properties that nobody observes.
+@Suite(.recording) struct UniformSetTests {
+  /// Sets the length as a binding does. Returns whether the runtime has set it.
+  private func set(_ guest: UnsafeMutablePointer<guest>, _ length: Double) -> Bool {
+    kvo_uniform_set_word(guest.header, lengthAddress(guest), length.bitPattern)
+  }
+
+  private func lengthAddress(_ guest: UnsafeMutablePointer<guest>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(guest) + MemoryLayout<guest>.offset(of: \.length)!
+  }
+
+  private func moodAddress(_ guest: UnsafeMutablePointer<guest>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(guest) + MemoryLayout<guest>.offset(of: \.mood)!
+  }
+
+  @Test(
+    "A1: a property that is set in one call notifies as between will and did",
+    arguments: [
+      [] as kvo_options, .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW], [.KVO_PRIOR, .KVO_OLD],
+      .KVO_DISTINCT,
+    ])
+  func likeWillAndDid(_ options: kvo_options) {
+    withGuest { guest in
+      let log = Recorder()
+      log.observe(guest.header, "length", options)
+      expect(set(guest, 1) && set(guest, 2.5) && set(guest, 2.5))
+      let told = log.take()
+      let address = lengthAddress(guest)
+      for length in [1, 2.5, 2.5] {
+        let frame = kvo_uniform_will(guest.header, address)
+        guest.pointee.length = length
+        frame.map { kvo_uniform_did($0) }
+      }
+      expectEqual(told.count, log.take().count)
+      expectEqual(guest.pointee.length, 2.5)
+      log.end()
+    }
+  }
+
+  @Test("A1: values of several observers, old, new and prior, are those before and after the set")
+  func values() {
+    withGuest { guest in
+      let log = Recorder()
+      var told: [String] = []
+      for options in [[.KVO_OLD, .KVO_NEW], [.KVO_PRIOR, .KVO_OLD]] as [kvo_options] {
+        log.observe(guest.header, "length", options) { call in
+          let values = [kvo_change_get_old(call.change), kvo_change_get_new(call.change)]
+          told.append(values.map { $0.map { text($0) } ?? "-" }.joined(separator: " "))
+          told.append("\(guest.pointee.length)")
+        }
+      }
+      guest.pointee.length = 1
+      expect(set(guest, 2))
+      expectEqual(told, ["1 -", "1.0", "1 2", "2.0", "1 -", "2.0"])
+      log.end()
+    }
+  }
+
+  @Test(
+    "A1: a set within a change of the same property sets nothing, and leaves that to the caller")
+  func joined() {
+    withGuest { guest in
+      let log = Recorder()
+      log.observe(guest.header, "length")
+      let change = kvo_uniform_will(guest.header, lengthAddress(guest))
+      expect(!set(guest, 3))
+      expectEqual(guest.pointee.length, 0)
+      change.map { kvo_uniform_did($0) }
+      expectEqual(log.take().count, 1)
+      log.end()
+    }
+  }
+
+  @Test("A1: the address of a copy is refused")
+  func copy() {
+    withGuest { guest in
+      let log = Recorder()
+      log.observe(guest.header, "length")
+      var copy = 1.0
+      let isSet = withUnsafeMutablePointer(to: &copy) { copy in
+        kvo_uniform_set_word(guest.header, copy, 2.0.bitPattern)
+      }
+      expect(!isSet && copy == 1)
+      withUnsafePointer(to: &copy) {
+        expect(kvo_marks_have(kvo_binding_marks(guest.header), guest.header, $0))
+      }
+      expectEqual(log.take(), [])
+      log.end()
+    }
+  }
+
+  @Test(
+    "A1: of an observed object only observed properties may be observed, until all observers have gone"
+  )
+  func marks() {
+    withGuest(parrot_class()) { guest in
+      func mayBeObserved() -> [Bool] {
+        [lengthAddress(guest), moodAddress(guest)].map { address in
+          let may = kvo_marks_have(kvo_binding_marks(guest.header), guest.header, address)
+          expectEqual(kvo_binding_came_to_be_marked(guest.header, address), may)
+          return may
+        }
+      }
+      expectEqual(mayBeObserved(), [false, false])
+      let log = Recorder()
+      let length = log.observe(guest.header, "length")
+      expectEqual(mayBeObserved(), [true, false])
+      let mood = log.observe(guest.header, "mood")
+      expectEqual(mayBeObserved(), [true, true])
+      expect(String(cString: kvo_class_name(kvo_isa(guest.header)!)).hasPrefix("KVONotifying_"))
+      length.invalidate()
+      expectEqual(mayBeObserved()[1], true)
+      mood.invalidate()
+      expectEqual(mayBeObserved(), [false, false])
+      expectEqual(kvo_isa(guest.header), nil)
+      log.end()
+    }
+  }
+
+  @Test("A1: each key of a token of several is observed")
+  func group() {
+    withGuest { guest in
+      var handle: OpaquePointer?
+      var count = 0
+      let keys = [kvo_key_intern("length")!, kvo_key_intern("mood")!]
+      let status = kvo_add_callback_for_keys(
+        guest.header, keys, keys.count, [],
+        { context, _, _, _ in context!.assumingMemoryBound(to: Int.self).pointee += 1 },
+        &count, 0, nil, &handle, nil)
+      expectEqual(status, .KVO_OK)
+      expect(kvo_marks_have(kvo_binding_marks(guest.header), guest.header, moodAddress(guest)))
+      expect(set(guest, 4))
+      expectEqual(count, 1)
+      kvo_handle_invalidate(handle!)
+      kvo_handle_release(handle!)
+    }
+  }
+}
