@@ -27,7 +27,6 @@ static void changed(void *context, kvo_object *object, const char *key_path,
   FUZZ_REQUIRE(!record_of(entry)->ended);
   ledger_called(entry, change);
   react(entry);
-  ledger_returned(entry, change);
 }
 
 static void ended(void *context) { record_of(context)->ended++; }
@@ -35,9 +34,7 @@ static void ended(void *context) { record_of(context)->ended++; }
 void ops_take(void *observer, const char *level, const char *key_path, kvo_object *object,
     const kvo_change *change, void *context) {
   (void)level;
-  ledger_entry *entry = ledger_observed(observer, (graph_node *)object, key_path, context, change);
-  react(entry);
-  ledger_returned(entry, change);
+  react(ledger_observed(observer, (graph_node *)object, key_path, context, change));
 }
 
 // MARK: Registrations

@@ -21,7 +21,6 @@ struct kvo_mutation;
 struct kvo_mutation_record;
 struct kvo_propagation;
 struct kvo_retired;
-struct kvo_telling;
 struct kvo_thread;
 
 // The root class's implementations of the hooks `valueForKey:`, `setValue:forKey:` and `validateValue:forKey:error:`.
@@ -62,14 +61,6 @@ bool kvo_announced_open(struct kvo_frame *frame, uintptr_t observers,
     const struct kvo_mutation *KVO_NULLABLE mutation);
 /// Closes such a change. It must not count as open any more.
 void kvo_announced_close(struct kvo_frame *frame);
-/// Ends the delivery to an observer with `KVO_DISTINCT`, on the thread on which it began. No effect if it has ended.
-void kvo_distinct_end(struct kvo_telling *telling);
-/// In a forked child: ends the deliveries of a thread that does not exist in the child. Thread lock held.
-void kvo_distinct_abandon(struct kvo_telling *KVO_NULLABLE tellings);
-/// Announces a new thread. From the second on, changes take other threads into account. Thread lock held.
-void kvo_distinct_expect_thread_locked(uint32_t number);
-/// Cleans up `KVO_DISTINCT` deliveries that an exception interrupted, on the thread on which they began.
-void kvo_propagation_end_tellings(struct kvo_propagation *propagation);
 void kvo_propagation_release(struct kvo_propagation *propagation);
 /// Frees a mutation record that was allocated separately.
 void kvo_mutation_free(struct kvo_mutation_record *record);

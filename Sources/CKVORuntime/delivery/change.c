@@ -24,9 +24,9 @@
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
 #include "coding/kvo_field.h"
-#include "delivery/kvo_distinct.h"
 #include "delivery/kvo_propagation.h"
 #include "kvo_binding.h"
+#include "tables/kvo_distinct.h"
 #include "tables/kvo_group.h"
 
 // The program's getter may drop the last other reference to the object. So may a class method that is asked when the
@@ -57,9 +57,19 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
 // in for an old value that was not read in time, and is the value of the prior call.
 static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
   bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
-  bool needs_new = options & KVO_NEW || (options & KVO_OLD && lacks_old);
+  bool needs_new = options & (KVO_NEW | KVO_DISTINCT) || (options & KVO_OLD && lacks_old);
   if (!needs_new || frame->flags & KVO_FRAME_HAS_NEW) return true;
   return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
+}
+
+// Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live. A value that was read without
+// a ticket is not compared: only an observer that has come since asks for that.
+static __attribute__((noinline)) bool is_admitted(kvo_registration *registration,
+    const kvo_frame *frame) {
+  const uint32_t both = KVO_FRAME_HAS_TICKET | KVO_FRAME_HAS_NEW;
+  const kvo_value *new = (frame->flags & both) == both ? &frame->new_value : NULL;
+  return kvo_distinct_admits(registration, frame->ticket, new) &&
+         kvo_registration_state(registration) == KVO_LIVE;
 }
 
 // Handles a registration made after the change began. If this thread made it, the next change is its first one; if
@@ -72,6 +82,7 @@ static __attribute__((noinline)) void deliver_late(kvo_registration *registratio
   if (!has_new_for_late(frame, registration->options, accessors)) return;
   // Reading has run the program's code.
   if (kvo_registration_state(registration) != KVO_LIVE) return;
+  if (registration->options & KVO_DISTINCT && !is_admitted(registration, frame)) return;
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
   kvo_change_call_late(frame, registration, old, new);
@@ -118,6 +129,7 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   }
   kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
   if (options & (KVO_OLD | KVO_NEW) && !fill_in(&change, frame, options, prior)) return;
+  if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && !is_admitted(registration, frame)) return;
   kvo_change_call(frame, registration, &change);
 }
 
@@ -139,14 +151,7 @@ KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
 }
 
-// Only for a single observer: several observers take the slow path if one of them asks for distinct changes.
-static __attribute__((noinline)) void note_distinct(kvo_observers observers, kvo_frame *frame) {
-  if (!kvo_observers_is_list(observers))
-    kvo_distinct_note(&frame->distinction, kvo_observers_registration(observers));
-}
-
-static void read_old(kvo_frame *frame, kvo_observers observers, uint32_t options) {
-  if (KVO_UNLIKELY(options & KVO_DISTINCT)) note_distinct(observers, frame);
+static void read_old(kvo_frame *frame, kvo_observers observers) {
   const kvo_accessors *accessors = kvo_observers_accessors(observers);
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
@@ -156,8 +161,7 @@ static void read_old(kvo_frame *frame, kvo_observers observers, uint32_t options
 }
 
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
-  uint32_t options = kvo_observers_options(observers);
-  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
+  if (kvo_observers_options(observers) & KVO_OLD) read_old(frame, observers);
 }
 
 // The observers are looked up again, because reading the old value ran the program's code, which may have changed
@@ -193,13 +197,13 @@ static void finish_propagation(kvo_frame *frame) {
 // Reads the old value and calls prior observers.
 KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
   uint32_t options = kvo_observers_options(observers);
-  bool reaches = kvo_observers_propagate(observers, options);
+  bool reaches = options & KVO_LINKED;
   if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
     if (mutation || !kvo_single_recipient_begin(frame, observers))
       begin_propagation(frame, mutation);
     return;
   }
-  if (options & (KVO_OLD | KVO_DISTINCT)) read_old(frame, observers, options);
+  if (options & KVO_OLD) read_old(frame, observers);
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
 }
 
@@ -291,56 +295,15 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
   return open_change(object, id, mutation);
 }
 
+void kvo_change_take_ticket(kvo_frame *frame) {
+  frame->ticket = kvo_distinct_take_ticket();
+  frame->flags |= KVO_FRAME_HAS_TICKET;
+}
+
 // The new value is also read if the old value was not: it stands in for the old one in a call of a late observer.
 KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   read_new_value(frame, kvo_observers_accessors(observers));
-}
-
-// MARK: Distinct
-
-static void begin_telling(kvo_registration *registration, kvo_frame *frame) {
-  frame->flags |= KVO_FRAME_TELLS;
-  kvo_distinct_begin(&frame->telling, registration);
-}
-
-static void end_telling(kvo_frame *frame) {
-  if (!(frame->flags & KVO_FRAME_TELLS)) return;
-  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
-  kvo_distinct_end(&frame->telling);
-}
-
-static void pass(kvo_frame *frame) {
-  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
-  kvo_distinct_pass(&frame->telling, &frame->distinction);
-}
-
-// Whether the change is to be withheld: old and new value are equal, and the observer cannot have seen another value
-// in between.
-static bool is_unchanged(const kvo_frame *frame, kvo_registration *registration) {
-  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
-  return registration->options & KVO_DISTINCT && (frame->flags & both) == both &&
-         !kvo_registration_is_late(registration, frame) &&
-         !kvo_distinct_is_overtaken(&frame->distinction, registration, 1) &&
-         kvo_value_equal(&frame->old_value, &frame->new_value);
-}
-
-static void tell_distinct(kvo_observers observers, kvo_frame *frame) {
-  kvo_registration *registration = kvo_observers_registration(observers);
-  begin_telling(registration, frame);
-  kvo_distinct_settle();
-  read_new(frame, observers, KVO_DISTINCT);
-  if (is_unchanged(frame, registration)) {
-    pass(frame);
-    return;
-  }
-  deliver_to(registration, frame, false);
-  end_telling(frame);
-}
-
-static __attribute__((noinline)) void finish_distinct(kvo_frame *frame, kvo_observers observers) {
-  if (kvo_observers_is_list(observers)) finish_propagation(frame);
-  else tell_distinct(observers, frame);
 }
 
 // MARK: The did phase
@@ -363,10 +326,7 @@ KVO_INLINE void finish(kvo_frame *frame) {
     return;
   }
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
-    if (KVO_UNLIKELY(options & KVO_DISTINCT)) {
-      finish_distinct(frame, observers);
-      return;
-    }
+    if (KVO_UNLIKELY(options & KVO_DISTINCT)) kvo_change_take_ticket(frame);
     read_new(frame, observers, options);
     // The program's getter may have changed the observers.
     observers = kvo_object_observers(frame->object, frame->id);
@@ -452,14 +412,20 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  if (registration->options & KVO_DISTINCT) begin_telling(registration, frame);
+  uint32_t options = registration->options;
+  uint64_t ticket = options & KVO_DISTINCT ? kvo_distinct_take_ticket() : 0;
   kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
-  bool new = registration->options & KVO_NEW;
   void *recorder = kvo_suspend_recording();
-  bool is_read = !new || read_initial(registration, accessors, frame);
-  const kvo_change change = {.kind = KVO_SETTING, .new_value = new ? &frame->new_value : NULL};
-  if (is_read) kvo_change_call(frame, registration, &change);
-  end_telling(frame);
+  bool is_read =
+      !(options & (KVO_NEW | KVO_DISTINCT)) || read_initial(registration, accessors, frame);
+  const kvo_change change = {
+      .kind = KVO_SETTING, .new_value = options & KVO_NEW ? &frame->new_value : NULL};
+  bool is_called = is_read && options & KVO_INITIAL;
+  if (is_called && options & KVO_DISTINCT)
+    kvo_distinct_admits(registration, ticket, &frame->new_value);
+  else if (is_read && options & KVO_DISTINCT)
+    kvo_distinct_begin(registration, ticket, &frame->new_value);
+  if (is_called) kvo_change_call(frame, registration, &change);
   kvo_resume_recording(recorder);
   return is_read;
 }

@@ -99,6 +99,9 @@ void kvo_change_report_untold(kvo_object *object, uintptr_t id);
 /// Reports that, once per change, if memory was out since `kvo_shortages` had the value `shortages`.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 
+/// Takes a ticket for a change, whose new values are read after this, because it reaches observers with KVO_DISTINCT.
+void kvo_change_take_ticket(kvo_frame *frame);
+
 /// Whether a registration became visible only after the change had begun.
 KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
     const kvo_frame *frame) {
@@ -153,8 +156,8 @@ void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
 void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);
 
-/// Makes the initial call, with the current value, for a registration with `KVO_INITIAL`. `frame` protects the
-/// registration's object. Returns false, without a call, if memory was out.
+/// Reads the current value of a registration with KVO_INITIAL, to be delivered, or KVO_DISTINCT, to be stored. `frame`
+/// protects the registration's object. Returns false, without a call, if memory was out.
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame);
 

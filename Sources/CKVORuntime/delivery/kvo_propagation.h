@@ -64,20 +64,9 @@ typedef struct kvo_member {
   bool by_other_thread; ///< reached through a link that another thread placed
   bool is_late;         ///< another thread added it during the change, directly or by a link
   bool lacks_old;       ///< it asks for the old value, which was not read: the new one stands in
-  bool is_unchanged;    ///< it asks for distinct changes, and this one is not delivered
   bool is_within; ///< it was there at the last change, in the batch, of a key that leads to it
-  bool is_found;  ///< in `before`: it is found after the change as well
   bool is_read;
-  kvo_value value; ///< the path's value
-
-  union { // with `KVO_DISTINCT`
-    struct {
-      kvo_distinction distinction;
-      uint32_t passed; ///< how many changes had been withheld from it
-      bool is_shared;  ///< another key of the same token counts for both
-    }; ///< in `before`
-    kvo_telling telling; ///< in `after`
-  };
+  kvo_value value;    ///< the path's value
   uint32_t was_place; ///< its index in `before`, or KVO_NO_PLACE
   bool is_behind;     ///< an open change of a link notifies it (open_links.c)
 } kvo_member;
@@ -122,9 +111,6 @@ typedef struct kvo_links {
 /// Shortens the set to these counts, dropping what was added since.
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t affected_count,
     uint32_t member_count);
-/// Appends a member of `before` that the search after the change did not find. False if memory is out.
-bool kvo_recipients_add_lost(kvo_recipients *recipients, const kvo_recipients *before,
-    uint32_t place);
 /// Fills an empty set with the one recipient that a change of the frame's key was found to reach: the user's
 /// registration of the chain, or of the derived key that the chain serves. The set has no member if that registration
 /// has ended. The recipient takes over the frame's old value. False if memory is out.
@@ -150,7 +136,6 @@ typedef struct kvo_propagation {
   bool has_others;                      ///< changes behind its links are part of it; graph lock
   bool has_before;                      ///< `before` has been found
   bool is_short;                        ///< memory was out for some of the new values
-  bool has_distinct;                    ///< some members of `before` asked for distinct changes
   kvo_root first;                       ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;

@@ -14,7 +14,7 @@
 
 #include "base/kvo_memory.h"
 #include "base/kvo_upcalls.h"
-#include "delivery/kvo_distinct.h"
+#include "tables/kvo_distinct.h"
 #include "values/kvo_collection_internal.h"
 
 // MARK: Memory
@@ -23,7 +23,7 @@ static kvo_propagation *make(void) {
   kvo_propagation *propagation = kvo_alloc(sizeof *propagation);
   if (!propagation) return NULL;
   propagation->references = 1;
-  propagation->has_before = propagation->is_short = propagation->has_distinct = false;
+  propagation->has_before = propagation->is_short = false;
   propagation->has_others = false;
   propagation->slot = NULL;
   propagation->first = (kvo_root){.mutation.kind = KVO_SETTING};
@@ -37,11 +37,6 @@ static kvo_propagation *make(void) {
 kvo_propagation *kvo_propagation_retain(kvo_propagation *propagation) {
   __atomic_fetch_add(&propagation->references, 1, __ATOMIC_RELAXED);
   return propagation;
-}
-
-void kvo_propagation_end_tellings(kvo_propagation *propagation) {
-  for (uint32_t i = 0; i < propagation->after.member_count; i++)
-    kvo_distinct_end(&propagation->after.members[i].telling);
 }
 
 static void destroy_roots(kvo_propagation *propagation) {
@@ -105,9 +100,11 @@ static void read_affected(const kvo_frame *frame, kvo_affected *affected) {
   kvo_frame_pop(hazard);
 }
 
-// Copies the value that a tracked key had when it was read for this change, once for all of its recipients.
-static bool copy_answer(const kvo_propagation *propagation, uint32_t place, kvo_value *value) {
-  if (place == KVO_NO_PLACE) return false;
+// Copies the value that a tracked key had when it was read for this change, once for all of its recipients. A ticket
+// was taken later, so the key is read again.
+static bool copy_answer(const kvo_frame *frame, const kvo_propagation *propagation, uint32_t place,
+    kvo_value *value) {
+  if (place == KVO_NO_PLACE || frame->flags & KVO_FRAME_HAS_TICKET) return false;
   if (kvo_value_copy(value, &propagation->links.tracked[place].answer.value)) return false;
   return kvo_value_snapshot(value) == KVO_OK;
 }
@@ -132,14 +129,13 @@ static void read_path(const kvo_frame *frame, const kvo_chain *chain, kvo_member
 
 static void read_path_key(const kvo_frame *frame, const kvo_propagation *propagation,
     kvo_member *member) {
-  bool is_distinct = member->registration->options & KVO_DISTINCT;
-  member->is_read = !is_distinct && copy_answer(propagation, member->tracked, &member->value);
+  member->is_read = copy_answer(frame, propagation, member->tracked, &member->value);
   if (!member->is_read) read_tracked(frame, member);
 }
 
 static void read_key(const kvo_frame *frame, const kvo_propagation *propagation,
     kvo_affected *affected) {
-  affected->is_read = copy_answer(propagation, affected->tracked, &affected->value);
+  affected->is_read = copy_answer(frame, propagation, affected->tracked, &affected->value);
   if (!affected->is_read) read_affected(frame, affected);
 }
 
@@ -187,15 +183,40 @@ static const kvo_class_operations *operations_of(const kvo_recipients *recipient
                       : recipients->affected[member->affected].operations;
 }
 
-static void call(const kvo_frame *frame, const kvo_recipients *recipients, const kvo_member *member,
-    const kvo_change *change) {
+// A frame that protects and holds the object of a member that is live, or NULL.
+static kvo_frame *visit_member(const kvo_frame *frame, const kvo_recipients *recipients,
+    const kvo_member *member) {
   kvo_registration *registration = member->registration;
-  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  if (kvo_registration_state(registration) != KVO_LIVE) return NULL;
   kvo_frame *hazard = visit(frame, registration->object, operations_of(recipients, member));
+  if (!hazard || kvo_registration_state(registration) == KVO_LIVE) return hazard;
+  kvo_frame_pop(hazard);
+  return NULL;
+}
+
+static bool is_distinct(const kvo_member *member) {
+  return member->registration->options & KVO_DISTINCT;
+}
+
+// Whether the change is to be delivered to a member whose object is protected.
+static bool is_admitted(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member) {
+  if (KVO_LIKELY(!is_distinct(member))) return true;
+  bool is_whole = !is_detailed(&propagation->after, member);
+  const kvo_value *new = is_whole ? value_of(&propagation->after, member) : NULL;
+  return kvo_distinct_admits(member->registration, frame->ticket, new) &&
+         kvo_registration_state(member->registration) == KVO_LIVE;
+}
+
+static void call(const kvo_frame *frame, const kvo_propagation *propagation,
+    const kvo_member *member, const kvo_change *change) {
+  bool is_prior = change->is_prior;
+  kvo_frame *hazard =
+      visit_member(frame, is_prior ? &propagation->before : &propagation->after, member);
   if (!hazard) return;
   uint64_t shortages = kvo_shortages;
-  if (kvo_registration_state(registration) == KVO_LIVE)
-    kvo_change_call(hazard, registration, change);
+  if (is_prior || is_admitted(frame, propagation, member))
+    kvo_change_call(hazard, member->registration, change);
   kvo_shortages = shortages; // a shortage inside the observer is not this change's
   kvo_frame_pop(hazard);
 }
@@ -225,7 +246,7 @@ static void call_prior(const kvo_frame *frame, const kvo_propagation *propagatio
   kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
   if (is_detailed(&propagation->before, member))
     change = describe_prior(mutation_of(&propagation->before, member), options);
-  call(frame, &propagation->before, member, &change);
+  call(frame, propagation, member, &change);
 }
 
 // If only plain observers existed before the change, no recipients were recorded. They are the changed key's
@@ -298,12 +319,10 @@ static void call_late(const kvo_frame *frame, const kvo_propagation *propagation
   kvo_registration *registration = member->registration;
   const kvo_value *new = value_of(&propagation->after, member);
   if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
-  if (kvo_registration_state(registration) != KVO_LIVE) return;
-  kvo_frame *hazard =
-      visit(frame, registration->object, operations_of(&propagation->after, member));
+  kvo_frame *hazard = visit_member(frame, &propagation->after, member);
   if (!hazard) return;
   uint64_t shortages = kvo_shortages;
-  if (kvo_registration_state(registration) == KVO_LIVE)
+  if (is_admitted(frame, propagation, member))
     kvo_change_call_late(hazard, registration, NULL, new);
   kvo_shortages = shortages;
   kvo_frame_pop(hazard);
@@ -316,7 +335,7 @@ static void call_final(const kvo_frame *frame, const kvo_propagation *propagatio
     call_late(frame, propagation, member);
     return;
   }
-  if (member->is_unchanged || !was_there(frame, propagation, member)) return;
+  if (!was_there(frame, propagation, member)) return;
   const kvo_value *old = old_value(frame, propagation, member);
   const kvo_value *new = value_of(&propagation->after, member);
   if (member->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
@@ -326,40 +345,10 @@ static void call_final(const kvo_frame *frame, const kvo_propagation *propagatio
   if (is_detailed(&propagation->after, member))
     change = describe(mutation_of(&propagation->after, member), options);
   if (KVO_UNLIKELY(lacks(&change, options))) return;
-  call(frame, &propagation->after, member, &change);
+  call(frame, propagation, member, &change);
 }
 
 // MARK: Steps
-
-static bool is_distinct(const kvo_member *member) {
-  return member->registration->options & KVO_DISTINCT;
-}
-
-// An earlier distinct member that is a key of the same token, or NULL.
-static const kvo_member *find_sibling(const kvo_recipients *recipients, const kvo_member *member) {
-  if (!(member->registration->options & KVO_GROUPED)) return NULL;
-  for (const kvo_member *other = recipients->members; other < member; other++)
-    if (is_distinct(other) && kvo_distinct_is_one(other->registration, member->registration))
-      return other;
-  return NULL;
-}
-
-static void note_distinct(const kvo_recipients *recipients, kvo_member *member) {
-  const kvo_member *sibling = find_sibling(recipients, member);
-  if (sibling) member->distinction = sibling->distinction;
-  else kvo_distinct_note(&member->distinction, member->registration);
-  member->passed = kvo_distinct_count_passed(member->registration);
-  member->is_shared = sibling;
-}
-
-static void note_all_distinct(kvo_propagation *propagation, uint32_t start) {
-  for (uint32_t i = start; i < propagation->before.member_count; i++) {
-    kvo_member *member = &propagation->before.members[i];
-    if (!is_distinct(member) || member->is_behind) continue;
-    note_distinct(&propagation->before, member);
-    propagation->has_distinct = true;
-  }
-}
 
 static void begin_mutation(kvo_root *root, const kvo_mutation *mutation) {
   if (!mutation || kvo_mutation_begin(&root->mutation, mutation)) return;
@@ -374,8 +363,7 @@ static void read_before(const kvo_frame *frame, kvo_propagation *propagation, kv
   if (root->mutation.kind != KVO_SETTING)
     kvo_mutation_read_before(&root->mutation, frame->object, root->id,
         options_of_detailed(&propagation->before, root));
-  note_all_distinct(propagation, start);
-  read_all(frame, propagation, &propagation->before, start, KVO_OLD | KVO_DISTINCT, also_detailed);
+  read_all(frame, propagation, &propagation->before, start, KVO_OLD, also_detailed);
 }
 
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
@@ -482,115 +470,19 @@ static bool follow(const kvo_frame *frame, kvo_propagation *propagation) {
   return any;
 }
 
-// Handles an observer that the search after the change no longer found. A change that was delivered to it since then
-// has delivered the value stored here as well. But a change that was withheld from it may have compared with that
-// value; then this change is delivered to it.
-static void lose(kvo_propagation *propagation, uint32_t place) {
-  const kvo_member *member = &propagation->before.members[place];
-  if (!is_distinct(member) || kvo_registration_state(member->registration) != KVO_LIVE) return;
-  if (kvo_distinct_may_miss(&member->distinction, member->passed, member->registration))
-    kvo_recipients_add_lost(&propagation->after, &propagation->before, place);
-  else kvo_distinct_lose(member->registration);
-}
-
-static void look_for_lost(kvo_propagation *propagation) {
-  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
-    uint32_t place = propagation->after.members[i].was_place;
-    if (place != KVO_NO_PLACE) propagation->before.members[place].is_found = true;
-  }
-  for (uint32_t i = 0; i < propagation->before.member_count; i++) {
-    const kvo_member *member = &propagation->before.members[i];
-    if (!member->is_found && !member->is_behind) lose(propagation, i);
-  }
-}
-
-// Begins the deliveries to distinct observers. False if there are none.
-static bool begin_distinct(kvo_frame *frame, kvo_propagation *propagation) {
-  bool any = false;
-  frame->telling.registration = NULL;
-  frame->flags |= KVO_FRAME_TELLS;
-  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
-    kvo_member *member = &propagation->after.members[i];
-    if (!is_distinct(member)) continue;
-    if (!member->is_late && !was_there(frame, propagation, member))
-      continue; // gets the next change
-    kvo_distinct_begin(&member->telling, member->registration);
-    any = true;
-  }
-  if (any) kvo_distinct_settle();
-  return any;
-}
-
-static uint32_t count_tellings(const kvo_propagation *propagation, kvo_registration *registration) {
-  uint32_t count = 0;
-  if (!(registration->options & KVO_GROUPED)) return 1;
-  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
-    kvo_registration *told = propagation->after.members[i].telling.registration;
-    count += told && kvo_distinct_is_one(told, registration);
-  }
-  return count;
-}
-
-static const kvo_distinction *distinction_of(const kvo_frame *frame,
-    const kvo_propagation *propagation, const kvo_member *member) {
-  uint32_t place = member->was_place;
-  return place == KVO_NO_PLACE ? &frame->distinction
-                               : &propagation->before.members[place].distinction;
-}
-
-// Whether the change is to be withheld from the member: old and new value are equal, and it cannot have seen another
-// value in between (distinct.c).
-static bool is_unchanged(const kvo_frame *frame, const kvo_propagation *propagation,
-    const kvo_member *member) {
-  const kvo_distinction *was = distinction_of(frame, propagation, member);
-  const kvo_value *old = old_value(frame, propagation, member),
-                  *new = value_of(&propagation->after, member);
-  if (member->is_late || !was_there(frame, propagation, member)) return false;
-  if (is_detailed(&propagation->after, member)) return false;
-  if (!old || !new) return false;
-  uint32_t of_this = count_tellings(propagation, member->registration);
-  return !kvo_distinct_is_overtaken(was, member->registration, of_this) &&
-         kvo_value_equal(old, new);
-}
-
-static void pass(const kvo_frame *frame, const kvo_propagation *propagation, kvo_member *member) {
-  uint32_t place = member->was_place;
-  bool is_shared = place != KVO_NO_PLACE && propagation->before.members[place].is_shared;
-  kvo_distinct_pass(&member->telling,
-      is_shared ? NULL : distinction_of(frame, propagation, member));
-}
-
-// Decides which distinct observers the change is withheld from. Keys of one observer share their counts, so all
-// members are decided before any count changes.
-static void judge_distinct(const kvo_frame *frame, kvo_propagation *propagation) {
-  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
-    kvo_member *member = &propagation->after.members[i];
-    if (member->telling.registration)
-      member->is_unchanged = is_unchanged(frame, propagation, member);
-  }
-  for (uint32_t i = 0; i < propagation->after.member_count; i++)
-    if (propagation->after.members[i].is_unchanged)
-      pass(frame, propagation, &propagation->after.members[i]);
-}
-
-static void call_finals(kvo_frame *frame, kvo_propagation *propagation) {
-  for (uint32_t i = 0; i < propagation->after.member_count; i++) {
-    kvo_member *member = &propagation->after.members[i];
-    if (i) kvo_distinct_call(&member->telling);
-    call_final(frame, propagation, member);
-    kvo_distinct_end(&member->telling);
-  }
-  frame->flags &= (uint16_t)~KVO_FRAME_TELLS;
+static bool has_distinct(const kvo_recipients *recipients) {
+  for (uint32_t i = 0; i < recipients->member_count; i++)
+    if (is_distinct(&recipients->members[i])) return true;
+  return false;
 }
 
 static void read_new(kvo_frame *frame, kvo_propagation *propagation) {
-  bool any_distinct = begin_distinct(frame, propagation);
+  if (has_distinct(&propagation->after)) kvo_change_take_ticket(frame);
   for (kvo_root *root = &propagation->first; root; root = root->next)
     if (root->mutation.kind != KVO_SETTING)
       kvo_mutation_read_after(&root->mutation, frame->object, root->id,
           options_of_detailed(&propagation->after, root));
   read_all(frame, propagation, &propagation->after, 0, KVO_NEW | KVO_DISTINCT, false);
-  if (any_distinct) judge_distinct(frame, propagation);
 }
 
 void kvo_propagation_finish(kvo_frame *frame) {
@@ -607,10 +499,10 @@ void kvo_propagation_finish(kvo_frame *frame) {
     kvo_recipients_destroy(&propagation->after);
     find_after(frame, propagation, true);
   }
-  if (KVO_UNLIKELY(propagation->has_distinct)) look_for_lost(propagation);
   for (uint32_t i = 0; i < propagation->after.member_count; i++)
     find_late(frame, propagation, &propagation->after.members[i]);
   read_new(frame, propagation);
   propagation->is_short = kvo_shortages != shortages;
-  call_finals(frame, propagation);
+  for (uint32_t i = 0; i < propagation->after.member_count; i++)
+    call_final(frame, propagation, &propagation->after.members[i]);
 }

@@ -158,23 +158,6 @@ void kvo_recipients_init(kvo_recipients *recipients) {
   recipients->member_capacity = FEW_MEMBERS;
 }
 
-bool kvo_recipients_add_lost(kvo_recipients *recipients, const kvo_recipients *before,
-    uint32_t place) {
-  const kvo_member *was = &before->members[place];
-  kvo_affected affected = before->affected[was->affected];
-  kvo_member member = {.registration = was->registration,
-      .serial = was->serial,
-      .thread = was->thread,
-      .path = was->path,
-      .affected = recipients->affected_count,
-      .tracked = KVO_NO_PLACE,
-      .is_whole = true,
-      .was_place = place};
-  affected.is_read = false;
-  affected.tracked = KVO_NO_PLACE;
-  return add_affected(recipients, affected) && add_member(recipients, member);
-}
-
 static void destroy_from(kvo_recipients *recipients, uint32_t affected_count,
     uint32_t member_count) {
   for (uint32_t i = affected_count; i < recipients->affected_count; i++) {

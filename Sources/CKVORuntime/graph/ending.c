@@ -11,6 +11,7 @@
 #include "base/kvo_upcalls.h"
 #include "classes/kvo_dynamic_class.h"
 #include "graph/kvo_graph.h"
+#include "tables/kvo_distinct.h"
 #include "tables/kvo_group.h"
 
 #include <stdio.h>
@@ -59,6 +60,7 @@ void kvo_registration_let_go(kvo_registration *registration) {
 
 void kvo_registration_reclaim(kvo_retired *retired) {
   kvo_registration *registration = kvo_retired_registration(retired);
+  if (KVO_UNLIKELY(registration->options & KVO_DISTINCT)) kvo_distinct_forget(registration);
   if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
   else if (registration->options & KVO_BY_OBSERVER)
     kvo_registration_operations(registration)->unowned_release(registration->observer);
@@ -67,7 +69,8 @@ void kvo_registration_reclaim(kvo_retired *retired) {
 }
 
 static void retire(kvo_registration *registration, kvo_retired **retired) {
-  bool tells = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
+  bool has_end = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
+  bool tells = has_end || registration->options & KVO_DISTINCT;
   kvo_retire_protected(retired, &registration->retired,
       tells ? KVO_RETIRED_TELLING : KVO_RETIRED_QUIETLY);
 }

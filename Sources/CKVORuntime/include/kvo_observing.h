@@ -45,9 +45,10 @@ typedef enum KVO_FLAG_ENUM kvo_options {
   KVO_INITIAL = 4,
   /// An additional call before each change, `kvo_change_is_prior`, with the old value if KVO_OLD is set as well.
   KVO_PRIOR = 8,
-  /// No call after a change whose old and new values are equal by `kvo_value_equal`; values that can't be compared
-  /// are never equal. The observer is still called if it may have seen another value in between (D3). Prior calls are
-  /// always made, since the new value is not known yet.
+  /// No call after a change whose new value equals the value last delivered to the observer or, before the first
+  /// delivery, the value at registration, which is read then (D3). Values are compared by `kvo_value_equal`, objects by
+  /// identity; values that can't be compared are never equal. Changes of elements are always delivered, and prior
+  /// calls are always made.
   KVO_DISTINCT = 16
 } kvo_options;
 #ifdef __cplusplus

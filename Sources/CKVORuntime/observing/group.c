@@ -117,8 +117,9 @@ static void fill_in(kvo_group *group, const request *request, uint32_t i, uintpt
 static kvo_group *make(const request *request, const kvo_placement *placements) {
   uint32_t count = (uint32_t)request->count, seats = count_seats(request, placements);
   uint32_t registrations = seats ? 1 : count;
+  size_t lasts = request->options & KVO_DISTINCT ? request->count : 0;
   size_t size = sizeof(kvo_group) + registrations * sizeof(kvo_registration) +
-                (seats ? request->count * sizeof(kvo_seat) : 0);
+                (seats ? request->count * sizeof(kvo_seat) : lasts * sizeof(kvo_last));
   kvo_group *group = kvo_thread_current() ? kvo_alloc(size) : NULL;
   if (!group) return NULL;
   *group = (kvo_group){.count = count,
@@ -130,6 +131,7 @@ static kvo_group *make(const request *request, const kvo_placement *placements) 
       .stride = request->context ? request->stride : 0};
   for (uint32_t i = 0; i < registrations; i++)
     fill_in(group, request, i, seats ? 0 : kvo_reading_of(placements[i].accessors));
+  if (lasts) memset(kvo_group_lasts(group), 0, lasts * sizeof(kvo_last));
   for (uint32_t i = 0; seats && i < count; i++)
     kvo_group_seats(group)[i] = (kvo_seat){.options = group->registrations[0].options | KVO_SEATED,
         .index = i,
@@ -272,7 +274,7 @@ kvo_status kvo_add_callback_for_keys(kvo_object *object, const char *const *keys
   addition addition = {.request = &request, .handle = handle, .error = error};
   addition.placements = kvo_alloc(count * sizeof *addition.placements);
   if (!addition.placements) return out_of_memory(cls, error);
-  if (options & KVO_INITIAL) hold(&addition);
+  if (options & (KVO_INITIAL | KVO_DISTINCT)) hold(&addition);
   kvo_unwinding(add, end_thrown, &addition);
   if (addition.status && addition.group) give_up(&addition);
   end_addition(&addition);

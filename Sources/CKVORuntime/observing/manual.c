@@ -140,7 +140,6 @@ static kvo_open_pair *make_pair(const kvo_frame *frame, const kvo_accessors *acc
       .class_name = accessors->cls->name,
       .id = accessors->id,
       .serial = frame->serial,
-      .distinction = frame->distinction,
       .naming = naming_of(mutation),
       .joined = joined};
   return pair;
@@ -172,8 +171,7 @@ static const kvo_accessors *accessors_of(half *half) {
 }
 
 static bool leads_on(kvo_observers observers) {
-  return kvo_observers_propagate(observers, kvo_observers_options(observers)) ||
-         kvo_observers_are_tracked(observers);
+  return kvo_observers_options(observers) & KVO_LINKED || kvo_observers_are_tracked(observers);
 }
 
 static void read_old(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
@@ -341,7 +339,6 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 
 static void move_into_frame(kvo_frame *frame, kvo_open_pair *pair) {
   __atomic_store_n(&frame->serial, pair->serial, __ATOMIC_RELEASE);
-  frame->distinction = pair->distinction;
   if (pair->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (pair->has_old) {
     frame->old_value = pair->old_value;

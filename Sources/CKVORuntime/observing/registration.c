@@ -133,7 +133,7 @@ typedef struct {
   kvo_placement *placement;
   kvo_handle **handle;
   kvo_error *error;
-  kvo_frame *frame; // protects the object, if there is an initial call
+  kvo_frame *frame; // protects the object, if the current value is read or delivered
   bool is_held;
   kvo_status status;
 } insertion;
@@ -201,7 +201,7 @@ kvo_status kvo_registration_insert(kvo_registration *registration, kvo_placement
     kvo_handle **handle, kvo_error *error) {
   insertion insertion = {
       .registration = registration, .placement = placement, .handle = handle, .error = error};
-  if (registration->options & KVO_INITIAL) {
+  if (registration->options & (KVO_INITIAL | KVO_DISTINCT)) {
     insertion.frame =
         kvo_frame_push_as(kvo_thread_current(), registration->object, KVO_FRAME_DELIVERING);
     if (!insertion.frame) return give_up(registration, placement, error);
@@ -280,7 +280,7 @@ static __attribute__((noinline)) kvo_status add_slowly(request *request, const k
   return addition.status;
 }
 
-// A key of which everything is known, without an initial call: none of the program's code runs here.
+// A key of which everything is known, and whose value is not read: none of the program's code runs here.
 KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
     const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
   kvo_placement placement = {
@@ -300,7 +300,8 @@ KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
 }
 
 static bool is_quiet(kvo_options options) {
-  return KVO_LIKELY(!(options & KVO_INITIAL) && !kvo_log_flags && kvo_this_thread);
+  bool reads = options & (KVO_INITIAL | KVO_DISTINCT);
+  return KVO_LIKELY(!reads && !kvo_log_flags && kvo_this_thread);
 }
 
 bool kvo_key_is_ready(const kvo_object *object, const char *name) {

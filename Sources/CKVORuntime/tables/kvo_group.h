@@ -29,7 +29,8 @@ struct kvo_group {
   size_t stride;                      ///< 0 without a context
   kvo_full_member *KVO_NULLABLE full; ///< newest first; written under the object's lock, atomic
   kvo_counts counts;                  ///< of its observer, which is one for all keys
-  kvo_registration registrations[];   ///< with seats: only the head, followed by the seats
+  /// With seats: only the head, followed by the seats. With KVO_DISTINCT: followed by a `kvo_last` for each key.
+  kvo_registration registrations[];
 };
 
 /// The head of the registration's group; NULL if the group has no seats.
@@ -43,6 +44,9 @@ KVO_INLINE uint32_t kvo_group_registration_count(const kvo_group *group) {
 }
 KVO_INLINE kvo_seat *kvo_group_seats(kvo_group *group) {
   return (kvo_seat *)(group->registrations + 1);
+}
+KVO_INLINE kvo_last *kvo_group_lasts(kvo_group *group) {
+  return (kvo_last *)(group->registrations + group->count);
 }
 KVO_INLINE kvo_full_member *KVO_NULLABLE kvo_group_full(const kvo_group *group) {
   return __atomic_load_n(&group->full, __ATOMIC_ACQUIRE);

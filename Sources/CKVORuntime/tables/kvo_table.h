@@ -21,15 +21,16 @@ enum { KVO_GROUPED = 64, KVO_BY_OBSERVER = 128 };
 enum { KVO_PLAIN_OPTIONS = KVO_OLD | KVO_NEW | KVO_INITIAL | KVO_GROUPED | KVO_BY_OBSERVER };
 typedef struct kvo_group kvo_group;
 
-/// Counters of a registration, present only if it asks for distinct changes (distinct.c), or for all registrations in
-/// a debug mode. Atomic.
+/// The value last delivered to an observer with KVO_DISTINCT (distinct.c). Object lock.
+typedef struct kvo_last {
+  struct kvo_known *KVO_NULLABLE known; ///< NULL: unknown
+  uint64_t ticket;                      ///< the ticket of the change that was compared last
+} kvo_last;
+
+/// What few registrations need: those that ask for distinct changes, and all in a debug mode.
 typedef struct kvo_counts {
-  uint64_t claim; ///< the last change that claimed the observer
-  /// The numbers of deliveries to the observer that have begun and ended.
-  uint32_t tellings_begun[KVO_TELLER_SORTS], tellings_ended[KVO_TELLER_SORTS];
-  /// The number of changes that have begun and have not passed the observer over, and the number that have.
-  uint32_t changes_begun[KVO_TELLER_SORTS], changes_passed[KVO_TELLER_SORTS];
-  uint32_t hits; ///< calls of the observer
+  kvo_last last; ///< a group has one for each key instead
+  uint32_t hits; ///< calls of the observer; atomic
 } kvo_counts;
 
 /// One registration, or a link: its entry at a key further along its path. Immutable while it is live, except where
@@ -247,9 +248,8 @@ typedef struct kvo_open_pair {
   const char *key;
   uintptr_t id;
   uint64_t serial;
-  kvo_distinction distinction; ///< of an observer with `KVO_DISTINCT`, if it was the only one
-  bool joined;                 ///< inside an automatic change: closing it delivers nothing
-  bool is_reported;            ///< lack of memory for a part of it was reported
+  bool joined;      ///< inside an automatic change: closing it delivers nothing
+  bool is_reported; ///< lack of memory for a part of it was reported
   bool has_old;
   kvo_value old_value;
   struct kvo_propagation *KVO_NULLABLE propagation; ///< as in a frame
@@ -282,12 +282,6 @@ struct kvo_table {
   kvo_cell cells[];
 };
 typedef struct kvo_table kvo_table;
-
-/// Whether a change has to take the slow path (propagation.c): the key has links or derived keys, or several
-/// observers of which some may have to be skipped.
-KVO_INLINE bool kvo_observers_propagate(kvo_observers observers, uint32_t options) {
-  return options & KVO_LINKED || (options & KVO_DISTINCT && kvo_observers_is_list(observers));
-}
 
 /// The word in an object's header. It points at the object's table, or directly at its only registration, tagged.
 typedef uintptr_t kvo_hanging;

@@ -207,17 +207,10 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
 }
 
-// Reached if an exception ends the frame, on the thread that was delivering.
-static void end_tellings(kvo_frame *frame, struct kvo_propagation *propagation) {
-  kvo_distinct_end(&frame->telling);
-  if (propagation) kvo_propagation_end_tellings(propagation);
-}
-
 // The frame's parts are copied first, because the frame may be pushed again while they are released.
 static void pop_with_parts(kvo_frame *frame) {
   struct kvo_propagation *propagation =
       frame->flags & KVO_FRAME_PROPAGATES ? frame->propagation : NULL;
-  if (frame->flags & KVO_FRAME_TELLS) end_tellings(frame, propagation);
   struct kvo_mutation_record *part = frame->flags & KVO_FRAME_HAS_PART ? frame->announced : NULL;
   kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
   pop_with_values(frame);
@@ -227,8 +220,7 @@ static void pop_with_parts(kvo_frame *frame) {
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts =
-      KVO_FRAME_PROPAGATES | KVO_FRAME_CALLS | KVO_FRAME_TELLS | KVO_FRAME_HAS_PART;
+  const uint32_t parts = KVO_FRAME_PROPAGATES | KVO_FRAME_CALLS | KVO_FRAME_HAS_PART;
   if (KVO_UNLIKELY(frame->flags & parts)) pop_with_parts(frame);
   else pop_with_values(frame);
 }

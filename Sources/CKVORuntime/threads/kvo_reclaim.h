@@ -12,9 +12,9 @@ typedef struct kvo_retired kvo_retired;
 
 /// The kind of a retired piece.
 typedef enum kvo_retired_kind {
-  KVO_RETIRED_MEMORY,  ///< a piece of memory that begins with its `kvo_retired`
-  KVO_RETIRED_QUIETLY, ///< a registration without a callback at its end; may be batched like memory
-  /// A registration that reports its end, which may run the user's `ended` function.
+  KVO_RETIRED_MEMORY, ///< a piece of memory that begins with its `kvo_retired`
+  KVO_RETIRED_QUIETLY, ///< a registration whose end runs none of the program's code; may be batched like memory
+  /// A registration that reports its end, by the user's `ended` function, or that stores a value.
   KVO_RETIRED_TELLING,
 } kvo_retired_kind;
 

@@ -20,23 +20,6 @@ typedef struct kvo_thread kvo_thread;
 /// The observers of one key: a registration, a seat, a list, or NULL, with marks in the lowest bits.
 typedef uintptr_t kvo_observers;
 
-/// Classes of threads with separate delivery counters: the first thread, and all others together (distinct.c).
-enum { KVO_TELLER_SORTS = 2 };
-/// A snapshot of an observer's counters, taken in a change's will phase (distinct.c).
-typedef struct kvo_distinction {
-  uint64_t claim;    ///< the observer's last claim
-  uint32_t tellings; ///< deliveries begun that the change knows of, plus deliveries ended
-  uint32_t begun;    ///< changes begun and not withheld from it, this one included
-} kvo_distinction;
-/// One delivery to an observer with `KVO_DISTINCT`, from the did phase until the observer has returned.
-typedef struct kvo_telling kvo_telling;
-struct kvo_telling {
-  struct kvo_handle *KVO_NULLABLE registration; ///< NULL: the delivery has ended
-  uint32_t sort;                                ///< the delivering thread's class
-  kvo_telling *KVO_NULLABLE next;               ///< the thread's previous delivery
-  kvo_telling *KVO_NULLABLE *KVO_NULLABLE link; ///< the pointer to this one
-};
-
 enum kvo_frame_state {
   KVO_FRAME_FREE = 0,
   KVO_FRAME_OPEN,
@@ -54,7 +37,7 @@ enum kvo_frame_flag {
   KVO_FRAME_RETAINED = 1, ///< the object is retained until the frame is popped
   KVO_FRAME_HAS_OLD = 2,
   KVO_FRAME_HAS_NEW = 4,
-  KVO_FRAME_TELLS = 8,        ///< `telling`, or some of the propagation's, may not have ended
+  KVO_FRAME_HAS_TICKET = 8,   ///< `ticket` was taken before the new values were read
   KVO_FRAME_CALLS = 16,       ///< `observer` is retained while it is called
   KVO_FRAME_PROPAGATES = 32,  ///< `propagation` is valid, and owned by the frame
   KVO_FRAME_READS = 64,       ///< the key or path that `id` names is being read
@@ -125,8 +108,7 @@ struct kvo_frame {
     /// With KVO_FRAME_HAS_PART: the mutation that the class's methods are called with.
     struct kvo_mutation_record *KVO_NULLABLE announced;
   };
-  kvo_distinction distinction;                      ///< for an observer with `KVO_DISTINCT`
-  kvo_telling telling;                              ///< with KVO_FRAME_TELLS
+  uint64_t ticket;                                  ///< with KVO_FRAME_HAS_TICKET (distinct.c)
   kvo_object *KVO_NULLABLE observer;                ///< with KVO_FRAME_CALLS
   struct kvo_propagation *KVO_NULLABLE propagation; ///< with KVO_FRAME_PROPAGATES
   uint32_t joins;  ///< since its propagation began: how many changes have joined it
@@ -165,7 +147,6 @@ struct kvo_thread {
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
   bool in_use;            ///< atomic
   bool has_holes;         ///< frames have been ended by other threads; atomic
-  kvo_telling *KVO_NULLABLE tellings; ///< this thread's deliveries to observers with `KVO_DISTINCT`
   struct kvo_open_pair *KVO_NULLABLE pairs; ///< its open changes by hand; manual.c's
   /// The class's method that it is calling; announced.c's.
   struct kvo_announcing *KVO_NULLABLE announcing;

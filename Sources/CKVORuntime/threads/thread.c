@@ -138,7 +138,6 @@ static void begin_locked(kvo_thread *thread) {
   link_locked(thread);
   __atomic_add_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
   __atomic_store_n(&thread->in_use, true, __ATOMIC_SEQ_CST);
-  kvo_distinct_expect_thread_locked(thread->number);
 }
 
 kvo_thread *kvo_thread_start(void) {
@@ -166,8 +165,6 @@ kvo_thread *kvo_thread_start(void) {
 // MARK: Forks
 
 static void abandon_locked(kvo_thread *thread) {
-  kvo_distinct_abandon(thread->tellings);
-  thread->tellings = NULL;
   kvo_frames_abandon(thread);
   kvo_show_hazards(thread);
   kvo_open_pairs_abandon_locked(thread);

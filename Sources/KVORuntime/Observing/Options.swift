@@ -19,10 +19,15 @@ public struct KeyValueObservingOptions: OptionSet, Sendable {
   public static let initial = Self(rawValue: 4)
   /// The observer is also called before each change.
   public static let prior = Self(rawValue: 8)
-  /// Changes whose new value equals the old one are not delivered, unless the observer may have seen another
-  /// value in between.
+  /// A change is not delivered if its new value equals the value last delivered to the observer or, before the
+  /// first delivery, the value at registration.
   ///
-  /// Values are compared by `==` if their type is `Equatable`; values of other types always differ.
+  /// Values are compared by `==` if their type is `Equatable`, objects by `===`; values of other types always
+  /// differ. Changes of elements are always delivered, and prior calls are always made.
+  ///
+  /// The observer should use the change's new value: one that reads the property itself may read a value that is
+  /// replaced without a further call. The value last delivered is kept until the next delivery, or until the
+  /// observation ends; an object is not kept alive by that.
   public static let distinct = Self(rawValue: 16)
 }
 

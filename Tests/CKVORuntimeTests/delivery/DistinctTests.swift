@@ -4,144 +4,172 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D3: which changes `distinct` may drop where changes of one thread overlap.
+/// D3: what `distinct` compares, and which changes it withholds.
 @Suite(.serialized, .recording) struct DistinctTests {
+  private let object = make(disturbed.self)
+  private let log = Recorder()
+
+  private func end(_ others: [Disturbed] = []) {
+    log.end()
+    releaseAll([object] + others)
+  }
+
+  // MARK: The value last delivered
+
   @Test("D3: NaN over NaN is not a distinct change; a set gains and loses it once (H4)")
   func notANumber() {
-    let object = make(account.self)
-    let log = Recorder()
-    log.observe(object.object, "balance", [.KVO_NEW, .KVO_DISTINCT])
-    for balance in [Double.nan, -.nan, 1, .nan] { account_setBalance(object, balance) }
+    let account = make(account.self)
+    log.observe(account.object, "balance", [.KVO_NEW, .KVO_DISTINCT])
+    for balance in [Double.nan, -.nan, 1, .nan] { account_setBalance(account, balance) }
     expectEqual(
       log.take(), ["a: balance new nan", "a: balance new 1.0", "a: balance new nan"])
-    log.end()
-    object.release()
+    account.release()
+    end()
   }
 
   @Test(
-    "D3: distinct drops no value that crossing changes of one thread let an observer see",
+    "D3: a change is compared with the value at registration, then with the one last delivered",
     arguments: DistinctWay.allCases)
-  func crossing(_ way: DistinctWay) {
-    let object = make(disturbed.self)
-    let log = Recorder()
+  func lastDelivered(_ way: DistinctWay) {
     disturbed_setValue(object, 1)
     let root = way.observe(object, log)
-    onFirstThreadAndAnother {
-      kvo_will_change(object.object, "value")
-      object.pointee.value = 2
-      let access = SuspendedAccess(object, "value")
-      object.pointee.value = 1
-      kvo_did_change(object.object, "value")
-      object.pointee.value = 2
-      access.end()
-      disturbed_setValue(object, 2)
-      disturbed_setValue(object, 1)
+    let told = { (value: Int) in "a: \(way.key) new \(value)" }
+    object.pointee.value = 2  // a store that is no change
+    disturbed_setValue(object, 1)
+    expectEqual(log.take(), [])
+    object.pointee.value = 2
+    disturbed_setValue(object, 2)
+    expectEqual(log.take(), [told(2)])
+    object.pointee.value = 3
+    disturbed_setValue(object, 2)
+    expectEqual(log.take(), [])
+    disturbed_setValue(object, 1)
+    expectEqual(log.take(), [told(1)])
+    end([root])
+  }
+
+  @Test(
+    "D3: the initial call counts as a delivery, and is made once",
+    arguments: [[], .KVO_NEW] as [kvo_options])
+  func initial(_ options: kvo_options) {
+    disturbed_setValue(object, 1)
+    let all: kvo_options = [options, .KVO_INITIAL, .KVO_DISTINCT]
+    log.observe(object.object, "value", all) { _ in disturbed_setValue(object, 2) }
+    let told = options == [] ? ["a: value", "a: value"] : ["a: value new 1", "a: value new 2"]
+    expectEqual(log.take(), told)
+    disturbed_setValue(object, 2)
+    expectEqual(log.take(), [])
+    log.observe(object.object, "value", all, as: "b")
+    disturbed_setValue(object, 2)
+    expectEqual(log.take().count, 1)
+    end()
+  }
+
+  @Test(
+    "D3: an observer that asks for old, for new or for neither gets the same changes",
+    arguments: [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options],
+    ["value", "next.value"])
+  func parts(_ options: kvo_options, _ path: String) {
+    let root = make(disturbed.self)
+    for owner in [root, object] { disturbed_setNext(owner, object) }
+    var calls = 0
+    log.observe(path == "value" ? object.object : root.object, path, [options, .KVO_DISTINCT]) {
+      _ in calls += 1
     }
-    expectEqual(
-      log.take(), [1, 2, 1, 1, 2, 1].map { "a: \(way.key) new \($0)" })
+    for value in [0, 1, 1, 2, 2] { disturbed_setValue(object, value) }
+    expectEqual(calls, 2)
     log.end()
+    for owner in [root, object] { disturbed_setNext(owner, nil) }
     releaseAll([root, object])
   }
 
-  @Test("D3 F1: distinct drops no value that crossing changes of several keys let an observer see")
-  func crossingKeys() {
-    let object = Disturbed.ofFreshClass()
-    kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
-    let log = Recorder()
-    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
-    kvo_will_change(object.object, "other")
-    object.pointee.value = 2
-    kvo_will_change(object.object, "value")
-    object.pointee.value = 0
-    kvo_did_change(object.object, "other")
-    object.pointee.value = 2
-    kvo_did_change(object.object, "value")
-    expectEqual(log.take(), ["a: value new 0", "a: value new 2"])
-    log.end()
-    object.release()
+  @Test("D3: prior calls are made also if the change is then withheld")
+  func prior() {
+    log.observe(object.object, "value", [.KVO_OLD, .KVO_PRIOR, .KVO_DISTINCT])
+    disturbed_setValue(object, 0)
+    expectEqual(log.take(), ["a: prior value old 0"])
+    end()
   }
 
-  @Test("D3 D6: nor one seen in a derived key's change inside which another's ends")
-  func endsInDerived() {
-    let object = Disturbed.ofFreshClass()
-    kvo_class_add_dependency(kvo_class_of(object.object), "value", "other", nil)
-    let log = Recorder()
-    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
-    kvo_will_change(object.object, "other")
-    object.pointee.value = 2
-    let access = SuspendedAccess(object, "value")
-    kvo_did_change(object.object, "other")
-    access.end()
-    expectEqual(log.take(), ["a: value new 2"])
-    log.end()
-    object.release()
+  @Test("D3: each key of a token has a value of its own")
+  func keysOfOneToken() {
+    let handles = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
+    defer { handles.deallocate() }
+    handles.initialize(to: nil)
+    let seen = Seen()
+    let outcome = attempt { error in
+      withKeys(["value", "other", "value"]) {
+        kvo_add_callback_for_keys(
+          object.object, $0, 3, [.KVO_NEW, .KVO_DISTINCT],
+          { context, _, key, change in
+            let new = kvo_value_get_int(kvo_change_get_new(change))
+            let index = kvo_change_get_key_index(change)
+            Unmanaged<Seen>.fromOpaque(context!).takeUnretainedValue().calls
+              .append("\(index) \(String(cString: key)) \(new)")
+          }, Unmanaged.passUnretained(seen).toOpaque(), 0, nil, handles, error)
+      }
+    }
+    expectEqual(outcome.status, .KVO_OK)
+    for value in [1, 1] {
+      disturbed_setOther(object, value)
+      disturbed_setValue(object, value)
+    }
+    disturbed_setValue(object, 0)
+    expectEqual(seen.calls, ["1 other 1", "0 value 1", "2 value 1", "0 value 0", "2 value 0"])
+    kvo_handle_release(handles.pointee)
+    end()
   }
 
-  @Test("D3 D7: nor one read from a change that begins and ends during deliveries")
-  func withinTelling() {
-    let object = make(disturbed.self)
+  @Test("D3 H4: elements are delivered in any case, and the next setting after them is too")
+  func elements() {
+    let nodes = [make(graph_node.self), make(graph_node.self)]
     let log = Recorder()
-    var access: SuspendedAccess?
-    var shown = 0
-    log.observe(object.object, "value", as: "b") { _ in
-      guard shown == 0 else { return }
-      access = SuspendedAccess(object, "value")
-      object.pointee.value = 7
+    log.observe(nodes[0].object, "items", [.KVO_DISTINCT])
+    let setItems = { (items: [CObject]) in
+      withCollection(.KVO_ARRAY, of: items) { graph_node_setItems(nodes[0], $0) }
     }
-    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
-      shown = object.pointee.value
-      guard shown == 7 else { return }
-      object.pointee.value = 5
-      access?.end()
-    }
-    disturbed_setValue(object, 5)
-    expectEqual(shown, 5)
+    setItems([])
+    expectEqual(log.take().count, 0)
+    graph_node_insertItem(nodes[0], nodes[1], 0)
+    expectEqual(log.take().count, 1)
+    setItems([nodes[1].object])
+    expectEqual(log.take().count, 1)
+    setItems([nodes[1].object])
+    expectEqual(log.take().count, 0)
     log.end()
-    object.release()
+    end()
+    releaseAll(nodes)
+  }
+
+  // MARK: Overlapping changes of one thread
+
+  @Test(
+    "D3 D7: setting an equal value in an observer of distinct changes notifies no observer",
+    arguments: DistinctWay.allCases)
+  func setsItself(_ way: DistinctWay) {
+    let root = way.observe(object, log) { _ in
+      disturbed_setValue(object, min(disturbed_value(object) + 1, 3))
+    }
+    onAnotherThread { disturbed_setValue(object, 1) }
+    expectEqual(log.take(), (1...3).map { "a: \(way.key) new \($0)" })
+    end([root])
   }
 
   @Test(
-    "D3 D7: nor one stored during a delivery that goes on after the change",
-    arguments: [false, true])
-  func outlivesTelling(_ isFirstThread: Bool) {
-    let object = make(disturbed.self)
-    let log = Recorder()
-    let body = {
-      var access: SuspendedAccess?
-      var shown = 0
-      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
-        if access == nil {
-          access = SuspendedAccess(object, "value")
-          object.pointee.value = 7
-        }
-        shown = object.pointee.value
-      }
-      disturbed_setValue(object, 5)
-      expectEqual(shown, 7)
-      object.pointee.value = 5
-      access?.end()
-      expectEqual(shown, 5)
-    }
-    if isFirstThread { body() } else { onAnotherThread(body) }
-    log.end()
-    object.release()
-  }
-
-  @Test("D3 F2: a value delivered when a path moves is not delivered again by the change it left")
-  func movedAndTold() {
+    "D3: a value that an earlier observer has replaced is not delivered after the one that replaced it",
+    arguments: [false, true], [0, 2])
+  func replaced(_ isPath: Bool, _ replacement: Int) {
     let root = make(disturbed.self)
-    let objects = [make(disturbed.self), make(disturbed.self)]
-    disturbed_setNext(root, objects[0])
-    disturbed_setValue(objects[1], 3)
-    let log = Recorder()
-    log.observe(root.object, "next.value", [.KVO_NEW, .KVO_DISTINCT])
-    kvo_will_change(objects[0].object, "value")
-    objects[0].pointee.value = 2
-    disturbed_setNext(root, objects[1])
-    kvo_did_change(objects[0].object, "value")
-    expectEqual(log.take(), ["a: next.value new 3"])
-    log.end()
-    releaseAll([root] + objects)
+    disturbed_setNext(root, object)
+    let (observed, key) = isPath ? (root.object, "next.value") : (object.object, "value")
+    log.observe(observed, key, as: "b") { _ in
+      if disturbed_value(object) == 1 { disturbed_setValue(object, replacement) }
+    }
+    log.observe(observed, key, [.KVO_NEW, .KVO_DISTINCT])
+    disturbed_setValue(object, 1)
+    let told = replacement == 0 ? [] : ["a: \(key) new 2"]
+    expectEqual(log.take().filter { $0.hasPrefix("a") }, told)
+    end([root])
   }
 
   @Test(
@@ -157,14 +185,13 @@ import Testing
       }
     }
     if isFirstThread { run() } else { onAnotherThread(run) }
+    end()
   }
 
   @Test(
-    "D3: a change in which another was dropped is dropped too",
+    "D3: pairs inside a pair are compared with what was delivered, not with each other",
     arguments: DistinctWay.allCases)
-  func passedOverWithin(_ way: DistinctWay) {
-    let object = make(disturbed.self)
-    let log = Recorder()
+  func pairs(_ way: DistinctWay) {
     let root = way.observe(object, log)
     let bracketed = { (body: () -> Void) in
       kvo_will_change(object.object, "value")
@@ -178,74 +205,93 @@ import Testing
         disturbed_setValue(object, 0)
       }
     }
-    expectEqual(
-      log.take(), [1, 0, 0, 1, 0, 0].map { "a: \(way.key) new \($0)" })
-    log.end()
-    releaseAll([root, object])
+    expectEqual(log.take(), [1, 0, 1, 0].map { "a: \(way.key) new \($0)" })
+    end([root])
+  }
+
+  @Test("D3 F2: a path that moves to an object with the value last delivered notifies no observer")
+  func moves() {
+    let root = make(disturbed.self)
+    let leaves = [object, make(disturbed.self)]
+    disturbed_setNext(root, leaves[0])
+    disturbed_setValue(leaves[1], 3)
+    log.observe(root.object, "next.value", [.KVO_NEW, .KVO_DISTINCT])
+    kvo_will_change(leaves[0].object, "value")
+    leaves[0].pointee.value = 2
+    disturbed_setNext(root, leaves[1])
+    kvo_did_change(leaves[0].object, "value")  // the path leads elsewhere
+    leaves[0].pointee.value = 3
+    disturbed_setNext(root, leaves[0])
+    expectEqual(log.take(), ["a: next.value new 3"])
+    end([root, leaves[1]])
+  }
+
+  // MARK: The stored value's memory
+
+  @Test(
+    "D3: the object last delivered is not kept alive, and equals no other",
+    arguments: [false, true])
+  func objects(_ isInitial: Bool) {
+    let deaths = Deaths()
+    let account = make(account.self)
+    let first = deaths.make()
+    let second = deaths.make()
+    account_setBranch(account, first)
+    first.release()
+    let initial: kvo_options = isInitial ? .KVO_INITIAL : []
+    log.observe(account.object, "branch", [initial, .KVO_DISTINCT])
+    account.pointee.branch = nil  // a store that is no change
+    first.release()
+    expectEqual(deaths.count, 1)
+    account_setBranch(account, nil)
+    account_setBranch(account, second)
+    account_setBranch(account, second)
+    expectEqual(log.take().count, isInitial ? 3 : 2)
+    for left in [account.object, second.object] { kvo_object_release(left) }
+    end()
+  }
+
+  @Test("D3: the value last delivered is released when the registration ends, or the object dies")
+  func release() {
+    let deaths = Deaths()
+    for endsFirst in [true, false] {
+      let node = make(graph_node.self)
+      let element = deaths.make()
+      withCollection(.KVO_ARRAY, of: [element.object]) { graph_node_setWares(node, $0) }
+      let log = Recorder()
+      log.observe(node.object, "wares", [.KVO_DISTINCT, .KVO_INITIAL])
+      element.release()
+      if endsFirst { log.end() }
+      graph_node_setWares(node, nil)
+      if endsFirst { expectEqual(deaths.count, 1) }
+      node.release()
+      expectEqual(deaths.count, endsFirst ? 1 : 2)
+      if !endsFirst { log.end() }
+    }
+    end()
   }
 
   @Test(
-    "D3 D7: setting an equal value in an observer of distinct changes notifies no observer",
-    arguments: DistinctWay.allCases)
-  func setsItself(_ way: DistinctWay) {
-    let object = make(disturbed.self)
-    let log = Recorder()
-    let root = way.observe(object, log) { _ in
-      disturbed_setValue(object, min(disturbed_value(object) + 1, 3))
+    "D3: if memory is out for the value to be stored, one call more is made, and never one less")
+  func shortage() {
+    kvo_set_misuse_handler { _ in }
+    defer { kvo_set_misuse_handler(nil) }
+    for allocation in 0..<12 as Range<Int64> {
+      let account = make(account.self)
+      let log = Recorder()
+      log.observe(account.object, "owner", .KVO_DISTINCT)
+      fixture_fail_allocation(allocation)
+      account_setOwner(account, "Ada")
+      fixture_limit_memory(-1)
+      account_setOwner(account, "Ada")
+      account_setOwner(account, "Ada")
+      let calls = log.take().count
+      expect(calls == 1 || calls == 2, "allocation \(allocation): \(calls)")
+      log.end()
+      account.release()
     }
-    onAnotherThread { disturbed_setValue(object, 1) }
-    expectEqual(
-      log.take(), (1...3).map { "a: \(way.key) new \($0)" })
-    log.end()
-    releaseAll([root, object])
-  }
-
-  @Test("D3: a delivery on this thread counts once, also when a pair ends in its own prior call")
-  func pairInItsOwnPrior() {
-    let object = make(disturbed.self)
-    let log = Recorder()
-    onAnotherThread {
-      var priors = 0
-      var finals = 0
-      log.observe(object.object, "value", .KVO_PRIOR, as: "p") { call in
-        priors += 1
-        guard priors == 1 else { return }
-        object.pointee.value = 1
-        kvo_did_change(object.object, "value")
-      }
-      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in
-        finals += 1
-        if finals < 50 { disturbed_setValue(object, object.pointee.value) }
-      }
-      kvo_will_change(object.object, "value")
-    }
-    expectEqual(log.take().filter { $0.hasPrefix("a") }, ["a: value new 1"])
-    log.end()
-    object.release()
-  }
-
-  @Test(
-    "D3: keys of one token that one change affects notify once each, and only if distinct")
-  func keysOfOneChange() {
-    let object = Disturbed.ofFreshClass()
-    kvo_class_add_dependency(kvo_class_of(object.object), "next", "other", nil)
-    let sight = Sight(object)
-    sight.passage.isOver = true
-    var handle: OpaquePointer?
-    _ = attempt { error in
-      withUnsafeMutablePointer(to: &handle) { handle in
-        withKeys(["value", "other", "next"]) {
-          kvo_add_callback_for_keys(
-            object.object, $0, 3, [.KVO_NEW, .KVO_DISTINCT], Sight.look,
-            Unmanaged.passUnretained(sight).toOpaque(), 0, nil, handle, error)
-        }
-      }
-    }
-    disturbed_setOther(object, 0)
-    expectEqual(sight.shown, [])
-    disturbed_setOther(object, 2)
-    expectEqual(sight.shown, [0, 2])
-    kvo_handle_release(handle)
-    object.release()
+    end()
   }
 }
+
+private final class Seen { var calls: [String] = [] }

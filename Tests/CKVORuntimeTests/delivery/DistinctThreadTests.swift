@@ -4,179 +4,151 @@ import Expectations
 import TestSupport
 import Testing
 
-/// D3, I3 and I5: which changes `distinct` may drop where changes of several threads overlap.
+/// D3 and I3: `distinct` where changes of two threads overlap.
 @Suite(.serialized, .recording) struct DistinctThreadTests {
-  /// Runs each step on its thread, one after another.
-  private func inTurns(_ steps: [(thread: Int, body: () -> Void)]) {
-    let turn = Shared(UnsafeMutablePointer<Int32>.allocate(capacity: 1))
-    turn.value.pointee = 0
-    defer { turn.value.deallocate() }
-    let shared = Shared(steps)
-    onThreads((steps.map(\.thread).max() ?? 0) + 1) { thread in
-      for (index, step) in shared.value.enumerated() where step.thread == thread {
-        awaitTurn(turn.value, Int32(index))
-        step.body()
-        fixture_raise(turn.value)
-      }
-    }
-  }
-
   @Test(
-    "D3 I3: distinct drops no value that several changes let an observer see",
-    arguments: DistinctWay.allCases)
-  func foundInPassing(_ way: DistinctWay) {
+    "D3 I3: a value that was read before a later one was compared is not delivered",
+    arguments: DistinctWay.allCases, [0, 2])
+  func overtaken(_ way: DistinctWay, _ later: Int) {
     let object = make(disturbed.self)
     let log = Recorder()
-    disturbed_setValue(object, 1)
     let root = way.observe(object, log)
-    let will = { kvo_will_change(object.object, "value") }
-    let did = { kvo_did_change(object.object, "value") }
-    inTurns([
-      (
-        0,
-        {
-          will()
-          object.pointee.value = 2
-        }
-      ),
-      (1, will),
-      (
-        2,
-        {
-          will()
-          object.pointee.value = 1
-        }
-      ),
-      (0, did),
-      (1, { object.pointee.value = 2 }),
-      (2, did),
-      (1, did),
-    ])
-    expectEqual(
-      log.take(), ["a: \(way.key) new 1", "a: \(way.key) new 2", "a: \(way.key) new 2"])
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      disturbed_setValue(object, later)
+    } in: {
+      disturbed_setValue(object, 1)
+    }
+    expectEqual(log.take(), later == 0 ? [] : ["a: \(way.key) new 2"])
+    object.pointee.value = 1
+    for value in [later, 1, 1] { disturbed_setValue(object, value) }
+    expectEqual(log.take(), ["a: \(way.key) new 1"])
     log.end()
     releaseAll([root, object])
   }
 
   @Test(
-    "D3 F2: distinct drops no value seen on a path that has moved since",
-    arguments: [1, 2], [false, true])
-  func moved(_ threads: Int, _ isDerived: Bool) {
-    let root = Disturbed.ofFreshClass()
-    let objects = [make(disturbed.self), make(disturbed.self)]
-    if isDerived {
-      kvo_class_add_dependency(kvo_class_of(root.object), "value", "next.value", nil)
-    }
-    disturbed_setValue(objects[0], 1)
-    disturbed_setValue(objects[1], 2)
-    disturbed_setNext(root, objects[0])
-    let log = Recorder()
-    let path = isDerived ? "value" : "next.value"
-    log.observe(root.object, path, [.KVO_NEW, .KVO_DISTINCT])
-    let store = {
-      for object in [root, objects[0]] { object.pointee.value = 2 }
-    }
-    root.pointee.value = 1
-    inTurns([
-      (
-        threads - 1,
-        {
-          kvo_will_change(objects[0].object, "value")
-          store()
-        }
-      ),
-      (0, { disturbed_setNext(root, objects[1]) }),
-      (threads - 1, { kvo_did_change(objects[0].object, "value") }),
-      (0, { disturbed_setValue(objects[1], 2) }),
-    ])
-    expectEqual(log.take(), ["a: \(path) new 2"])
-    log.end()
-    releaseAll([root] + objects)
-  }
-
-  @Test(
-    "I5 D3: what a handler of distinct changes reads itself is the final value",
-    arguments: DistinctWay.allCases)
-  func readInPassing(_ way: DistinctWay) {
+    "D3 I3: a change compares with the value at registration, also one that has begun before it")
+  func registeredMeanwhile() {
     let object = make(disturbed.self)
     let log = Recorder()
-    let passage = Passage()
-    var shown = -1
-    let root = way.observe(object, log) { _ in passage.read { shown = disturbed_value(object) } }
-    passage.run {
-      disturbed_setValue(object, 5)
-    } meanwhile: {
-      kvo_will_change(object.object, "value")
-      object.pointee.value = 7
-    } afterwards: {
-      object.pointee.value = 5
-      kvo_did_change(object.object, "value")
+    for (place, told) in [
+      (disturbance.DISTURBED_BEFORE_STORE, ["a: value new 1"]), (.DISTURBED_AFTER_STORE, []),
+    ] {
+      disturbed_setValue(object, 0)
+      object.interrupt(place) {
+        log.observe(object.object, "value", [.KVO_NEW, .KVO_PRIOR, .KVO_DISTINCT])
+      } in: {
+        disturbed_setValue(object, 1)
+      }
+      expectEqual(log.take().filter { !$0.contains("prior") }, told)
+      disturbed_setValue(object, 1)
+      expectEqual(log.take(), ["a: prior value"])
+      log.end()
     }
-    expectEqual(shown, 5)
-    log.end()
-    releaseAll([root, object])
+    object.release()
   }
 
-  @Test(
-    "I5 D3: keys of one token are one observer, which may read all of them when notified of one",
-    arguments: [false, true])
-  func keysOfOneToken(_ isAmongOthers: Bool) {
+  @Test("D3 I3: a change that is delivered while the observer registers counts as the last one")
+  func deliveredMeanwhile() {
     let object = make(disturbed.self)
     let log = Recorder()
-    if isAmongOthers { log.observe(object.object, "other", as: "b") }
-    let sight = Sight(object)
-    var handle: OpaquePointer?
-    let outcome = attempt { error in
-      withUnsafeMutablePointer(to: &handle) { handle in
-        withKeys(["value", "other"]) {
-          kvo_add_callback_for_keys(
-            object.object, $0, 2, [.KVO_NEW, .KVO_DISTINCT], Sight.look,
-            Unmanaged.passUnretained(sight).toOpaque(), 0, nil, handle, error)
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      disturbed_setValue(object, 1)
+    } in: {
+      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
+    }
+    disturbed_setValue(object, 1)
+    disturbed_setValue(object, 0)
+    expectEqual(log.take(), ["a: value new 1", "a: value new 0"])
+    log.end()
+    object.release()
+  }
+
+  // MARK: All orders of two threads
+
+  /// The type of a number. A comparison of two numbers may be interrupted by the other thread.
+  private nonisolated(unsafe) static let numberType: UnsafePointer<kvo_type> = {
+    let type = UnsafeMutablePointer<kvo_type>.allocate(capacity: 1)
+    type.initialize(
+      to: kvo_type(
+        encoding: kvo_type_for_encoding("q", nil)!.pointee.encoding, size: 8, alignment: 8,
+        kind: .KVO_KIND_BINDING, copy: nil, destroy: nil,
+        equal: { _, a, b in
+          Orders.gate()
+          return a.load(as: Int64.self) == b.load(as: Int64.self)
+        }, describe: nil, binding: nil, operations: nil))
+    return UnsafePointer(type)
+  }()
+
+  private final class Numbers: @unchecked Sendable {
+    let node = make(graph_node.self)
+    let told = Locked<[Int64]>([])
+    private var handle: OpaquePointer?
+
+    init() {
+      set(0)
+      // Called first: the other thread may go on between the reading of a new value and its comparison.
+      let first = attempt {
+        kvo_add_callback(
+          node.object, "wares", [], { _, _, _, _ in Orders.gate() }, nil, nil, nil, $0)
+      }
+      precondition(first.status == .KVO_OK)
+      let outcome = attempt { error in
+        withUnsafeMutablePointer(to: &handle) { handle in
+          kvo_add_callback(
+            node.object, "wares", [.KVO_NEW, .KVO_DISTINCT],
+            { context, _, _, change in
+              let numbers = Unmanaged<Numbers>.fromOpaque(context!).takeUnretainedValue()
+              let list = kvo_value_get_object(kvo_change_get_new(change))
+              numbers.told.withLock { $0.append(Numbers.number(in: OpaquePointer(list!))) }
+            }, Unmanaged.passUnretained(self).toOpaque(), nil, handle, error)
         }
       }
+      precondition(outcome.status == .KVO_OK)
     }
-    expectEqual(outcome.status, .KVO_OK)
-    sight.passage.run {
-      disturbed_setValue(object, 7)
-    } meanwhile: {
-      kvo_will_change(object.object, "other")
-      object.pointee.other = 2
-    } afterwards: {
-      object.pointee.other = 0
-      kvo_did_change(object.object, "other")
+
+    func set(_ number: Int64) {
+      var value = kvo_value()
+      withUnsafePointer(to: number) { _ = kvo_value_init(&value, numberType, $0) }
+      let list = kvo_collection_create(.KVO_ARRAY, &value, 1, nil)!
+      graph_node_setWares(node, list)
+      kvo_object_release(CObject(list))
     }
-    expectEqual(sight.shown, [7, 0])
-    kvo_handle_release(handle)
-    log.end()
-    object.release()
+
+    private static func number(in list: OpaquePointer) -> Int64 {
+      var element = kvo_value()
+      kvo_collection_get(list, 0, &element, nil)
+      return kvo_value_bytes(&element)!.load(as: Int64.self)
+    }
+
+    /// Whether no number was delivered twice in a row, and the last one is the property's.
+    func isRight() -> Bool {
+      let told = told.withLock { $0 }
+      let last = Self.number(in: node.pointee.wares!)
+      return zip([0] + told, told).allSatisfy { $0 != $1 } && (told.last ?? 0) == last
+    }
+
+    func end() {
+      kvo_handle_release(handle)
+      node.release()
+    }
   }
 
   @Test(
-    "D3: another thread's delivery at the time of a fork has ended in the child",
-    .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
-  func fork() {
-    let object = make(disturbed.self)
-    let log = Recorder()
-    let passage = Passage()
-    log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT]) { _ in passage.read {} }
-    passage.run {
-      disturbed_setValue(object, 5)
-    } meanwhile: {
-      inChild = (object, log)
-      let status = fixture_fork(
-        { _ in
-          let (object, log) = inChild!
-          _ = log.take()
-          disturbed_setValue(object, 5)
-          return log.take() == []
-        }, nil)
-      inChild = nil
-      expectEqual(status, 0)
+    "D3 I3: whenever two threads set, no value is delivered twice in a row, and the last value is",
+    arguments: [[1], [1, 0]] as [[Int64]], [1, 0, 2] as [Int64])
+  func allOrders(_ first: [Int64], _ second: Int64) async {
+    let tried = await inAllOrders { orders in
+      let numbers = Numbers()
+      orders.run {
+        for number in first { numbers.set(number) }
+      } and: {
+        numbers.set(second)
+      }
+      defer { numbers.end() }
+      return numbers.isRight()
     }
-    log.end()
-    object.release()
+    expectEqual(tried.failure, nil)
+    expect(tried.count > 1)
   }
 }
-
-/// Global, because the code of a forked child captures nothing.
-nonisolated(unsafe) private var inChild: (Disturbed, Recorder)?

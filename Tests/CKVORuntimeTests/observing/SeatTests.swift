@@ -195,9 +195,10 @@ import Testing
     func step() {
       switch below(20) {
       case 0...2:
-        // No initial or distinct: an end in an initial call ends all keys of a token, and distinct treats its keys as
-        // one observer.
-        let options = below(4) > 0 ? SeatTests.asked[below(SeatTests.asked.count)] : .KVO_PRIOR
+        // No initial: an end in an initial call ends all keys of a token.
+        let others: [kvo_options] = [.KVO_PRIOR, [.KVO_NEW, .KVO_DISTINCT]]
+        let options =
+          below(4) > 0 ? SeatTests.asked[below(SeatTests.asked.count)] : others[below(2)]
         twin.observe(someKeys(), options)
       case 3...4: if !twin.groups.isEmpty { twin.groups[below(twin.groups.count)].end() }
       case 5: twin.recorder.observe(node.object, aKey(), someOptions(), as: "x")

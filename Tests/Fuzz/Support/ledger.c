@@ -19,6 +19,9 @@ ledger_entry *ledger_add(ledger_entry entry) {
   added->is_live = true;
   added->within = fuzz_ledger.top;
   added->is_being_made = entry.options & KVO_INITIAL;
+  added->last = model_read(entry.object, entry.path);
+  added->compared = ++fuzz_ledger.time;
+  added->is_known = true;
   return added;
 }
 
@@ -84,16 +87,6 @@ static ledger_change *joined_by(const ledger_change *change) {
   return NULL;
 }
 
-// The keys of one handle count as one observer.
-static ledger_entry *observer_of(const ledger_entry *entry) {
-  size_t index = (size_t)((entry->group ? entry->group : entry) - fuzz_ledger.entries);
-  return &fuzz_ledger.entries[index];
-}
-
-static size_t *finals_of(const ledger_entry *entry) { return &observer_of(entry)->finals; }
-static size_t *begun_of(const ledger_entry *entry) { return &observer_of(entry)->begun; }
-static size_t *returns_of(const ledger_entry *entry) { return &observer_of(entry)->returns; }
-
 static void read_all(const ledger_change *change, model_value *values) {
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
@@ -111,12 +104,6 @@ void ledger_begin(ledger_change *change) {
   change->known = fuzz_ledger.count;
   change->before = model_read(change->node, change->key);
   read_all(change, change->old);
-  for (size_t i = 0; i < change->known; i++) {
-    if (change->recipients & bit(&fuzz_ledger.entries[i])) ++*begun_of(&fuzz_ledger.entries[i]);
-    change->finals[i] = *finals_of(&fuzz_ledger.entries[i]);
-    change->returns[i] = *returns_of(&fuzz_ledger.entries[i]);
-  }
-  for (size_t i = 0; i < change->known; i++) change->begun[i] = *begun_of(&fuzz_ledger.entries[i]);
 }
 
 void ledger_push(ledger_change *change) {
@@ -143,18 +130,10 @@ static void read_mutation(ledger_change *change) {
 
 // The change has been made, and no observer has been called for it yet.
 static void begin_finals(ledger_change *change) {
-  ledger_set still = reached(change->node, change->key);
   change->has_begun_finals = true;
   read_all(change, change->new);
-  for (size_t i = 0; i < change->known; i++) {
-    const ledger_entry *entry = &fuzz_ledger.entries[i];
-    bool is_lost = change->recipients & bit(entry) && !(still & bit(entry));
-    if (is_lost && entry->options & KVO_DISTINCT) change->lost |= bit(entry);
-    bool is_same = change->finals[i] == *finals_of(entry) &&
-                   change->returns[i] == *returns_of(entry) && change->begun[i] == *begun_of(entry);
-    if (is_lost || !is_same) change->overtaken |= bit(entry);
-  }
-  change->recipients &= still;
+  change->read_at = ++fuzz_ledger.time;
+  change->recipients &= reached(change->node, change->key);
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
@@ -164,23 +143,34 @@ static bool is_mutation(const ledger_change *change, const ledger_entry *entry) 
   return change->kind != KVO_SETTING && !strcmp(last, change->key);
 }
 
-// Whether distinct, which compares settings, must drop the change for this entry, or, with `may_be`, whether it may.
+// Whether distinct, which compares settings, must withhold the change from this entry, or, with `may_be`, whether it may.
 static bool is_left_out(const ledger_change *change, const ledger_entry *entry, bool may_be) {
-  const model_value *old = &change->old[entry - fuzz_ledger.entries];
   const model_value *new = &change->new[entry - fuzz_ledger.entries];
   if (!(entry->options & KVO_DISTINCT)) return false;
-  if (!may_be && change->overtaken & bit(entry)) return false;
   if (is_mutation(change, entry) && (change->kind || !may_be)) return false;
-  if (old->kind == MODEL_UNKNOWN || new->kind == MODEL_UNKNOWN) return may_be;
-  return model_equal(old, new);
+  if (entry->is_unsure) return may_be;
+  if (change->read_at < entry->compared) return true;
+  if (!entry->is_known) return false;
+  if (entry->last.kind == MODEL_UNKNOWN || new->kind == MODEL_UNKNOWN) return may_be;
+  return model_equal(&entry->last, new);
 }
 
-// A change that distinct dropped for an observer counts as not begun.
-static void take_back(const ledger_change *change) {
+// The last value of an entry that was called. If the call carries elements, there is none.
+static void note_last(const ledger_change *change, ledger_entry *entry, const kvo_change *told) {
+  entry->is_known = kvo_change_get_kind(told) == KVO_SETTING;
+  if (!entry->is_known) return;
+  entry->last = change->new[entry - fuzz_ledger.entries];
+  entry->compared = change->read_at;
+  if (is_unsure()) entry->is_unsure = true;
+}
+
+// Values that were compared and not delivered.
+static void note_withheld(const ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
-    const ledger_entry *entry = &fuzz_ledger.entries[i];
-    bool is_passed = change->recipients & bit(entry) && !(change->told[false] & bit(entry));
-    if (is_passed && entry->options & KVO_DISTINCT) --*begun_of(entry);
+    ledger_entry *entry = &fuzz_ledger.entries[i];
+    if (!(change->recipients & bit(entry)) || change->told[false] & bit(entry)) continue;
+    if (change->may_be_untold || is_unsure()) entry->is_unsure = true;
+    else if (entry->compared < change->read_at) entry->compared = change->read_at;
   }
 }
 
@@ -206,7 +196,7 @@ static bool is_stood_for(const ledger_change *change, const ledger_entry *entry)
 
 void ledger_finish(ledger_change *change) {
   if (!change->has_begun_finals) begin_finals(change);
-  take_back(change);
+  note_withheld(change);
   if (change->may_be_untold || is_unsure()) return;
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
@@ -227,6 +217,8 @@ static void check_value(const kvo_value *told, const model_value *expected, bool
 static void check_initial(ledger_entry *entry, const kvo_change *change) {
   model_value now = model_read(entry->object, entry->path);
   entry->is_being_made = false;
+  entry->last = now;
+  entry->compared = ++fuzz_ledger.time;
   FUZZ_REQUIRE(!kvo_change_is_prior(change));
   FUZZ_REQUIRE(kvo_change_get_kind(change) == KVO_SETTING);
   FUZZ_REQUIRE(!kvo_change_get_indexes(change) && !kvo_change_get_old(change));
@@ -271,22 +263,21 @@ static void check_setting(const ledger_change *change, const ledger_entry *entry
       entry->options & KVO_NEW && !kvo_change_is_prior(told));
 }
 
-static void check_change(ledger_change *change, const ledger_entry *entry, const kvo_change *told) {
+static void check_change(ledger_change *change, ledger_entry *entry, const kvo_change *told) {
   bool is_prior = kvo_change_is_prior(told);
   FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
   FUZZ_REQUIRE(!(change->told[is_prior] & bit(entry)));
   FUZZ_REQUIRE(!is_prior || (entry->options & KVO_PRIOR && !change->has_begun_finals));
   if (!is_prior && !change->has_begun_finals) begin_finals(change);
   change->is_open = is_prior;
-  bool is_lost = change->lost & bit(entry); // this entry need not be called
   if (!is_unsure()) {
-    FUZZ_REQUIRE((change->recipients | change->lost) & bit(entry));
-    if (!is_lost) check_order(change, entry, is_prior);
+    FUZZ_REQUIRE(change->recipients & bit(entry));
+    check_order(change, entry, is_prior);
     FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
   }
   change->told[is_prior] |= bit(entry);
-  if (is_lost) FUZZ_REQUIRE(kvo_change_get_kind(told) == KVO_SETTING);
-  else if (!is_mutation(change, entry)) check_setting(change, entry, told);
+  if (!is_prior) note_last(change, entry, told);
+  if (!is_mutation(change, entry)) check_setting(change, entry, told);
   else if (change->kind) check_mutation(change, entry, told);
 }
 
@@ -295,7 +286,6 @@ static bool is_initial(const ledger_entry *entry) {
 }
 
 void ledger_called(ledger_entry *entry, const kvo_change *change) {
-  bool is_final = !kvo_change_is_prior(change);
   FUZZ_REQUIRE(entry->is_live);
   fuzz_ledger.calls++;
   if (is_initial(entry)) {
@@ -304,11 +294,6 @@ void ledger_called(ledger_entry *entry, const kvo_change *change) {
     FUZZ_REQUIRE(fuzz_ledger.top);
     check_change(fuzz_ledger.top, entry, change);
   }
-  if (is_final) ++*finals_of(entry);
-}
-
-void ledger_returned(ledger_entry *entry, const kvo_change *change) {
-  if (!kvo_change_is_prior(change)) ++*returns_of(entry);
 }
 
 static bool asks_for(const ledger_entry *entry, const kvo_change *told) {
@@ -325,7 +310,7 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   if (is_prior) return !is_unsure() || asks_for(entry, told);
   if (!change->has_begun_finals) begin_finals(change);
   if (is_unsure()) return asks_for(entry, told);
-  return (change->recipients | change->lost) & bit(entry) && !is_left_out(change, entry, false);
+  return change->recipients & bit(entry) && !is_left_out(change, entry, false);
 }
 
 // Whether a later registration of the same path has been called for the change.
@@ -374,9 +359,10 @@ ledger_entry *ledger_observed(const graph_node *observer, const graph_node *obje
   if (!found) found = whose_turn(alike, change);
   FUZZ_REQUIRE(found);
   ledger_called(found, change);
-  for (size_t i = 0; i < fuzz_ledger.count; i++) // the call may have been for any of them
-    if (&fuzz_ledger.entries[i] != found && alike & bit(&fuzz_ledger.entries[i]))
-      ++*finals_of(&fuzz_ledger.entries[i]);
+  bool is_alone = alike == bit(found);
+  for (size_t i = 0; !is_alone && i < fuzz_ledger.count;
+      i++) // the call may have been for any of them
+    if (alike & bit(&fuzz_ledger.entries[i])) fuzz_ledger.entries[i].is_unsure = true;
   return found;
 }
 

@@ -20,9 +20,11 @@ typedef struct ledger_entry {
   bool is_being_made;                 ///< the initial call is still to come
   const struct ledger_change *within; ///< the open change when it was registered
   struct ledger_entry *group;         ///< the first entry of the same handle
-  size_t finals;                      ///< calls of it, or of any entry of its group
-  size_t returns;                     ///< how many of these calls have returned
-  size_t begun; ///< changes of it, or of any entry of its group, that have begun
+  // With KVO_DISTINCT:
+  model_value last; ///< the value last delivered, or at registration
+  size_t compared;  ///< when the value that was last compared was read
+  bool is_known;    ///< it has a last value
+  bool is_unsure;   ///< the last value may be another one
 } ledger_entry;
 
 /// One bit for each entry.
@@ -42,17 +44,13 @@ typedef struct ledger_change {
   model_value before, came; ///< the key's value before, and the elements inserted
 
   ledger_set recipients; ///< recipients when it began; later, those it still reaches
-  ledger_set lost;       ///< recipients no longer reached, which may be called anyway
   ledger_set told[2];    ///< called by finals, by priors
   bool has_begun_finals;
   bool is_open;  ///< a prior call is running
   bool is_stale; ///< an inner change has left paths where storage does not lead
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
-  size_t finals[LEDGER_ROOM];  ///< each entry's `finals` when it began
-  size_t returns[LEDGER_ROOM]; ///< each entry's `returns` when it began
-  size_t begun[LEDGER_ROOM];   ///< each entry's `begun` when it began
-  ledger_set overtaken;        ///< entries that another change has called or affected since
-  size_t known;                ///< the number of entries when it began
+  size_t read_at; ///< when the new values were read
+  size_t known;   ///< the number of entries when it began
   struct ledger_change *outer;
 } ledger_change;
 
@@ -60,6 +58,7 @@ typedef struct ledger {
   ledger_entry entries[LEDGER_ROOM];
   size_t count;
   size_t calls;   ///< calls received by observers
+  size_t time;    ///< counts readings of new values
   size_t misuses; ///< misuse reported before the current operation
   bool is_short;  ///< for lack of memory, paths may lag behind their links
   ledger_change *top;
@@ -87,8 +86,7 @@ void ledger_finish(ledger_change *change);
 
 /// Records a call of a callback.
 void ledger_called(ledger_entry *entry, const kvo_change *change);
-/// Records its return. Distinct must not drop a change that began in the call and goes on after it.
-void ledger_returned(ledger_entry *entry, const kvo_change *change);
+/// Records a call of an observer object, and returns the entry that it is attributed to.
 ledger_entry *ledger_observed(const graph_node *observer, const graph_node *object,
     const char *path, void *context, const kvo_change *change);
 

@@ -316,7 +316,7 @@ import Testing
     expectEqual(lines.filter { $0.hasPrefix("y") }.last?.hasSuffix("new 5"), true)
   }
 
-  @Test("M1 D3: an observer of distinct changes is not notified of a key that ends as it began")
+  @Test("M1 D3: an observer of distinct changes is not notified of a key that ends as it was")
   func distinct() {
     log.observe(frame, \.x, [.old, .new, .distinct], as: "x")
     log.observe(frame, \.right, [.old, .new, .distinct], as: "right")

@@ -215,7 +215,7 @@ import Testing
     expectEqual(log.take(), (0..<200).filter { $0 % 3 != 0 }.map { "\($0)" })
   }
 
-  @Test("D3: distinct drops the changes whose new value equals the old, for its observer alone")
+  @Test("D3: distinct withholds changes whose value was delivered last, from its observer alone")
   func distinct() throws {
     let person = Person()
     let log = Recorder()
@@ -239,7 +239,7 @@ import Testing
     expectEqual(log.take(), ["tuple", "tuple"])
   }
 
-  @Test("D3: distinct compares objects by their own ==, and collections by contents")
+  @Test("D3: distinct compares objects by identity, and collections by contents")
   func distinctEquality() {
     let ledger = Ledger()
     let account = Account()
@@ -249,6 +249,83 @@ import Testing
     for account in [nil, account, account, Account(), nil] { ledger.account = account }
     for entries in [[1, 2], [], [], [3]] { ledger.entries = entries }
     expectEqual(log.take(), ["account", "account", "account", "entries", "entries"])
+  }
+
+  private final class Badge: KVOObject {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+    override func isEqual(_ other: KVOObject) -> Bool { (other as? Badge)?.number == number }
+    override func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  private final class Door: KVOObject {
+    @Observed var badge: Badge?
+    @Observed var badges: [Badge] = []
+    @Observed var tint = Tint(number: 0, onCompare: nil)
+    private weak var visitor: Badge?
+    var guest: Badge? {
+      get { visitor }
+      set { withChange(of: \.guest) { visitor = newValue } }
+    }
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.accessors("guest", \.guest, get: { $0.visitor }, set: { $0.visitor = $1 })
+      }
+    }
+  }
+
+  /// Runs code when two of its values are compared.
+  private struct Tint: Equatable {
+    let number: Int
+    let onCompare: (() -> Void)?
+    static func == (a: Tint, b: Tint) -> Bool {
+      for tint in [a, b] { tint.onCompare?() }
+      return a.number == b.number
+    }
+  }
+
+  @Test("D3: an object equals itself alone, whatever its class says; elements are compared by ==")
+  func distinctObjects() {
+    let door = Door()
+    let log = Recorder()
+    log.observe(door, \.badge, .distinct, as: "badge")
+    log.observe(door, \.badges, .distinct, as: "badges")
+    let badge = Badge(1)
+    for badge in [badge, badge, Badge(1), badge] { door.badge = badge }
+    for badges in [[badge], [Badge(1)], [Badge(2)]] { door.badges = badges }
+    expectEqual(log.take(), ["badge", "badge", "badge", "badges", "badges"])
+  }
+
+  @Test("D3: an observer of distinct changes does not keep the object of a weak property alive")
+  func distinctWeak() {
+    let door = Door()
+    let log = Recorder()
+    var guest: Badge? = Badge(1)
+    weak let seen = guest
+    log.observe(door, \.guest, .distinct, as: "guest")
+    door.guest = guest
+    guest = nil
+    expect(seen == nil)
+    door.guest = nil
+    expectEqual(log.take(), ["guest", "guest"])
+  }
+
+  @Test("D3: == may set the property that is compared, or end the registration")
+  func distinctReentrancy() {
+    let door = Door()
+    let log = Recorder()
+    let token = log.observe(door, \.tint, .distinct, as: "tint") { door, _ in
+      log.note("\(door.tint.number)")
+    }
+    var compares = 0
+    door.tint = Tint(number: 1) {
+      compares += 1
+      if compares == 1 { door.tint = Tint(number: 2, onCompare: nil) }
+    }
+    expectEqual(log.take(), ["tint", "2"])
+    door.tint = Tint(number: 3) { token.invalidate() }
+    expectEqual(log.take(), [])
   }
 
   @Test("D1: a notification comes on the thread of the change")

@@ -249,6 +249,21 @@ void change(faulty_use use, const pair &objects) {
   }
 }
 
+void compare_distinct(const pair &objects) {
+  owned_value items, others;
+  owned_collection list, other;
+  owned_handle handle;
+  read(objects.second, "items", items);
+  read(objects.second, "items", others);
+  list.collection = array_of(items.value);
+  other.collection = array_of(others.value);
+  kvo_store_retained_object(&of(objects.first)->list, list.collection);
+  observe(objects.first, "list", KVO_DISTINCT, handle);
+  kvo_will_change(objects.first, "list");
+  kvo_store_retained_object(&of(objects.first)->list, other.collection);
+  kvo_did_change(objects.first, "list");
+}
+
 void use_keys(faulty_use use, const pair &objects) {
   const char *const read_keys[] = {"next", "next"}, *const set_keys[] = {"next", "plain"};
   kvo_value values[2] = {kvo_value_object(objects.second), kvo_value_int(1)};
@@ -296,6 +311,7 @@ void use_for(faulty_use use, const pair &objects) {
   case FAULTY_OLD_ALONG_PATH:
   case FAULTY_REMOVED:
   case FAULTY_SET_CHANGED: change(use, objects); break;
+  case FAULTY_DISTINCT: compare_distinct(objects); break;
   case FAULTY_DEPENDENCY: depend(objects); break;
   default: use_collection(use, objects);
   }

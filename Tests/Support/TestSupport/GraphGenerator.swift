@@ -86,12 +86,17 @@ package struct GraphGenerator {
     operations.append(callbacks < Self.mostCallbacks ? observation() : action())
   }
 
+  private mutating func addition() -> GraphProgram.Operation {
+    let (observer, object, path) = (slot(), slot(), path())
+    return .add(observer, to: object, path, options(for: path), context: random.next(3))
+  }
+
   private mutating func observation() -> GraphProgram.Operation {
     callbacks += 1
     let (slot, path) = (slot(), observedPath())
     guard case .key(let key) = path.components[0] else { preconditionFailure("no key") }
     observed.append((slot, key))
-    return .observe(slot, path, options(), as: callbacks - 1)
+    return .observe(slot, path, options(for: path), as: callbacks - 1)
   }
 
   private mutating func observedPath() -> GraphPath {
@@ -142,7 +147,7 @@ package struct GraphGenerator {
     switch random.next(100) {
     case 0..<58: set()
     case 58..<79: mutate()
-    case 79..<86: .add(slot(), to: slot(), path(), options(), context: random.next(3))
+    case 79..<86: addition()
     case 86..<89: .remove(slot(), from: slot(), path(), context: context())
     case 89..<93: callbacks > 0 ? .invalidate(random.next(callbacks)) : set()
     case 93..<94: .removeAll(slot())
@@ -221,8 +226,13 @@ package struct GraphGenerator {
   private mutating func slots(_ count: Int) -> [Int] { (0..<count).map { _ in slot() } }
   private mutating func context() -> Int? { random.next(2) == 0 ? nil : random.next(3) }
 
-  private mutating func options() -> GraphOptions {
-    random.next(6) == 0
-      ? [.distinct, .new] : GraphOptions(rawValue: UInt32(random.next(16)))
+  /// The value last delivered keeps a collection's elements alive, so a circle of them would not die by itself.
+  private mutating func options(for path: GraphPath) -> GraphOptions {
+    let options = GraphOptions(rawValue: UInt32(random.next(16)))
+    var endsWithCollection = false
+    if case .key(let key)? = path.components.last {
+      endsWithCollection = [.list, .set].contains(GraphClass.keys[key].kind)
+    }
+    return random.next(6) == 0 && !endsWithCollection ? [.distinct, .new] : options
   }
 }

@@ -12,7 +12,7 @@ package final class NaiveModel: ObservedSystem {
     let watcher: Int?
     let context: Int
     var isAlive = true
-    var tally = Tally()
+    var last = LastValue<Double>()
 
     init(
       _ name: String, _ object: Int, _ key: Int, _ options: kvo_options, _ watcher: Int?,
@@ -31,8 +31,6 @@ package final class NaiveModel: ObservedSystem {
   private struct Change {
     let object: Int, key: Int
     let recipients: [Entry]
-    /// Each recipient's counts when the change began.
-    let tallies: [Tally]
     let old: Double
     let isJoined: Bool
   }
@@ -43,6 +41,8 @@ package final class NaiveModel: ObservedSystem {
   private var values: [[Double]]
   private var automatic: [(object: Int, key: Int)] = []
   private var pairs: [Change] = []
+  /// Counts readings of values.
+  private var time = 0
 
   package init(objects: Int) {
     values = Array(repeating: modelKeys.map { _ in 0 }, count: objects)
@@ -85,10 +85,9 @@ package final class NaiveModel: ObservedSystem {
 
   private func begin(_ object: Int, _ key: Int, isJoined: Bool = false) -> Change {
     let recipients = isJoined ? [] : entries.filter { $0.object == object && $0.key == key }
-    for entry in recipients { entry.tally.begun += 1 }
     return Change(
-      object: object, key: key, recipients: recipients, tallies: recipients.map(\.tally),
-      old: values[object][key], isJoined: isJoined)
+      object: object, key: key, recipients: recipients, old: values[object][key], isJoined: isJoined
+    )
   }
 
   private func tellPriors(_ change: Change) {
@@ -99,17 +98,13 @@ package final class NaiveModel: ObservedSystem {
 
   private func tellFinals(_ change: Change) {
     let new = values[change.object][change.key]
-    // An equal change is dropped for an observer of distinct changes if nothing else came in between.
-    var told: [Entry] = []
-    for (entry, tally) in zip(change.recipients, change.tallies) {
-      let isEqual = entry.options.contains(.KVO_DISTINCT) && change.old == new
-      if isEqual && entry.tally == tally { entry.tally.begun -= 1 } else { told.append(entry) }
-    }
-    for entry in told { entry.tally.told += 1 }
-    for entry in told {
-      entry.tally.called += 1
-      if entry.isAlive { tell(entry, old: change.old, new: new) }
-      entry.tally.returned += 1
+    time += 1
+    let readAt = time
+    for entry in change.recipients where entry.isAlive {
+      let isAdmitted = entry.last.admits(new, at: readAt)
+      if isAdmitted || !entry.options.contains(.KVO_DISTINCT) {
+        tell(entry, old: change.old, new: new)
+      }
     }
   }
 
@@ -136,10 +131,10 @@ package final class NaiveModel: ObservedSystem {
 
   private func register(_ entry: Entry) {
     entries.append(entry)
+    time += 1
+    _ = entry.last.admits(values[entry.object][entry.key], at: time)
     guard entry.options.contains(.KVO_INITIAL) else { return }
-    entry.tally.told += 1
     tell(entry, new: values[entry.object][entry.key])
-    entry.tally.returned += 1
   }
 
   package func invalidate(_ name: String) { end { $0.name == name && $0.watcher == nil } }

@@ -7,9 +7,14 @@ struct Told {
   var old: GraphValue?
   /// Whether an open change of a link before it on its path notifies it.
   let isBehind: Bool
-  /// The registration's counts when the change began.
-  let tally: Tally
-  let passed: Int
+}
+
+/// The calls of an observer after a change.
+private struct Final {
+  let registration: Registration
+  let calls: [GraphLog.Call]
+  /// The whole new value; nil for a mutation.
+  let value: GraphValue?
 }
 
 /// A change from its will until its last observer has returned.
@@ -187,11 +192,9 @@ extension ObservationModel {
     change.affected = affected(by: node)
     let reached = recipientsPastOpenLinks(of: node)
     change.told = recipients(of: change.affected).map { registration in
-      let isBehind = !reached.contains { $0 === registration }
-      if !isBehind { registration.tally.begun += 1 }
-      return Told(
+      Told(
         registration: registration, mutation: self.mutation(of: change, for: registration),
-        isBehind: isBehind, tally: registration.tally, passed: registration.passed)
+        isBehind: !reached.contains { $0 === registration })
     }
     change.isOpen = true
     if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
@@ -213,7 +216,7 @@ extension ObservationModel {
   }
 
   private func old(for told: Told, _ node: Node) -> GraphValue? {
-    guard !told.isBehind, isRead(.old, by: told.registration, told.mutation) else { return nil }
+    guard !told.isBehind, told.registration.options.contains(.old) else { return nil }
     guard let mutation = told.mutation else {
       return read(told.registration.root, told.registration.path)
     }
@@ -223,14 +226,6 @@ extension ObservationModel {
     case .remove, .replace: return Mutation.elements(of: now, at: mutation.indexes)
     case .minus, .intersect, .assign: return difference(now, mutation.applied(to: now))
     }
-  }
-
-  /// Distinct compares settings only, and never drops a mutation.
-  private func isRead(
-    _ option: GraphOptions, by registration: Registration, _ mutation: Mutation?
-  ) -> Bool {
-    registration.options.contains(option)
-      || mutation == nil && registration.options.contains(.distinct)
   }
 
   private func difference(_ a: GraphValue, _ b: GraphValue) -> GraphValue {
@@ -269,17 +264,14 @@ extension ObservationModel {
     endUnwatched()
     let recipients = recipients(of: self.affected(by: change.node))
     let reached = recipientsPastOpenLinks(of: change.node)
-    let lost = change.told.filter { told in
-      !told.isBehind && !recipients.contains { $0 === told.registration }
+    let finals = recipients.compactMap { registration in
+      final(for: registration, change, isBehind: !reached.contains { $0 === registration })
     }
-    var finals = recipients.flatMap { registration in
-      self.finals(for: registration, change, isBehind: !reached.contains { $0 === registration })
-    }
-    finals += lost.compactMap { final(forLost: $0, change) }
-    for (registration, call) in finals {
-      registration.tally.called += 1
-      if registration.isLive { tell(registration, call) }
-      registration.tally.returned += 1
+    time += 1
+    let readAt = time
+    for final in finals where final.registration.isLive {
+      guard final.registration.admits(final.value, at: readAt) else { continue }
+      for call in final.calls where final.registration.isLive { tell(final.registration, call) }
     }
   }
 
@@ -289,17 +281,17 @@ extension ObservationModel {
     buryTheDead()
   }
 
-  private func finals(
+  private func final(
     for registration: Registration, _ change: Change, isBehind: Bool
-  ) -> [(Registration, GraphLog.Call)] {
+  ) -> Final? {
     guard let told = change.told.first(where: { $0.registration === registration }) else {
-      return []
+      return nil
     }
-    guard !told.isBehind else { return isBehind ? [] : finals(forUncovered: registration, change) }
-    return final(for: told, change).map { [$0] } ?? []
+    guard told.isBehind else { return final(for: told, change) }
+    return isBehind ? nil : final(forUncovered: registration, change)
   }
 
-  private func final(for told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
+  private func final(for told: Told, _ change: Change) -> Final {
     let registration = told.registration
     let mutation = mutation(of: change, for: registration)
     var (old, new) = (told.old, new(for: registration, change, mutation))
@@ -307,8 +299,6 @@ extension ObservationModel {
       old =
         change.said?.old ?? difference(change.before, read(change.node.object, change.node.key))
     }
-    if mutation == nil, old == new, passesOver(told) { return nil }
-    registration.tally.told += 1
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
     // For a mutation only part of the old value was read before.
@@ -318,61 +308,27 @@ extension ObservationModel {
     }
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
-    return (registration, call)
+    return Final(registration: registration, calls: [call], value: mutation == nil ? new : nil)
   }
 
   /// The change of a link that would have notified the observer of this one has ended before.
-  private func finals(
-    forUncovered registration: Registration, _ change: Change
-  ) -> [(Registration, GraphLog.Call)] {
+  private func final(forUncovered registration: Registration, _ change: Change) -> Final {
     let new = read(registration.root, registration.path)
-    registration.tally.begun += 1
-    registration.tally.told += 1
     var call = call(of: registration, nil)
     if registration.options.contains(.old) { call.old = new }
     var prior = call
     prior.isPrior = true
     if registration.options.contains(.new) { call.new = new }
     change.new.append(new)
-    return registration.options.contains(.prior)
-      ? [(registration, prior), (registration, call)] : [(registration, call)]
-  }
-
-  /// An observer whose path no longer leads to the change. If another change was dropped for it since, it gets this
-  /// one as a setting, if needed.
-  private func final(forLost told: Told, _ change: Change) -> (Registration, GraphLog.Call)? {
-    let registration = told.registration
-    guard registration.isLive, registration.options.contains(.distinct) else { return nil }
-    guard registration.passed != told.passed else {
-      registration.tally.begun += 1
-      return nil
-    }
-    let old = told.mutation == nil ? told.old : nil
-    let new = read(registration.root, registration.path)
-    if old == new, passesOver(told) { return nil }
-    registration.tally.told += 1
-    var call = call(of: registration, nil)
-    if registration.options.contains(.old) { call.old = old ?? new }
-    if registration.options.contains(.new) { call.new = new }
-    change.new.append(new)
-    return (registration, call)
-  }
-
-  /// Whether distinct drops an equal change for this recipient.
-  private func passesOver(_ told: Told) -> Bool {
-    let registration = told.registration
-    guard registration.options.contains(.distinct), registration.tally == told.tally else {
-      return false
-    }
-    registration.tally.begun -= 1
-    registration.passed += 1
-    return true
+    let calls = registration.options.contains(.prior) ? [prior, call] : [call]
+    return Final(registration: registration, calls: calls, value: new)
   }
 
   private func new(
     for registration: Registration, _ change: Change, _ mutation: Mutation?
   ) -> GraphValue? {
-    guard isRead(.new, by: registration, mutation) else { return nil }
+    let wanted: GraphOptions = mutation == nil ? [.new, .distinct] : .new
+    guard !registration.options.isDisjoint(with: wanted) else { return nil }
     guard let mutation else { return read(registration.root, registration.path) }
     let now = read(change.node.object, change.node.key)
     switch mutation.form {

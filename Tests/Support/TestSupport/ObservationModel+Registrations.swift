@@ -10,9 +10,7 @@ final class Registration {
   let options: GraphOptions
   let context: Int
   var isLive = true
-  var tally = Tally()
-  /// The number of changes dropped for it.
-  var passed = 0
+  private(set) var last = LastValue<GraphValue>()
   /// The places that its path observes.
   private(set) lazy var strand = Strand(path, registration: self)
 
@@ -30,6 +28,11 @@ final class Registration {
   }
 
   var caller: Int { callback ?? -1 - observer! }
+
+  /// Whether a change is delivered to it (D3). `value` is nil for a mutation.
+  func admits(_ value: GraphValue?, at time: Int) -> Bool {
+    !options.contains(.distinct) || last.admits(value, at: time)
+  }
 }
 
 extension ObservationModel {
@@ -57,14 +60,14 @@ extension ObservationModel {
     registered += 1
     registrations.append(registration)
     begin(registration.strand, at: registration.root)
+    time += 1
+    _ = registration.admits(read(registration.root, registration.path), at: time)
     guard registration.options.contains(.initial) else { return }
     var call = call(of: registration, nil)
     if registration.options.contains(.new) {
       call.new = read(registration.root, registration.path)
     }
-    registration.tally.told += 1
     tell(registration, call)
-    registration.tally.returned += 1
   }
 
   /// The error of a path, checked as far as objects exist along it.

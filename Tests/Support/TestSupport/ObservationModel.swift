@@ -22,6 +22,8 @@ package final class ObservationModel: GraphSystem {
   var pairs: [Change] = []
   /// All open changes, from will until the last observer has returned.
   var underWay: [Change] = []
+  /// Counts readings of values.
+  var time = 0
   /// Open changes of links, while places behind them are left out.
   var covering: [Change] = []
 
@@ -71,11 +73,12 @@ package final class ObservationModel: GraphSystem {
     buryTheDead()
   }
 
-  /// Whether an object is kept alive from inside the graph: by a living object, or by the old or new value of an open
-  /// change.
+  /// Whether an object is kept alive from inside the graph: by a living object, by the old or new value of an open
+  /// change, or as an element of the value last delivered to an observer of distinct changes.
   private func isInside(_ object: Int) -> Bool {
     objects.contains { $0.isAlive && $0.holds(object) }
       || underWay.contains { $0.values.contains { $0.objects.contains(object) } }
+      || registrations.contains { $0.last.value?.elements.contains(object) ?? false }
   }
 
   func buryTheDead() {

@@ -29,6 +29,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_OLD_ALONG_PATH,
   FAULTY_REMOVED, ///< old of part of a collection
   FAULTY_SET_CHANGED,
+  FAULTY_DISTINCT,   ///< the value is compared with the one last delivered
   FAULTY_DEPENDENCY, ///< that is declared while an object is observed
 } faulty_use;
 

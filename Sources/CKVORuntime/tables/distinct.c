@@ -1,0 +1,208 @@
+// `KVO_DISTINCT`: a change is delivered only if its new value differs from the one last delivered to the observer, or,
+// before the first delivery, from the value at registration (D3).
+//
+// Each such registration stores that value (`kvo_last`). A change compares just before it calls the observer, and
+// stores its value if it calls. Changes may overlap: those of several threads, or one that an observer makes while
+// others have yet to be called. So each takes a ticket between its store and its reading of the new value. A change is
+// withheld if one with a later ticket has been compared already, because its own value was read earlier. The change
+// with the last ticket has read what all others have stored, and is compared last. So the stored value is the
+// property's in the end. (Tests/Models/distinct.pml)
+//
+// Comparing may call the program's code, so no lock is held. The change compares with a stored value that it retains,
+// and stores its own under the object's lock if that one is still in place. Otherwise it compares again. Two values of
+// the same plain type of C are compared and exchanged at once, under the lock.
+//
+// An object is compared by identity. Its reference is unowned, so it is not kept alive, and its address is not used
+// again. A value that can't be compared is not kept.
+#include "tables/kvo_distinct.h"
+
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+#include "base/kvo_upcalls.h"
+#include "objects/kvo_class_internal.h"
+#include "tables/kvo_group.h"
+
+typedef struct kvo_known {
+  uint32_t references; // atomic
+  kvo_value value;
+  kvo_object *object; // unless NULL, the value is this object
+  const kvo_class_operations *operations;
+} kvo_known;
+
+static uint64_t last_ticket; // atomic
+
+uint64_t kvo_distinct_take_ticket(void) {
+  if (!kvo_process_has_threads()) return ++last_ticket;
+  return __atomic_add_fetch(&last_ticket, 1, __ATOMIC_SEQ_CST);
+}
+
+static kvo_last *last_of(kvo_registration *registration) {
+  if (!(registration->options & KVO_GROUPED)) return &((kvo_counts *)(registration + 1))->last;
+  kvo_group *group = registration->group;
+  return &kvo_group_lasts(group)[registration - group->registrations];
+}
+
+// MARK: Stored values
+
+static bool is_comparable(const kvo_value *value) { return !value->type || value->type->equal; }
+
+// The object that a value is. A collection is a value of its own, made for the change.
+static kvo_object *object_of(const kvo_value *value) {
+  kvo_object *object = kvo_value_get_object(value);
+  return object && !kvo_class_of(object)->is_collection ? object : NULL;
+}
+
+static kvo_known *make_known(const kvo_value *value) {
+  kvo_known *known = kvo_alloc(sizeof *known);
+  if (!known) return NULL;
+  *known = (kvo_known){.references = 1, .object = object_of(value)};
+  if (known->object) {
+    known->operations = kvo_class_of(known->object)->operations;
+    known->operations->unowned_retain(known->object);
+  } else if (kvo_value_copy(&known->value, value)) {
+    kvo_free(known);
+    return NULL;
+  }
+  return known;
+}
+
+static void release_known(kvo_known *known) {
+  if (!known || __atomic_sub_fetch(&known->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (known->object) known->operations->unowned_release(known->object);
+  kvo_value value = known->value;
+  kvo_free(known);
+  kvo_value_destroy(&value);
+}
+
+// MARK: Plain values
+
+// Whether the runtime itself copies and compares the value, without memory of its own.
+static bool is_plain(const kvo_value *value) {
+  const kvo_type *type = value->type;
+  return type && !type->copy && type->kind != KVO_KIND_BINDING &&
+         type->size <= KVO_VALUE_INLINE_SIZE && type->alignment <= _Alignof(kvo_value);
+}
+
+// Whether the new value replaces the stored one in place. False if the two must be compared without a lock.
+static bool exchange_plain(kvo_registration *registration, uint64_t ticket, const kvo_value *new,
+    bool *is_distinct) {
+  KVO_LOCKED_OBJECTS(registration->object, NULL);
+  kvo_last *last = last_of(registration);
+  kvo_known *known = last->known;
+  bool is_shared = known && __atomic_load_n(&known->references, __ATOMIC_ACQUIRE) != 1;
+  if (!known || is_shared || known->value.type != new->type || !is_plain(new)) return false;
+  bool is_overtaken = ticket < last->ticket;
+  *is_distinct = !is_overtaken && !kvo_value_equal(&known->value, new);
+  if (!is_overtaken) last->ticket = ticket;
+  if (*is_distinct) known->value = *new;
+  return true;
+}
+
+// MARK: Comparing
+
+typedef struct {
+  kvo_registration *registration;
+  uint64_t ticket;
+  const kvo_value *new;
+  kvo_known *known; // the stored value, retained while it is compared with
+  kvo_known *made;  // the new value, to be stored; later the value that it has replaced
+  bool is_distinct;
+} comparison;
+
+static bool equals_known(const comparison *comparison) {
+  const kvo_known *known = comparison->known;
+  if (!known) return false;
+  const kvo_object *object = object_of(comparison->new);
+  if (object || known->object) return object == known->object;
+  return kvo_value_equal(&known->value, comparison->new);
+}
+
+static void release_compared(comparison *comparison) {
+  kvo_known *known = comparison->known;
+  comparison->known = NULL;
+  release_known(known);
+}
+
+// False if a change with a later ticket has been compared.
+static bool take_known(comparison *comparison) {
+  KVO_LOCKED_OBJECTS(comparison->registration->object, NULL);
+  const kvo_last *last = last_of(comparison->registration);
+  if (comparison->ticket < last->ticket) return false;
+  comparison->known = last->known;
+  if (last->known) __atomic_add_fetch(&last->known->references, 1, __ATOMIC_RELAXED);
+  return true;
+}
+
+// False if the value that was compared with has been replaced.
+static bool store(comparison *comparison) {
+  KVO_LOCKED_OBJECTS(comparison->registration->object, NULL);
+  kvo_last *last = last_of(comparison->registration);
+  if (last->known != comparison->known || comparison->ticket < last->ticket) return false;
+  last->ticket = comparison->ticket;
+  if (!comparison->is_distinct) return true;
+  kvo_known *replaced = last->known;
+  last->known = comparison->made;
+  comparison->made = replaced;
+  return true;
+}
+
+static void compare(void *opaque) {
+  comparison *comparison = opaque;
+  while (take_known(comparison)) {
+    comparison->is_distinct = !equals_known(comparison);
+    bool keeps = comparison->is_distinct && !comparison->made && is_comparable(comparison->new);
+    if (keeps) comparison->made = make_known(comparison->new);
+    if (store(comparison)) return;
+    release_compared(comparison);
+  }
+  comparison->is_distinct = false;
+}
+
+static void end_comparison(void *opaque) {
+  comparison *comparison = opaque;
+  release_compared(comparison);
+  release_known(comparison->made);
+}
+
+// A shortage of memory makes values differ, and none is stored. No observer misses a change by it.
+bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const kvo_value *new) {
+  if (!new) {
+    kvo_distinct_forget(registration);
+    return true;
+  }
+  bool is_distinct;
+  if (exchange_plain(registration, ticket, new, &is_distinct)) return is_distinct;
+  uint64_t shortages = kvo_shortages;
+  comparison comparison = {.registration = registration, .ticket = ticket, .new = new};
+  kvo_finally(compare, end_comparison, &comparison);
+  kvo_shortages = shortages;
+  return comparison.is_distinct;
+}
+
+// MARK: Beginning and end
+
+// Returns the value if it is not stored, because a change has been compared before.
+static kvo_known *store_first(kvo_registration *registration, uint64_t ticket, kvo_known *made) {
+  KVO_LOCKED_OBJECTS(registration->object, NULL);
+  kvo_last *last = last_of(registration);
+  if (last->ticket) return made;
+  *last = (kvo_last){made, ticket};
+  return NULL;
+}
+
+void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
+  kvo_known *made = is_comparable(value) ? make_known(value) : NULL;
+  kvo_shortages = shortages;
+  release_known(store_first(registration, ticket, made));
+}
+
+static kvo_known *take_away(kvo_registration *registration) {
+  KVO_LOCKED_OBJECTS(registration->object, NULL);
+  kvo_last *last = last_of(registration);
+  kvo_known *known = last->known;
+  last->known = NULL;
+  return known;
+}
+
+void kvo_distinct_forget(kvo_registration *registration) { release_known(take_away(registration)); }

@@ -1,0 +1,30 @@
+/// `KVO_DISTINCT`: a change is withheld from an observer if its new value equals the value last delivered (distinct.c).
+#ifndef KVO_DISTINCT_H
+#define KVO_DISTINCT_H
+
+#include "tables/kvo_table.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// A ticket for a change, or for a registration: tickets are in the order in which values are read. Take it after the
+/// change and before the new value is read. Any thread. O(1).
+uint64_t kvo_distinct_take_ticket(void);
+/// Stores the value at registration, read with the ticket, unless a change has been compared already. No lock held.
+void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value);
+/// Whether a change is to be delivered to an observer with KVO_DISTINCT. If so, its value is stored as the one last
+/// delivered, so call this just before the observer, also for the initial call, which is made in any case.
+/// - new: the value that was read with the ticket. NULL if there is none, or if the observer gets elements only: then
+///   the change is delivered, and so is the next one.
+///
+/// Compares values, which runs the program's code: it may throw, and end the registration. A frame protects the
+/// registration's object. No lock held.
+bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket,
+    const kvo_value *KVO_NULLABLE new);
+/// Releases the stored value: the next change is delivered. No lock held.
+void kvo_distinct_forget(kvo_registration *registration);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

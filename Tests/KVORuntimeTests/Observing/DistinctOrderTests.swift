@@ -1,0 +1,120 @@
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import TestSupport
+import Testing
+
+/// D3: an observer of distinct changes in every order of two threads. The threads may also switch while two values are
+/// compared.
+@Suite(.leakFree) struct DistinctOrderTests {
+  private struct Mark: Equatable, Sendable {
+    let number: Int
+
+    static func == (a: Mark, b: Mark) -> Bool {
+      Orders.gate()
+      return a.number == b.number
+    }
+  }
+
+  private final class Meter: Tracked, @unchecked Sendable {
+    private let stored = Locked(Mark(number: 0))
+
+    override init() {
+      LibraryLocks.areGates()
+      super.init()
+    }
+
+    var mark: Mark {
+      get { read() }
+      set { withChange(of: \.mark) { store(newValue) } }
+    }
+
+    var last: Int { stored.withLock { $0.number } }
+
+    private func read() -> Mark {
+      Orders.gate()
+      return stored.withLock { $0 }
+    }
+
+    private func store(_ mark: Mark) {
+      Orders.gate()
+      stored.withLock { $0 = mark }
+    }
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.accessors(
+          "mark", \.mark, get: { $0.read() }, set: { meter, mark in meter.store(mark) })
+      }
+    }
+
+    func set(_ numbers: [Int]) { for number in numbers { mark = Mark(number: number) } }
+
+    func observe(_ options: KeyValueObservingOptions, _ told: Locked<[Int]>) -> KeyValueObservation
+    {
+      observe(\.mark, options: options) { _, change in
+        told.withLock { $0.append(change.newValue!.number) }
+      }
+    }
+  }
+
+  private struct Program: Sendable, CustomTestStringConvertible {
+    let first: [Int], second: [Int]
+    var testDescription: String { "\(first) and \(second)" }
+  }
+
+  private static let programs = [
+    Program(first: [1], second: [1]), Program(first: [1], second: [0]),
+    Program(first: [1], second: [2]), Program(first: [1, 0], second: [1]),
+  ]
+
+  /// Whether the observer was told what the rule says: no value twice, and the property's last value last.
+  private func isRight(_ told: [Int], from start: Int, to end: Int) -> Bool {
+    let values = [start] + told
+    return zip(values, told).allSatisfy { $0 != $1 } && values.last == end
+  }
+
+  @Test(
+    "D3 I3: if two threads set, no value is delivered twice in a row, and the last value is",
+    arguments: programs, [false, true])
+  private func twoSet(_ program: Program, _ isAmongOthers: Bool) async {
+    let tried = await inAllOrders(ofSwitches: 4) { orders in
+      let (meter, told) = (Meter(), Locked<[Int]>([]))
+      let others = isAmongOthers ? [meter.observe(\.mark) { _, _ in }] : []
+      let token = meter.observe([.new, .distinct], told)
+      orders.run {
+        meter.set(program.first)
+      } and: {
+        meter.set(program.second)
+      }
+      return withExtendedLifetime((token, others)) {
+        isRight(told.withLock { $0 }, from: 0, to: meter.last)
+      }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test(
+    "D3 I3: if one thread sets while another registers, the value at registration or the last is known",
+    arguments: [[1], [1, 0], [1, 2]], [false, true])
+  private func registers(_ numbers: [Int], _ isInitial: Bool) async {
+    let options: KeyValueObservingOptions = [isInitial ? .initial : [], .new, .distinct]
+    let tried = await inAllOrders(ofSwitches: 4) { orders in
+      let (meter, told) = (Meter(), Locked<[Int]>([]))
+      let token = Locked<KeyValueObservation?>(nil)
+      orders.run {
+        let made = meter.observe(options, told)
+        token.withLock { $0 = made }
+      } and: {
+        meter.set(numbers)
+      }
+      let before = told.withLock { $0 }
+      meter.mark = Mark(number: meter.last)
+      let isKnown = told.withLock { $0 } == before
+      meter.mark = Mark(number: 9)
+      return isKnown && told.withLock { $0 } == before + [9]
+    }
+    expectEqual(tried.failure, nil)
+  }
+}
