@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 
-import relink
+import link_variants
 from mutant import MUTANTS, Mutant
 
 SUITES = r"\.StressTests/"
@@ -27,25 +27,25 @@ TOLD = re.compile(r"^chaos: ([1-9]\d*) delays", re.M)
 def library(scratch, mutant):
     """The C library's sources; a copy of them if a mutant is applied."""
     if not mutant:
-        return relink.LIBRARY
-    copy = scratch / relink.LIBRARY.name
+        return link_variants.LIBRARY
+    copy = scratch / link_variants.LIBRARY.name
     sabotage = Mutant.read(MUTANTS / f"{mutant}.mutant")
-    shutil.copytree(relink.LIBRARY, copy)
-    place = copy / sabotage.file.relative_to(relink.LIBRARY)
+    shutil.copytree(link_variants.LIBRARY, copy)
+    place = copy / sabotage.file.relative_to(link_variants.LIBRARY)
     place.write_text(sabotage.apply(place.read_text()))
     return copy
 
 
 def delayed_tests(build, scratch, mutant):
-    objects = {relink.LIBRARY: relink.compile_c(library(scratch, mutant), scratch, *relink.DELAYED)}
-    return build.link(objects, scratch, relink.STRIPPED, str(relink.compile_delays(scratch)))
+    objects = {link_variants.LIBRARY: link_variants.compile_c(library(scratch, mutant), scratch, *link_variants.DELAYED)}
+    return build.link(objects, scratch, link_variants.STRIPPED, str(link_variants.compile_delays(scratch)))
 
 
 def run_tests(program, rounds, seed, closures):
     """Runs the stress. Returns whether it succeeded, and its output."""
     command = [str(program), "--testing-library", "swift-testing", "--filter", SUITES]
     environment = {"KVO_STRESS_ROUNDS": str(rounds), "KVO_SEED": str(seed)}
-    environment |= {name: str(int(closures)) for name in ("KVO_FORCE_CLOSURES", "KVO_FORCE_LONG_WAY")}
+    environment |= {name: str(int(closures)) for name in ("KVO_FORCE_CLOSURES", "KVO_DISABLE_FAST_PATH")}
     environment["SWIFT_BACKTRACE"] = "color=no"
     # The tests' own watchdog ends a run that hangs.
     process = subprocess.run(
@@ -65,7 +65,7 @@ def main():
     mutant = names[0] if names else None
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
-    program = delayed_tests(relink.Build(build), scratch, mutant)
+    program = delayed_tests(link_variants.Build(build), scratch, mutant)
     ends_well, delays = True, 0
     for closures in (False, True):
         well, said = run_tests(program, rounds, seed, closures)

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-import relink
+import link_variants
 
 LEAST = 97  # per cent of the lines; excused lines do not count as run
 # The counters are in a mapped file, so that processes that a test makes stop are counted, too.
@@ -33,13 +33,13 @@ __attribute__((constructor(102))) static void begin(void) { __llvm_profile_initi
 
 
 def instrumented_tests(build, scratch):
-    objects = {relink.LIBRARY: relink.compile_c(relink.LIBRARY, scratch / "objects", *INSTRUMENTED)}
-    relink.require_in(objects, b"__llvm_covmap")
+    objects = {link_variants.LIBRARY: link_variants.compile_c(link_variants.LIBRARY, scratch / "objects", *INSTRUMENTED)}
+    link_variants.require_in(objects, b"__llvm_covmap")
     beginning = scratch / "beginning.c"
     beginning.write_text(BEGINNING)
-    options = ["-fprofile-instr-generate", relink.STRIPPED, str(relink.compile_source(beginning, scratch))]
-    relink.Build(build, "ObservationBridge").link(objects, scratch, *options)  # which tests start
-    return relink.Build(build).link(objects, scratch, *options)
+    options = ["-fprofile-instr-generate", link_variants.STRIPPED, str(link_variants.compile_source(beginning, scratch))]
+    link_variants.Build(build, "ObservationBridge").link(objects, scratch, *options)  # which tests start
+    return link_variants.Build(build).link(objects, scratch, *options)
 
 
 def run_tests(program, scratch, options):
@@ -57,10 +57,10 @@ def line_counts(program, scratch):
     merged = scratch / "merged.profdata"
     profiles = sorted(map(str, (scratch / "profiles").glob("*.profraw")))
     (scratch / "list").write_text("\n".join(profiles))
-    relink.run(["llvm-profdata", "merge", "-sparse", f"@{scratch}/list", "-o", str(merged)])
-    files = [str(path.resolve()) for path in relink.sources()]
-    files += [str(path.resolve()) for path in sorted(relink.LIBRARY.rglob("*.h"))]
-    text = relink.run(
+    link_variants.run(["llvm-profdata", "merge", "-sparse", f"@{scratch}/list", "-o", str(merged)])
+    files = [str(path.resolve()) for path in link_variants.sources()]
+    files += [str(path.resolve()) for path in sorted(link_variants.LIBRARY.rglob("*.h"))]
+    text = link_variants.run(
         ["llvm-cov", "export", "-format=lcov", "-instr-profile", str(merged), str(program), *files]
     )
     counts, lines, source = {}, None, None

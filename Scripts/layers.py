@@ -5,7 +5,7 @@ Usage: layers.py OBJECTS_FOLDER
 A layer ("room") is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not optimised,
 so that it refers to every function of another file that the source names. Refused are:
 
-* an object that refers to a higher layer, except for the few upcalls declared in base/kvo_upcalls.h;
+* an object that refers to a higher layer, except for the few upcalls declared in base/kvo_forward.h;
 * a header or source that includes a header of a higher layer;
 * more than LARGEST_RING files that refer to one another in a cycle, not counting upcalls;
 * a folder with more than MOST_FILES files, Swift sources included, and a folder that is no layer.
@@ -21,10 +21,10 @@ import sys
 
 CORE = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
-UPCALLS = CORE / "base/kvo_upcalls.h"
+UPCALLS = CORE / "base/kvo_forward.h"
 # In ascending order. Documentation/Internals/Overview.md describes the purpose of each.
 ROOMS = (
-    "base objects types classes values threads coding tables graph attaching delivery observing interposing setting"
+    "base objects types classes values threads coding tables graph paths delivery observing interposing setting"
 ).split()
 LEVEL = {room: level for level, room in enumerate(["include", *ROOMS])}
 LARGEST_RING = 4

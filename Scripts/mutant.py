@@ -20,7 +20,7 @@ import functools
 import pathlib
 import re
 
-import relink
+import link_variants
 
 MUTANTS = pathlib.Path("Tests/Mutants")
 PROGRAMS = pathlib.Path("Tests/Schedules/Programs")
@@ -43,18 +43,18 @@ class Folder:
 
 
 FOLDERS = {
-    ".": Folder(relink.LIBRARY, "CKVORuntimeTests"),
-    "Swift": Folder(relink.OVERLAY, "KVORuntimeTests"),
-    "Foundation": Folder(relink.FOUNDATION, "KVOFoundationTests"),
-    "Testing": Folder(relink.TESTING, "KVOTestingTests"),
-    "Macro": Folder(relink.EXPANSION, "KVOExpansionTests"),
-    "Source": Folder(relink.SOURCE, "SwiftSourceTests"),
-    "Move": Folder(relink.MOVE, "KVOMoveTests"),
+    ".": Folder(link_variants.LIBRARY, "CKVORuntimeTests"),
+    "Swift": Folder(link_variants.OVERLAY, "KVORuntimeTests"),
+    "Foundation": Folder(link_variants.FOUNDATION, "KVOFoundationTests"),
+    "Testing": Folder(link_variants.TESTING, "KVOTestingTests"),
+    "Macro": Folder(link_variants.EXPANSION, "KVOExpansionTests"),
+    "Source": Folder(link_variants.SOURCE, "SwiftSourceTests"),
+    "Move": Folder(link_variants.MOVE, "KVOMoveTests"),
     "Observation": Folder(
-        relink.OBSERVATION,
+        link_variants.OBSERVATION,
         "KVORuntimeTests",
         "ObservationBridge",
-        (relink.C_OBSERVATION, relink.LIBRARY),
+        (link_variants.C_OBSERVATION, link_variants.LIBRARY),
     ),
 }
 

@@ -28,7 +28,7 @@ import time
 
 import events
 import mutant as mutant_module
-import relink
+import link_variants
 import selection
 from mutant import FOLDERS, MUTANTS, RULE, Mutant, Wrong, label, rule_of
 
@@ -44,10 +44,10 @@ def objects_of(mutant, build, folder):
     place = tree / mutant.file.relative_to(mutant.library)
     place.write_text(mutant.apply(place.read_text()))
     if place.suffix == ".swift":
-        return relink.compile_primary([place], folder, build, mutant.library, tree)
-    changed = relink.using(place, tree) if place.suffix == ".h" else [place]
-    options = relink.DELAYED if mutant.delays else []
-    return {path.name: relink.compile_source(path, folder, *options, library=tree) for path in changed}
+        return link_variants.compile_primary([place], folder, build, mutant.library, tree)
+    changed = link_variants.using(place, tree) if place.suffix == ".h" else [place]
+    options = link_variants.DELAYED if mutant.delays else []
+    return {path.name: link_variants.compile_source(path, folder, *options, library=tree) for path in changed}
 
 
 # MARK: Suites
@@ -64,14 +64,14 @@ class Suite:
         self.prepare()
 
     def prepare(self):
-        is_swift = self.library != relink.LIBRARY
+        is_swift = self.library != link_variants.LIBRARY
         apart = self.scratch / "library"
-        self.objects = relink.compile_apart(self.library, apart, self.build) if is_swift else {}
+        self.objects = link_variants.compile_apart(self.library, apart, self.build) if is_swift else {}
         self.program = self.build.link_without(self.library, self.objects, self.scratch)
 
     def link(self, mutant, objects, folder):
         """The tests with these objects in place of the library's."""
-        delays = [str(relink.compile_delays(folder))] if mutant.delays else []
+        delays = [str(link_variants.compile_delays(folder))] if mutant.delays else []
         self.build.link_shared(self.library, self.objects | objects, folder, *delays)
         return self.with_program(folder)
 
@@ -108,7 +108,7 @@ class ProgramSuite(Suite):
 
     def prepare(self):
         self.program = self.build.program
-        self.of_product = relink.Build(self.build.folder, self.product)
+        self.of_product = link_variants.Build(self.build.folder, self.product)
         self.of_product.link({}, self.scratch)
         self.program = self.with_program(self.scratch)
 
@@ -195,7 +195,7 @@ def examine(path, build, suites, scratch, records, times):
         tests = suite.tests_for(mutant)
         program = suite.link(mutant, objects_of(mutant, build, folder), folder)
         found, said = judge(program, suite, tests, records.get(label(path)), times)
-    except (Wrong, relink.CommandFailed) as wrong:
+    except (Wrong, link_variants.CommandFailed) as wrong:
         found, said = None, f"WRONG: {wrong}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -254,7 +254,7 @@ def run_all(paths, build, scratch, records, times):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("build", type=relink.Build)
+    arguments.add_argument("build", type=link_variants.Build)
     arguments.add_argument("scratch", type=pathlib.Path)
     arguments.add_argument("--times", type=int, default=1)
     arguments.add_argument("--write", action="store_true")

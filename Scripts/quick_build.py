@@ -16,11 +16,11 @@ import re
 import subprocess
 import sys
 
-import relink
+import link_variants
 
-SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.EXPANSION]
-SWIFT_LIBRARIES += [relink.SOURCE, relink.MOVE, relink.OBSERVATION]
-C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION, relink.FIXTURES, relink.SIGNATURES]
+SWIFT_LIBRARIES = [link_variants.OVERLAY, link_variants.FOUNDATION, link_variants.TESTING, link_variants.EXPANSION]
+SWIFT_LIBRARIES += [link_variants.SOURCE, link_variants.MOVE, link_variants.OBSERVATION]
+C_LIBRARIES = [link_variants.LIBRARY, link_variants.C_OBSERVATION, link_variants.FIXTURES, link_variants.SIGNATURES]
 PRODUCTS = ["kvo-move", "ObservationBridge"]  # started by tests
 # The folders that SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
 COMPILED = ("Sources/", "Tests/Support/", "Tests/ObservationBridge/", "Tests/Migration/", "Tests/XCTMain.swift")
@@ -99,10 +99,10 @@ def compiled(path, tree, build, scratch):
     """The objects that the change of a source requires, by library; None if they can't be determined."""
     library = library_of(path, C_LIBRARIES)
     if library and path.suffix in (".c", ".cpp"):
-        return {library: {path.name: relink.compile_source(path, scratch, library=library)}}
+        return {library: {path.name: link_variants.compile_source(path, scratch, library=library)}}
     library = library_of(path, SWIFT_LIBRARIES)
     if library and path.suffix == ".swift" and differs_in_bodies_alone(path, tree):
-        return {library: relink.compile_module(library, scratch / library.name, build)}
+        return {library: link_variants.compile_module(library, scratch / library.name, build)}
     return None
 
 
@@ -115,7 +115,7 @@ def main():
     sources = [pathlib.Path(name) for name in sys.stdin.read().split("\0") if is_compiled(name)]
     scratch = pathlib.Path(scratch).resolve()
     scratch.mkdir(parents=True, exist_ok=True)
-    build = relink.Build(folder)
+    build = link_variants.Build(folder)
     if not sources:
         print("nothing to compile", file=sys.stderr)
         return print(build.program)
@@ -123,7 +123,7 @@ def main():
     if not objects:
         return
     for name in PRODUCTS:
-        product = relink.Build(folder, name)
+        product = link_variants.Build(folder, name)
         if all(product.objects_of(library) for library in objects):
             product.link(objects, scratch, by_part=True)
     print(f"linked anew with {sources[0]}", file=sys.stderr)

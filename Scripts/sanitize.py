@@ -14,13 +14,13 @@ import shutil
 import subprocess
 import sys
 
-import relink
+import link_variants
 
-SWIFT_LIBRARIES = [relink.OVERLAY, relink.FOUNDATION, relink.TESTING, relink.OBSERVATION]
-C_LIBRARIES = [relink.LIBRARY, relink.C_OBSERVATION]
+SWIFT_LIBRARIES = [link_variants.OVERLAY, link_variants.FOUNDATION, link_variants.TESTING, link_variants.OBSERVATION]
+C_LIBRARIES = [link_variants.LIBRARY, link_variants.C_OBSERVATION]
 # The parts of the tests' support that are compiled again as well: C, which reads memory that the runtime may have freed;
 # and, for the thread sanitizer, everything that makes threads meet.
-C_SUPPORT = [relink.FIXTURES, relink.SIGNATURES]
+C_SUPPORT = [link_variants.FIXTURES, link_variants.SIGNATURES]
 SWIFT_SUPPORT = [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]
 SUPPORT = {"address": C_SUPPORT, "thread": C_SUPPORT + SWIFT_SUPPORT, "optimised": []}
 PLANTED = pathlib.Path("Tests/Checks/planted.c")
@@ -54,8 +54,8 @@ REPORTS = {
 
 def compile_library(library, into, build, way):
     if library in C_LIBRARIES + C_SUPPORT:
-        return relink.compile_c(library, into, *C_FLAGS[way])
-    return relink.compile_module(library, into, build, *SWIFT_FLAGS[way])
+        return link_variants.compile_c(library, into, *C_FLAGS[way])
+    return link_variants.compile_module(library, into, build, *SWIFT_FLAGS[way])
 
 
 def of_program(objects, build):
@@ -74,16 +74,16 @@ def plant(program, way):
 
 def main():
     build, scratch, way = sys.argv[1:]
-    bridge = relink.Build(build, "ObservationBridge")
-    build, scratch = relink.Build(build), pathlib.Path(scratch).resolve()
+    bridge = link_variants.Build(build, "ObservationBridge")
+    build, scratch = link_variants.Build(build), pathlib.Path(scratch).resolve()
     shutil.rmtree(scratch, ignore_errors=True)
     objects = {
         library: compile_library(library, scratch / library.name, build, way)
         for library in [*C_LIBRARIES, *SWIFT_LIBRARIES, *SUPPORT[way]]
     }
     if way in MARKS:
-        relink.require_in(objects, MARKS[way])
-    planted = relink.compile_source(PLANTED, scratch, *C_FLAGS[way])
+        link_variants.require_in(objects, MARKS[way])
+    planted = link_variants.compile_source(PLANTED, scratch, *C_FLAGS[way])
     bridge.link(of_program(objects, bridge), scratch, *LINK_FLAGS[way])
     program = build.link(of_program(objects, build), scratch, *LINK_FLAGS[way], str(planted))
     plant(program, way)

@@ -36,8 +36,8 @@ link_schedules() {
 link_sabotaged() {
   local folder=$schedules/sabotaged sources source object rest=()
   rm -rf "$folder"
-  sources=$(python3 Scripts/sabotage.py "$1" "$folder/CKVORuntime") || fail "$1 is no mutant"
-  # If the mutant changes a header, sabotage.py lists all C sources, but no C++ sources.
+  sources=$(python3 Scripts/apply_mutant.py "$1" "$folder/CKVORuntime") || fail "$1 is no mutant"
+  # If the mutant changes a header, apply_mutant.py lists all C sources, but no C++ sources.
   [[ $sources != *$'\n'* ]] || sources+=$'\n'$(printf '%s\n' "$folder"/CKVORuntime/*/*.cpp)
   while IFS= read -r source; do
     compile_sabotaged "$source" "$folder" || fail "$1 can't be compiled"

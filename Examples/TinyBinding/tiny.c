@@ -108,10 +108,12 @@ double tiny_get(tiny_object *self, size_t property) {
 void tiny_set(tiny_object *self, size_t property, double value) {
   kvo_object *header = &self->header;
   double *slot = &self->slots[property];
-  kvo_frame *frame = kvo_binding_is_observed(header) ? kvo_uniform_will(header, slot) : NULL;
+  kvo_frame *frame =
+      kvo_binding_is_observed(header) ? kvo_stored_property_will_change(header, slot) : NULL;
   *slot = value;
-  if (frame) kvo_uniform_did(frame);
-  else if (kvo_binding_came_to_be_observed(header)) kvo_uniform_look(header, slot);
+  if (frame) kvo_stored_property_did_change(frame);
+  else if (kvo_binding_came_to_be_observed(header))
+    kvo_stored_property_notify_late_observers(header, slot);
 }
 
 // MARK: Computed properties

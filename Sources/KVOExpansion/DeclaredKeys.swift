@@ -185,7 +185,7 @@ struct DeclaredKeys {
         """, fixIts: [markIgnored(member)])
     } else if let name = bindings[0].name, !member.has("KVOTracked"),
       let setter = bindings[0].accessors?.block("set"),
-      setters.tellsNobody(setter)
+      setters.notifiesNoObserver(setter)
     {
       warn(ofSetter: setter, of: name, member)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,

@@ -69,7 +69,7 @@ struct SetterCheck {
   /// and then the property does not change.
   func toldBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
-      tellsByHand(setter, of: key)
+      announcesByHand(setter, of: key)
     else { return nil }
     let (set, read) = (Array(setter.body), Array(getter.body))
     return set.indices.first { index in
@@ -105,7 +105,7 @@ struct SetterCheck {
     return index + 1 < body.count && isAssignment(body[index + 1])
   }
 
-  private func tellsByHand(_ setter: Accessors.Block, of key: String) -> Bool {
+  private func announcesByHand(_ setter: Accessors.Block, of key: String) -> Bool {
     let body = Array(setter.body)
     return body.indices.contains { index in
       guard ["withChange", "willChangeValue", "willChange"].contains(body[index].name),
@@ -133,7 +133,7 @@ struct SetterCheck {
     "setValuesForKeys", "coalescingNotifications",
   ]
 
-  func tellsNobody(_ setter: Accessors.Block) -> Bool {
+  func notifiesNoObserver(_ setter: Accessors.Block) -> Bool {
     let body = Array(setter.body)
     var setsSilent = false
     for (index, token) in body.enumerated() {

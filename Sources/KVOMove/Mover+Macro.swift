@@ -57,7 +57,7 @@ extension Mover {
     {
       if property.isComputed {
         if !isMarked, !property.isDynamic, !property.modifiers.contains("override"),
-          tellsNobody(property, in: type)
+          notifiesNoObserver(property, in: type)
         {
           ignore(property)
         }
@@ -81,7 +81,8 @@ extension Mover {
   }
 
   /// Whether a setter notifies no observer, so that the macro would warn about it.
-  private func tellsNobody(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
+  private func notifiesNoObserver(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool
+  {
     guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
     let names = Set(tokens[brace + 1..<end].map(\.name))
     return names.isDisjoint(with: observableNames(in: type))
@@ -102,7 +103,7 @@ extension Mover {
   }
 
   /// Whether `willChangeValue(forKey: "size")` begins at this token, in any spelling of the key.
-  func tellsByHand(_ index: Int, of key: String) -> Bool {
+  func announcesByHand(_ index: Int, of key: String) -> Bool {
     guard Self.callsThatTell.contains(tokens[index].text), tokens[index + 1].is("("),
       let end = file.partner[index + 1]
     else { return false }

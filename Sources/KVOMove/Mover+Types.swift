@@ -211,7 +211,7 @@ extension Mover {
       $0.name == "automaticallyNotifiesObserversOf" + capitalised(property.name)
     }
     guard property.isDynamic, !isOff, !isOfAll,
-      body.contains(where: { tellsByHand($0, of: property.name) })
+      body.contains(where: { announcesByHand($0, of: property.name) })
     else { return }
     find(
       property.keyword, .differs,

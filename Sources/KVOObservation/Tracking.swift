@@ -212,7 +212,7 @@ private final class TrackedKey: @unchecked Sendable {
 
   fileprivate func told(_ registration: Registration, isPrior: Bool) {
     // From now on, a read waits for the change after this one.
-    if registration.isFirstToTell() || isPrior {
+    if registration.isFirstReport() || isPrior {
       // Threads that have read the key but are not waiting yet will be notified of the next change.
       if readers.areThere { registration.isAwaited = true }
       registrar.willSet(Subject.shared, keyPath: keyPath)
@@ -247,7 +247,7 @@ private final class Registration: @unchecked Sendable {
   var waits: Bool { state.withLock { $0.isBegun && !$0.isTold && !$0.isOver } }
 
   /// Marks the registration as having reported a change. Returns whether it had reported none before.
-  func isFirstToTell() -> Bool {
+  func isFirstReport() -> Bool {
     state.withLock { state in
       defer { state.isTold = true }
       return !state.isTold
@@ -325,8 +325,8 @@ private final class Mutexed<Value>: @unchecked Sendable {
       if isGate { LockGates.willTake(lock) }
       defer { if isGate { LockGates.gaveBack(lock) } }
     #endif
-    kvo_binding_lock_take(lock)
-    defer { kvo_binding_lock_give_back(lock) }
+    kvo_binding_lock_acquire(lock)
+    defer { kvo_binding_lock_release(lock) }
     return body(&value)
   }
 }

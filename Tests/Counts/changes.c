@@ -58,25 +58,26 @@ static void change_by_hand(void *state) {
 }
 
 static void open_bracket(kvo_object *object, kvo_frame *frame) {
-  if (frame) kvo_bracket_did(frame);
+  if (frame) kvo_scoped_change_end(frame);
   else bench_require(!kvo_is_observed(object, "value"), "an observed key's bracket was not opened");
 }
 
 static void bracket_by_id(void *state) {
   const char *key = kvo_key_intern("value");
   uintptr_t id = kvo_binding_key_id(kvo_class_of(state), key);
-  for (size_t i = 0; i < TIMES; i++) open_bracket(state, kvo_bracket_will(state, key, id));
+  for (size_t i = 0; i < TIMES; i++) open_bracket(state, kvo_scoped_change_begin(state, key, id));
 }
 
 static void bracket_by_name(void *state) {
-  for (size_t i = 0; i < TIMES; i++) open_bracket(state, kvo_bracket_will_named(state, "value"));
+  for (size_t i = 0; i < TIMES; i++)
+    open_bracket(state, kvo_scoped_change_begin_named(state, "value"));
 }
 
 static void change_uniformly(void *state) {
   const char *key = kvo_key_intern("value");
   for (size_t i = 0; i < TIMES; i++) {
-    kvo_frame *frame = kvo_uniform_will_key(state, key);
-    if (frame) kvo_uniform_did(frame);
+    kvo_frame *frame = kvo_stored_property_will_change_key(state, key);
+    if (frame) kvo_stored_property_did_change(frame);
   }
 }
 
@@ -138,10 +139,10 @@ static void count_sets(void) {
   count_observed("set of a struct, old and new", node_class(), "place", KVO_OLD | KVO_NEW,
       set_place, 1);
   count_observed("set by key", node_class(), "value", 0, set_by_key, 1);
-  kvo_set_long_way_forced(true);
+  kvo_set_fast_path_disabled(true);
   count_observed("set, the long way", node_class(), "value", 0, set_value, 1);
   count_observed(PLANTED "set, typed", node_class(), "value", 0, set_value, 1);
-  kvo_set_long_way_forced(false);
+  kvo_set_fast_path_disabled(false);
 }
 
 static void count_batches(void) {

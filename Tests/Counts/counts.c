@@ -282,8 +282,8 @@ static void end_after_threads(const char *what, kvo_options options, size_t coun
 static void overlap(member **members, kvo_frame **frames, size_t from, size_t count) {
   const char *key = kvo_key_intern("value");
   for (size_t i = from; i < from + count; i++) {
-    if (frames[i % OPEN]) kvo_uniform_did(frames[i % OPEN]);
-    frames[i % OPEN] = kvo_uniform_will_key(&members[i % OPEN]->object, key);
+    if (frames[i % OPEN]) kvo_stored_property_did_change(frames[i % OPEN]);
+    frames[i % OPEN] = kvo_stored_property_will_change_key(&members[i % OPEN]->object, key);
   }
 }
 
@@ -307,7 +307,7 @@ static void change_after_changes(size_t count) {
     kvo_handle_release(bench_observe(&members[OPEN]->object, "value", 0, &deliveries));
   end("adding and removing beside changes that overlap, after changes", count, ENDS);
   for (size_t i = 0; i < OPEN; i++)
-    if (frames[i]) kvo_uniform_did(frames[i]);
+    if (frames[i]) kvo_stored_property_did_change(frames[i]);
   for (size_t i = 0; i <= OPEN; i++) kvo_handle_release(handles[i]);
   release_members(members, OPEN + 1);
 }

@@ -28,7 +28,7 @@ static kvo_status get_tally(kvo_object *object, const void *binding, kvo_value *
 
 static void track_tally(kvo_object *object, const void *binding, kvo_reads *reads) {
   (void)binding;
-  kvo_value *answer = kvo_reads_answer(reads);
+  kvo_value *answer = kvo_reads_result(reads);
   double tally = read_tallied((node *)object, reads);
   if (answer) *answer = kvo_value_double(tally);
 }

@@ -123,7 +123,7 @@ static void walk_observed(const path *path) {
   kvo_handle *handles[OBSERVERS_MAX];
   uint64_t deliveries = 0;
   kvo_set_closures_forced(path->closures_forced);
-  kvo_set_long_way_forced(path->long_way_forced);
+  kvo_set_fast_path_disabled(path->long_way_forced);
   observed = (gauge *)kvo_object_create(gauge_class());
   gauge *root = observed;
   if (strchr(path->key, '.')) {

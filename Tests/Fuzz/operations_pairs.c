@@ -17,7 +17,7 @@ static void did(graph_node *node, ledger_change *change) {
   ops_end(change);
 }
 
-static ops_pair take_pair(size_t index) {
+static ops_pair remove_manual_change(size_t index) {
   ops_pair pair = ops.pairs[index];
   memmove(&ops.pairs[index], &ops.pairs[index + 1], (--ops.pair_count - index) * sizeof pair);
   return pair;
@@ -47,7 +47,7 @@ static bool is_being_set_by_hand(const graph_node *node, const char *key) {
 }
 
 // Returns the index of the new pair.
-static size_t open_pair(graph_node *node, const char *key) {
+static size_t open_manual_change(graph_node *node, const char *key) {
   ledger_change *change = malloc(sizeof *change);
   FUZZ_REQUIRE(change);
   *change = ops_setting(node, key);
@@ -61,14 +61,14 @@ static size_t open_pair(graph_node *node, const char *key) {
 void ops_open_pair(graph_node *node) {
   if (ops.pair_count == OPS_PAIRS) return;
   const char *key = ops_key();
-  if (!is_being_set_by_hand(node, key)) open_pair(node, key);
+  if (!is_being_set_by_hand(node, key)) open_manual_change(node, key);
 }
 
 static void close_pair(size_t index) {
   ops_pair pair = ops.pairs[index];
   index = last_pair(pair.node, pair.change->key);
   if (ops.pairs[index].is_opening) return;
-  pair = take_pair(index);
+  pair = remove_manual_change(index);
   kvo_object_retain(ops_object(pair.node));
   did(pair.node, pair.change);
   free(pair.change);
@@ -82,7 +82,7 @@ void ops_close_pair(size_t index) {
 }
 
 void ops_bracket(graph_node *node) {
-  if (ops.pair_count < OPS_PAIRS) close_pair(open_pair(node, ops_key()));
+  if (ops.pair_count < OPS_PAIRS) close_pair(open_manual_change(node, ops_key()));
 }
 
 void ops_close_without_will(graph_node *node) {
@@ -100,7 +100,7 @@ void ops_close_without_will(graph_node *node) {
 void ops_lose_pairs(const graph_node *node) {
   for (size_t i = ops.pair_count; i-- > 0;) {
     if (ops.pairs[i].node != node) continue;
-    free(take_pair(i).change);
+    free(remove_manual_change(i).change);
     fuzz_ledger.misuses++;
   }
 }

@@ -2,7 +2,7 @@
 // Documentation/Internals/Memory.md, and the paragraphs after 10.
 //
 //   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, end_thread in thread.c)
-//   T2  has no record; ends that change (kvo_frame_pop_slowly, end, tell_owner in frames.c)
+//   T2  has no record; ends that change (kvo_frame_pop_slowly, end, frame_notify_owner in frames.c)
 //   T3  starts in between: it reuses record 0 if that is in the pool, and changes the object too
 //       (kvo_thread_start in thread.c, kvo_frame_push and kvo_frame_pop in kvo_thread.h)
 //   D   changes the object on record 1, which follows record 0 in the list

@@ -1,8 +1,8 @@
 // Tracked reads: when several threads track one derivation, it ends up attached to everything that its getter read
 // last, and has been read since it was attached.
 //
-// Models kvo_attachment_track with begin and install of tracking.c, and track, go_on, is_settled, place_first and
-// note_placed of attachment.c. The getter reads a choice, then the chosen flag, then one of two values by that flag.
+// Models kvo_path_worklist_track with begin and install of tracking.c, and track, go_on, is_settled, insert_first and
+// note_placed of path_tasks.c. The getter reads a choice, then the chosen flag, then one of two values by that flag.
 // Chains 0 and 1 are at the flags, 2 and 3 at the values; the choice always has one. Two threads set the choice. A
 // third sets a flag that may have no chain yet: then it does not notify. Each step under the graph lock is atomic. In
 // the end the derivation must be attached exactly where the getter reads. Only the order of tickets is modelled.

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const program *program_now;
-static bool is_quiet;
+static bool calls_nothing;
 static int last_number;
 static bool holds[SCHEDULE_THREADS][NODES]; // the mortal nodes
 
@@ -84,11 +84,11 @@ static void set_by_hand(int node, node_key key) {
 }
 
 static void set_in_bracket(int node, node_key key) {
-  kvo_frame *frame = kvo_bracket_will_named(object(node), path_names[key]);
+  kvo_frame *frame = kvo_scoped_change_begin_named(object(node), path_names[key]);
   store_key(node, key, next_number());
-  if (frame) kvo_bracket_did(frame);
+  if (frame) kvo_scoped_change_end(frame);
   else if (kvo_binding_came_to_be_observed(object(node)))
-    kvo_bracket_look(object(node), path_names[key]);
+    kvo_scoped_change_notify_late_observers(object(node), path_names[key]);
 }
 
 static void change_items(int node, bool inserts) {
@@ -243,7 +243,7 @@ static void remove_all(int node) {
 static void pass(int node, const char *path);
 
 static void act_as(registration *registration, bool is_prior) {
-  if (is_quiet || doing.depth > 1) return;
+  if (calls_nothing || doing.depth > 1) return;
   struct registration *adding = doing.adding;
   doing.adding = NULL; // what it does is not part of that
   switch (registration->act) {
@@ -323,7 +323,7 @@ static void has_ended(void *context) {
     if (++member->ended > 1) fail_schedule("ended twice", "registration %d", member->label);
     if (member->calls_open) fail_schedule("ended in a call", "registration %d", member->label);
   }
-  if (registration->act == ACT_REGISTER && !is_quiet && may_use(registration->node) &&
+  if (registration->act == ACT_REGISTER && !calls_nothing && may_use(registration->node) &&
       nodes[registration->node])
     pass(registration->node, "other");
 }
@@ -532,7 +532,7 @@ static void end_world(void) {
 
 static void audit(void) {
   drop_all();
-  is_quiet = true;
+  calls_nothing = true;
   check_changes();
   check_quiet();
   end_world();
@@ -560,7 +560,7 @@ static void begin_history(void) {
   past.change_count = past.call_count = past.link_count = 0;
   past.passing_made = past.passing_ended = past.kept = past.given_back = 0;
   last_number = 1000;
-  is_quiet = false;
+  calls_nothing = false;
 }
 
 size_t run_program(const program *program, const schedule *schedule) {

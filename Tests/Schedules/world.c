@@ -253,7 +253,7 @@ static void track(kvo_object *object, const void *binding, kvo_reads *reads) {
   (void)binding;
   reader reader = reader_with(reads);
   int value = read_tracked((node *)object, &reader);
-  kvo_value *answer = kvo_reads_answer(reads);
+  kvo_value *answer = kvo_reads_result(reads);
   if (answer) *answer = kvo_value_int(value);
 }
 

@@ -137,12 +137,12 @@ class Browsing:
         tab, lacks = await context.new_page(), asyncio.Event()
 
         # Includes a page's resources: data, pictures.
-        def look_at(answer):
+        def search_from(answer):
             if answer.status >= 400:
                 self.complain(answer.url, f"is not there, for {self.path(tab.url)}")
                 lacks.set()
 
-        tab.on("response", look_at)
+        tab.on("response", search_from)
         tab.on("pageerror", lambda error: self.complain(tab.url, f"an error: {error}"))
         while True:
             page = await self.waiting.get()

@@ -34,7 +34,7 @@ static set *strings;
 
 // FNV-1a: fast for short keys. Nearly all names are declared by the program itself, so it is not hardened against
 // attacks.
-static uint32_t hash_of(const char *text, size_t length) {
+static uint32_t intern_hash_of(const char *text, size_t length) {
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
   return hash;
@@ -42,7 +42,8 @@ static uint32_t hash_of(const char *text, size_t length) {
 
 // Returns the string or NULL, and its entry or, with the lock held, the entry where it would go. Without the lock, a
 // free entry must not be read again: another thread may have filled it.
-static interned *find(set *set, const char *text, size_t length, uint32_t hash, interned ***entry) {
+static interned *intern_find(set *set, const char *text, size_t length, uint32_t hash,
+    interned ***entry) {
   for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {
     interned *found = __atomic_load_n(&set->entries[i], __ATOMIC_ACQUIRE);
     *entry = &set->entries[i];
@@ -55,7 +56,7 @@ static interned *find(set *set, const char *text, size_t length, uint32_t hash, 
 static interned *look_up(const char *text, size_t length, uint32_t hash) {
   set *set = __atomic_load_n(&strings, __ATOMIC_ACQUIRE);
   interned **entry;
-  return set ? find(set, text, length, hash, &entry) : NULL;
+  return set ? intern_find(set, text, length, hash, &entry) : NULL;
 }
 
 static bool make_room_locked(void) {
@@ -69,7 +70,7 @@ static bool make_room_locked(void) {
   for (size_t i = 0; old && i <= old->mask; i++) {
     interned *string = old->entries[i], **entry;
     if (!string) continue;
-    find(new, string->text, string->length, string->hash, &entry);
+    intern_find(new, string->text, string->length, string->hash, &entry);
     *entry = string;
   }
   new->count = old ? old->count : 0;
@@ -77,17 +78,17 @@ static bool make_room_locked(void) {
   return true;
 }
 
-static bool is_key(const char *text) {
+static bool intern_is_key(const char *text) {
   return *text && !strpbrk(text, ".@") && strcmp(text, "self");
 }
 
-static interned *add_locked(const char *text, size_t length, uint32_t hash) {
+static interned *intern_add_locked(const char *text, size_t length, uint32_t hash) {
   if (!make_room_locked()) return NULL;
-  interned **entry, *string = find(strings, text, length, hash, &entry);
+  interned **entry, *string = intern_find(strings, text, length, hash, &entry);
   if (string) return string;
   string = kvo_alloc(sizeof *string + length + 1);
   if (!string) return NULL;
-  *string = (interned){NULL, hash, (uint32_t)length, is_key(text)};
+  *string = (interned){NULL, hash, (uint32_t)length, intern_is_key(text)};
   memcpy(string->text, text, length + 1);
   strings->count++;
   __atomic_store_n(entry, string, __ATOMIC_RELEASE);
@@ -96,26 +97,26 @@ static interned *add_locked(const char *text, size_t length, uint32_t hash) {
 
 const char *kvo_key_find(const char *key) {
   size_t length = strlen(key);
-  interned *found = look_up(key, length, hash_of(key, length));
+  interned *found = look_up(key, length, intern_hash_of(key, length));
   return found ? found->text : NULL;
 }
 
 const char *kvo_key_intern(const char *key) {
   size_t length = strlen(key);
-  uint32_t hash = hash_of(key, length);
+  uint32_t hash = intern_hash_of(key, length);
   interned *string = look_up(key, length, hash);
   if (!string) {
     KVO_LOCKED(&kvo_intern_lock);
-    string = add_locked(key, length, hash);
+    string = intern_add_locked(key, length, hash);
   }
   return string ? string->text : NULL;
 }
 
 bool kvo_text_add(const char *text) {
   size_t length = strlen(text);
-  uint32_t hash = hash_of(text, length);
+  uint32_t hash = intern_hash_of(text, length);
   KVO_LOCKED(&kvo_intern_lock);
-  return !look_up(text, length, hash) && add_locked(text, length, hash);
+  return !look_up(text, length, hash) && intern_add_locked(text, length, hash);
 }
 
 // MARK: Names from outside
@@ -129,32 +130,32 @@ size_t kvo_name_limit(void) { return __atomic_load_n(&name_limit, __ATOMIC_RELAX
 
 size_t kvo_name_count(void) { return __atomic_load_n(&name_count, __ATOMIC_RELAXED); }
 
-__attribute__((constructor(101))) static void read_environment(void) {
+__attribute__((constructor(101))) static void intern_read_environment(void) {
   size_t limit = KVO_DEFAULT_NAMES;
   kvo_read_number("KVO_NAMES", &limit);
   kvo_set_name_limit(limit);
 }
 
-static interned *keep_locked(const char *key, size_t length, uint32_t hash, bool *is_full) {
+static interned *intern_keep_locked(const char *key, size_t length, uint32_t hash, bool *is_full) {
   interned *string = look_up(key, length, hash);
   if (string) return string;
   *is_full = name_count >= kvo_name_limit();
-  string = *is_full ? NULL : add_locked(key, length, hash);
+  string = *is_full ? NULL : intern_add_locked(key, length, hash);
   if (string) __atomic_store_n(&name_count, name_count + 1, __ATOMIC_RELAXED);
   return string;
 }
 
-static interned *keep(const char *key, size_t length, uint32_t hash, bool *is_full) {
+static interned *intern_keep(const char *key, size_t length, uint32_t hash, bool *is_full) {
   KVO_LOCKED(&kvo_intern_lock);
-  return keep_locked(key, length, hash, is_full);
+  return intern_keep_locked(key, length, hash, is_full);
 }
 
 const char *kvo_key_keep(const char *key, const char *class_name, kvo_error *error) {
   size_t length = strlen(key);
-  uint32_t hash = hash_of(key, length);
+  uint32_t hash = intern_hash_of(key, length);
   bool is_full = false;
   interned *string = look_up(key, length, hash);
-  if (!string) string = keep(key, length, hash, &is_full);
+  if (!string) string = intern_keep(key, length, hash, &is_full);
   if (string) return string->text;
   if (is_full)
     kvo_fail(error, KVO_NOT_OBSERVABLE, class_name, key,

@@ -4,12 +4,12 @@
 /// |---|---|
 /// | define lock, recursive | one definition by macros at a time (property.c) |
 /// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
-/// | graph lock | links, chains and derivations (kvo_graph.h): the graph of observed key paths |
+/// | graph lock | links, chains and dependent keys (kvo_graph.h): the graph of observed key paths |
 /// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
 /// | intern lock (intern.c) | the set of interned strings |
 /// | path lock (key_path.c) | interned key paths |
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
-/// | pairs lock (manual.c) | each thread's list of its open manual changes |
+/// | manual change lock (manual_change.c) | each thread's list of its open manual changes |
 /// | thread lock (thread.c) | the list of thread records |
 /// | limbo lock (reclaim.c) | memory that can't be freed yet |
 ///
@@ -56,7 +56,7 @@ extern pthread_mutex_t kvo_path_lock;
 extern pthread_mutex_t kvo_struct_lock;
 extern pthread_mutex_t kvo_call_lock;
 extern pthread_mutex_t kvo_closure_lock;
-extern pthread_mutex_t kvo_pairs_lock;
+extern pthread_mutex_t kvo_manual_change_lock;
 extern pthread_mutex_t kvo_thread_lock;
 extern pthread_mutex_t kvo_limbo_lock;
 

@@ -14,7 +14,8 @@ enum kvo_log_flag {
   KVO_ABORT_ON_MISUSE = 8,
   KVO_FORCE_CLOSURES = 16, ///< only from the environment
   KVO_LOG_HINTS = 32,
-  KVO_FORCE_LONG_WAY = 64, ///< disables the fast path, as any of these flags does (kvo_short.h)
+  KVO_DISABLE_FAST_PATH =
+      64, ///< disables the fast path, as any of these flags does (kvo_fast_path.h)
 };
 
 /// The options from the environment. Usually 0, so that a delivery tests one word.
@@ -30,7 +31,7 @@ void kvo_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void kvo_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /// Reports that observers of a key may have missed a change, or parts of it, for lack of memory.
-void kvo_report_untold(const char *class_name, const char *key);
+void kvo_report_undelivered(const char *class_name, const char *key);
 /// Reports that a result about a property's elements may be wrong for lack of memory.
 void kvo_report_unread(const char *class_name, const char *key);
 /// Reports that observers of derived keys of a class may miss changes for lack of memory.

@@ -27,7 +27,7 @@ pthread_mutex_t kvo_path_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_struct_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_call_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_closure_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t kvo_pairs_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t kvo_manual_change_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t kvo_limbo_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -30,7 +30,8 @@ static const struct option {
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
-    {"KVO_FORCE_LONG_WAY", NULL, KVO_FORCE_LONG_WAY, "make no change in the short way"},
+    {"KVO_DISABLE_FAST_PATH", NULL, KVO_DISABLE_FAST_PATH, "make no change on the fast path"},
+    {"KVO_FORCE_LONG_WAY", NULL, KVO_DISABLE_FAST_PATH, NULL}, // an old spelling
     {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
     {"KVO_NAMES", "100000", 0,
         "keep at most so many observed names that are no keys of a class (0: none)"},
@@ -82,7 +83,7 @@ static void report_unknown_words(const char *variable) {
 }
 
 // Runs early, so that the options are set when the program's constructors run.
-__attribute__((constructor(101))) static void read_environment(void) {
+__attribute__((constructor(101))) static void log_read_environment(void) {
   uint32_t asked = 0;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (asks_for(&options[i])) asked |= options[i].flag;
@@ -102,10 +103,10 @@ bool kvo_set_closures_forced(bool forced) {
 
 bool kvo_closures_are_forced(void) { return __atomic_load_n(&closures_forced, __ATOMIC_RELAXED); }
 
-bool kvo_set_long_way_forced(bool forced) {
-  bool was = kvo_log_flags & KVO_FORCE_LONG_WAY;
+bool kvo_set_fast_path_disabled(bool forced) {
+  bool was = kvo_log_flags & KVO_DISABLE_FAST_PATH;
   kvo_log_flags =
-      (kvo_log_flags & ~(uint32_t)KVO_FORCE_LONG_WAY) | (forced ? KVO_FORCE_LONG_WAY : 0);
+      (kvo_log_flags & ~(uint32_t)KVO_DISABLE_FAST_PATH) | (forced ? KVO_DISABLE_FAST_PATH : 0);
   return was;
 }
 
@@ -156,7 +157,7 @@ void kvo_misuse(const char *format, ...) {
   if (kvo_log_flags & KVO_ABORT_ON_MISUSE) abort();
 }
 
-void kvo_report_untold(const char *class_name, const char *key) {
+void kvo_report_undelivered(const char *class_name, const char *key) {
   kvo_misuse("No memory to tell all of a change of \"%s\" of %s: observers may have missed it.",
       key, class_name);
 }

@@ -16,13 +16,13 @@ struct kvo_map_slots {
   entry entries[];
 };
 
-static size_t home(const void *key, size_t mask) {
+static size_t map_slot_of(const void *key, size_t mask) {
   return (size_t)(((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u) >> 32) & mask;
 }
 
 // The entry of the key, or the free one where it would go. There is always a free one.
-static entry *find_locked(struct kvo_map_slots *slots, const void *key) {
-  size_t i = home(key, slots->mask);
+static entry *map_find_locked(struct kvo_map_slots *slots, const void *key) {
+  size_t i = map_slot_of(key, slots->mask);
   while (slots->entries[i].key && slots->entries[i].key != key) i = (i + 1) & slots->mask;
   return &slots->entries[i];
 }
@@ -31,7 +31,7 @@ static entry *find_locked(struct kvo_map_slots *slots, const void *key) {
 // it.
 void *kvo_map_get(const kvo_map *map, const void *key) {
   struct kvo_map_slots *slots = __atomic_load_n(&map->slots, __ATOMIC_ACQUIRE);
-  for (size_t i = slots ? home(key, slots->mask) : 0; slots; i = (i + 1) & slots->mask) {
+  for (size_t i = slots ? map_slot_of(key, slots->mask) : 0; slots; i = (i + 1) & slots->mask) {
     const void *found = __atomic_load_n(&slots->entries[i].key, __ATOMIC_ACQUIRE);
     if (found == key) return __atomic_load_n(&slots->entries[i].value, __ATOMIC_ACQUIRE);
     if (!found) return NULL;
@@ -48,14 +48,14 @@ void kvo_map_each(const kvo_map *map, void (*visit)(void *context, const void *k
   }
 }
 
-static void put(struct kvo_map_slots *slots, const void *key, void *value) {
-  entry *entry = find_locked(slots, key);
+static void map_put(struct kvo_map_slots *slots, const void *key, void *value) {
+  entry *entry = map_find_locked(slots, key);
   if (!entry->key) slots->count++;
   __atomic_store_n(&entry->value, value, __ATOMIC_RELEASE);
   __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);
 }
 
-static bool grow(kvo_map *map) {
+static bool map_grow(kvo_map *map) {
   struct kvo_map_slots *old = map->slots;
   size_t capacity = old ? (old->mask + 1) * 2 : 8;
   struct kvo_map_slots *new = kvo_alloc_zeroed(sizeof *new + capacity * sizeof(entry));
@@ -63,16 +63,16 @@ static bool grow(kvo_map *map) {
   new->previous = old;
   new->mask = capacity - 1;
   for (size_t i = 0; old && i <= old->mask; i++)
-    if (old->entries[i].key) put(new, old->entries[i].key, old->entries[i].value);
+    if (old->entries[i].key) map_put(new, old->entries[i].key, old->entries[i].value);
   __atomic_store_n(&map->slots, new, __ATOMIC_RELEASE);
   return true;
 }
 
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *value) {
   struct kvo_map_slots *slots = map->slots;
-  bool full =
-      !slots || ((slots->count + 1) * 4 > (slots->mask + 1) * 3 && !find_locked(slots, key)->key);
-  if (full && !grow(map)) return false;
-  put(map->slots, key, value);
+  bool full = !slots ||
+              ((slots->count + 1) * 4 > (slots->mask + 1) * 3 && !map_find_locked(slots, key)->key);
+  if (full && !map_grow(map)) return false;
+  map_put(map->slots, key, value);
   return true;
 }

@@ -21,7 +21,7 @@
 enum { KEPT = 1024 };
 
 // Keeps this block, and returns the one that was kept longest, for freeing.
-static void *keep(void *memory) {
+static void *memory_keep(void *memory) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
   return memory;
@@ -29,16 +29,16 @@ static void *keep(void *memory) {
 #endif
   static void *kept[KEPT];
   static uint32_t next;
-  uint32_t place = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KEPT;
-  return __atomic_exchange_n(&kept[place], memory, __ATOMIC_ACQ_REL);
+  uint32_t index = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KEPT;
+  return __atomic_exchange_n(&kept[index], memory, __ATOMIC_ACQ_REL);
 }
 
-static void *poison(void *memory) {
+static void *memory_poison(void *memory) {
   memset(memory, KVO_POISON_BYTE, ROOM_OF(memory));
-  return keep(memory);
+  return memory_keep(memory);
 }
 #else
-static void *poison(void *memory) { return memory; }
+static void *memory_poison(void *memory) { return memory; }
 #endif
 
 #ifdef KVO_FAILING_MEMORY
@@ -58,25 +58,27 @@ static __attribute__((noinline)) void count_shortage(void) {
   __atomic_fetch_add(&kvo_shortages_of_all, 1, __ATOMIC_SEQ_CST);
 }
 
-static void *counted(void *memory) {
+static void *memory_counted(void *memory) {
   if (KVO_UNLIKELY(!memory)) count_shortage();
   return memory;
 }
 
-void *kvo_alloc(size_t size) { return counted(is_out() ? NULL : malloc(size)); }
+void *kvo_alloc(size_t size) { return memory_counted(is_out() ? NULL : malloc(size)); }
 
 // Below this size we use malloc and memset: glibc's malloc reuses blocks that the thread has just freed, its calloc
 // does not. For large blocks calloc knows which memory is zero already.
 enum { LITTLE = 1024 };
 
-static void *zeroed(size_t size) {
+static void *memory_zeroed(size_t size) {
   if (size > LITTLE) return calloc(1, size);
   void *memory = malloc(size);
   __asm__("" : "+r"(memory)); // stops the compiler from making this a calloc
   return memory ? memset(memory, 0, size) : NULL;
 }
 
-void *kvo_alloc_zeroed(size_t size) { return counted(is_out() ? NULL : zeroed(size)); }
+void *kvo_alloc_zeroed(size_t size) {
+  return memory_counted(is_out() ? NULL : memory_zeroed(size));
+}
 
 static void *zeroed_at(size_t alignment, size_t size) {
   size_t whole = (size + alignment - 1) & ~(alignment - 1);
@@ -85,7 +87,7 @@ static void *zeroed_at(size_t alignment, size_t size) {
 }
 
 void *kvo_alloc_aligned(size_t alignment, size_t size) {
-  return counted(is_out() ? NULL : zeroed_at(alignment, size));
+  return memory_counted(is_out() ? NULL : zeroed_at(alignment, size));
 }
 
 void *kvo_alloc_code(void *(*allocate)(size_t, void **), size_t size, void **code) {
@@ -110,5 +112,5 @@ void *kvo_grow(void *items, size_t count, size_t needed, size_t size, size_t *ca
 }
 
 void kvo_free(const void *memory) {
-  if (memory) free(poison((void *)(uintptr_t)memory));
+  if (memory) free(memory_poison((void *)(uintptr_t)memory));
 }

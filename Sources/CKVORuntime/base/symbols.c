@@ -44,7 +44,7 @@ typedef struct {
   size_t names_size;
 } symbol_table;
 
-static bool lies_in(origin *origin, const struct dl_phdr_info *info) {
+static bool is_in_segment(origin *origin, const struct dl_phdr_info *info) {
   for (size_t i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
     origin->segment = info->dlpi_addr + segment->p_vaddr;
@@ -76,7 +76,7 @@ bool kvo_is_code(const void *address) {
 static int take_origin(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   origin *origin = context;
-  if (!lies_in(origin, info)) return 0;
+  if (!is_in_segment(origin, info)) return 0;
   origin->is_program = !info->dlpi_name || !*info->dlpi_name;
   snprintf(origin->path, sizeof origin->path, "%s",
       origin->is_program ? "/proc/self/exe" : info->dlpi_name);
@@ -99,35 +99,37 @@ static mapped map_file(const char *path) {
 }
 
 // A part of the file, or NULL if the file is too short or the part misaligned.
-static const void *part(const mapped *file, size_t offset, size_t size, size_t alignment) {
+static const void *symbol_file_part(const mapped *file, size_t offset, size_t size,
+    size_t alignment) {
   bool is_there = offset <= file->size && size <= file->size - offset && offset % alignment == 0;
   return is_there ? file->bytes + offset : NULL;
 }
 
-static const ElfW(Shdr) * section(const mapped *file, const ElfW(Ehdr) * header, size_t index) {
+static const ElfW(Shdr) *
+    symbol_section(const mapped *file, const ElfW(Ehdr) * header, size_t index) {
   if (index >= header->e_shnum || header->e_shentsize != sizeof(ElfW(Shdr))) return NULL;
-  return part(file, header->e_shoff + index * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr)),
+  return symbol_file_part(file, header->e_shoff + index * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr)),
       _Alignof(ElfW(Shdr)));
 }
 
 static bool take_table(symbol_table *table, const mapped *file, const ElfW(Ehdr) * header,
     const ElfW(Shdr) * found) {
-  const ElfW(Shdr) *names = section(file, header, found->sh_link);
+  const ElfW(Shdr) *names = symbol_section(file, header, found->sh_link);
   if (!names) return false;
   table->count = found->sh_size / sizeof(ElfW(Sym));
-  table->symbols = part(file, found->sh_offset, found->sh_size, _Alignof(ElfW(Sym)));
+  table->symbols = symbol_file_part(file, found->sh_offset, found->sh_size, _Alignof(ElfW(Sym)));
   table->names_size = names->sh_size;
-  table->names = part(file, names->sh_offset, names->sh_size, 1);
+  table->names = symbol_file_part(file, names->sh_offset, names->sh_size, 1);
   // The last name must end inside the table.
   return table->symbols && table->names && table->names_size &&
          !table->names[table->names_size - 1];
 }
 
 static bool find_table(symbol_table *table, const mapped *file) {
-  const ElfW(Ehdr) *header = part(file, 0, sizeof *header, 1);
+  const ElfW(Ehdr) *header = symbol_file_part(file, 0, sizeof *header, 1);
   if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG)) return false;
   for (size_t i = 0; i < header->e_shnum; i++) {
-    const ElfW(Shdr) *found = section(file, header, i);
+    const ElfW(Shdr) *found = symbol_section(file, header, i);
     if (found && found->sh_type == SHT_SYMTAB) return take_table(table, file, header, found);
   }
   return false;

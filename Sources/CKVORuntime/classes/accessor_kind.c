@@ -39,7 +39,7 @@ static bool fits_type(char shape, const kvo_type *type) {
   }
 }
 
-static bool has_shape(const char *shape, const kvo_call *call) {
+static bool accessor_kind_has_shape(const char *shape, const kvo_call *call) {
   if (call->argument_count != strlen(shape) + 2) return false;
   for (size_t i = 0; shape[i]; i++)
     if (!fits_type(shape[i], call->arguments[i + 2])) return false;
@@ -61,8 +61,8 @@ static size_t key_length(const char *name, const char *rest) {
   return same ? length : 0;
 }
 
-static bool fits(const struct pattern *pattern, const char *selector, const char **name,
-    size_t *length) {
+static bool accessor_kind_fits(const struct pattern *pattern, const char *selector,
+    const char **name, size_t *length) {
   const char *star = strchr(pattern->text, '*');
   size_t before = (size_t)(star - pattern->text);
   if (strncmp(selector, pattern->text, before)) return false;
@@ -75,7 +75,8 @@ static bool fits(const struct pattern *pattern, const char *selector, const char
 kvo_accessor_kind kvo_accessor_kind_of(const char *selector, const kvo_call *call,
     const char **name, size_t *length) {
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (fits(&patterns[i], selector, name, length) && has_shape(patterns[i].shape, call))
+    if (accessor_kind_fits(&patterns[i], selector, name, length) &&
+        accessor_kind_has_shape(patterns[i].shape, call))
       return patterns[i].kind;
   return KVO_ACCESSOR_NONE;
 }

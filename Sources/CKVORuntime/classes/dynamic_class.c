@@ -11,9 +11,9 @@
 #include "classes/kvo_dynamic_class.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
-#include "base/kvo_upcalls.h"
 #include "classes/kvo_accessor_kind.h"
 #include "classes/kvo_accessors.h"
 #include "kvo_diagnostics.h"
@@ -33,13 +33,13 @@ static kvo_class *dynamic_class_locked(kvo_class *cls) {
   return dynamic;
 }
 
-static kvo_accessors *accessors_of(const kvo_class *plain, const char *key) {
+static kvo_accessors *dynamic_class_accessors_of(const kvo_class *plain, const char *key) {
   return kvo_key_set_get(&plain->accessors, key);
 }
 
 // Newer accessors copy this from those that they replace.
 static bool is_interposed(const kvo_class *plain, const char *key) {
-  const kvo_accessors *accessors = accessors_of(plain, key);
+  const kvo_accessors *accessors = dynamic_class_accessors_of(plain, key);
   return accessors && __atomic_load_n(&accessors->is_interposed, __ATOMIC_ACQUIRE);
 }
 
@@ -98,7 +98,7 @@ static kvo_status interpose_key_locked(kvo_class *dynamic, const char *key, kvo_
   return KVO_OK;
 }
 
-static void refuse(const kvo_class *cls, const char *key, const kvo_error *cause,
+static void dynamic_class_refuse(const kvo_class *cls, const char *key, const kvo_error *cause,
     kvo_error *error) {
   kvo_fail(error, cause->status, cls->name, key, "\"%s\" of %s can't be observed: %s", key,
       cls->name, cause->message);
@@ -122,10 +122,10 @@ kvo_class *kvo_swizzle_class(const kvo_class *plain, const char *key, bool autom
   if (!automatic || is_interposed(cls, key)) return dynamic;
   kvo_error cause = {0};
   if (interpose_key_locked(dynamic, key, &cause)) {
-    refuse(cls, key, &cause, error);
+    dynamic_class_refuse(cls, key, &cause, error);
     return NULL;
   }
-  __atomic_store_n(&accessors_of(cls, key)->is_interposed, true, __ATOMIC_RELEASE);
+  __atomic_store_n(&dynamic_class_accessors_of(cls, key)->is_interposed, true, __ATOMIC_RELEASE);
   return dynamic;
 }
 

@@ -21,8 +21,8 @@
 // released it is over.
 //
 // An exception that leaves a `dealloc` is passed on when the loop has finished its destructions (D9).
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "classes/kvo_stack.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
@@ -143,7 +143,7 @@ static void mark_dying(kvo_object *object) {
   if (!(count & DYING)) __atomic_store_n(strong, DYING, __ATOMIC_RELAXED);
 }
 
-static void push(death *death, kvo_object *object) {
+static void instance_push(death *death, kvo_object *object) {
   mark_dying(object);
   counts_of(object)->waiting = (uintptr_t)death->top | DEALLOC;
   death->top = object;
@@ -157,7 +157,7 @@ static void set_stage(kvo_object *object, stage stage) {
 
 // MARK: The stages
 
-static void call(const kvo_class *cls, kvo_object *object, const char *selector) {
+static void instance_call_dealloc(const kvo_class *cls, kvo_object *object, const char *selector) {
   const kvo_method *method = kvo_map_get(&cls->methods, selector);
   if (method)
     ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
@@ -169,13 +169,13 @@ static void call_deallocs(death *death, kvo_object *object) {
   while (death->next) {
     const kvo_class *cls = death->next;
     death->next = cls->superclass;
-    call(cls, object, kvo_hooks()->dealloc);
+    instance_call_dealloc(cls, object, kvo_hooks()->dealloc);
   }
   set_stage(object, PART);
 }
 
 // Called again if it throws: each registration is removed before the program's code is called for it.
-static void part(death *death, kvo_object *object) {
+static void instance_end_registrations(death *death, kvo_object *object) {
   death->running = OTHER_CODE;
   kvo_object_will_die(object);
   set_stage(object, DESTROY);
@@ -186,13 +186,13 @@ static void destroy_properties(death *death, kvo_object *object) {
   death->running = DESTROY_PROPERTIES;
   death->has_more = false;
   for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass)
-    call(cls, object, kvo_hooks()->destroy_properties);
+    instance_call_dealloc(cls, object, kvo_hooks()->destroy_properties);
   set_stage(object, death->has_more ? DESTROY : LEAVE);
-  if (death->released) push(death, death->released);
+  if (death->released) instance_push(death, death->released);
   death->released = NULL;
 }
 
-static void leave(death *death, kvo_object *object) {
+static void instance_leave_death(death *death, kvo_object *object) {
   death->top = (kvo_object *)(counts_of(object)->waiting & ~(uintptr_t)(STAGES - 1));
   root_unowned_release(object);
 }
@@ -201,22 +201,24 @@ static bool take_waiting(death *death) {
   kvo_object *object = death->first;
   if (!object) return false;
   death->first = (kvo_object *)counts_of(object)->waiting;
-  push(death, object);
+  instance_push(death, object);
   return true;
 }
 
-static void run(void *opaque) {
-  static void (*const steps[])(struct death *, kvo_object *) = {
-      [LEAVE] = leave, [DESTROY] = destroy_properties, [PART] = part, [DEALLOC] = call_deallocs};
+static void instance_run_death(void *opaque) {
+  static void (*const steps[])(struct death *, kvo_object *) = {[LEAVE] = instance_leave_death,
+      [DESTROY] = destroy_properties,
+      [PART] = instance_end_registrations,
+      [DEALLOC] = call_deallocs};
   death *death = opaque;
   while (death->top || take_waiting(death))
     steps[counts_of(death->top)->waiting & (STAGES - 1)](death, death->top);
 }
 
 // After an exception, other objects still have to be destroyed, which may throw as well.
-static void end(void *opaque) {
+static void instance_end_death(void *opaque) {
   death *death = opaque;
-  if (death->top || death->first) kvo_finally(run, end, death);
+  if (death->top || death->first) kvo_finally(instance_run_death, instance_end_death, death);
   else dying = death->outer;
 }
 
@@ -224,9 +226,9 @@ static void end_life(kvo_object *object) {
   death death = {.outer = dying,
       .frame = (uintptr_t)__builtin_frame_address(0),
       .depth = dying ? dying->depth + 1 : 0};
-  push(&death, object);
+  instance_push(&death, object);
   dying = &death;
-  kvo_finally(run, end, &death);
+  kvo_finally(instance_run_death, instance_end_death, &death);
 }
 
 // MARK: Nested deaths
@@ -240,7 +242,7 @@ static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
   death->last = object;
 }
 
-static __attribute__((noinline, noreturn)) void stop(const kvo_object *object,
+static __attribute__((noinline, noreturn)) void instance_stop_program(const kvo_object *object,
     const kvo_stack *stack) {
   static char message[512]; // not on the stack; the first thread to get here ends the program
   snprintf(message, sizeof message,
@@ -271,17 +273,17 @@ static __attribute__((noinline)) void die_inside(kvo_object *object) {
   bool is_short = is_stack_short(&stack);
   if (death->running != A_DEALLOC && (is_short || death->depth >= NESTED_DEATHS - 1))
     wait_to_die(object);
-  else if (is_short) stop(object, &stack);
+  else if (is_short) instance_stop_program(object, &stack);
   else end_life(object);
 }
 
-static void die(kvo_object *object) {
+static void instance_die(kvo_object *object) {
   if (KVO_LIKELY(!dying)) end_life(object);
   else die_inside(object);
 }
 
 static void root_release(kvo_object *object) {
-  if (drops_last(object)) die(object);
+  if (drops_last(object)) instance_die(object);
 }
 
 static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {

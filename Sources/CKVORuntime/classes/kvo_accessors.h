@@ -36,11 +36,11 @@ typedef struct kvo_accessors {
   /// The kind of the value at `field`, if the getter only returns that: a scalar, which needs no copy. KVO_KIND_VOID:
   /// the getter has to be called.
   uint8_t field_kind;
-  int8_t automatic;     ///< enum kvo_automatic once the class has been asked, -1 before; atomic
-  bool asks_class : 1;  ///< the class overrides `valueForKey:`: its hook is not the root's
-  bool tells_class : 1; ///< the class overrides `setValue:forKey:`
-  bool is_bound : 1;    ///< a binding has described the key in `property`
-  bool is_restless; ///< it was reported that its getter reads other properties each time; atomic
+  int8_t automatic; ///< enum kvo_automatic once the class has been asked, -1 before; atomic
+  bool overrides_get_value : 1; ///< the class overrides `valueForKey:`: its hook is not the root's
+  bool overrides_set_value : 1; ///< the class overrides `setValue:forKey:`
+  bool is_bound : 1;            ///< a binding has described the key in `property`
+  bool never_settles; ///< it was reported that its getter reads other properties each time; atomic
   bool
       is_interposed; ///< its setters are interposed in the dynamic subclass, for these and all later accessors; atomic
   /// Observing the key needs no more preparation: it has a getter, depends on nothing, and its setters are

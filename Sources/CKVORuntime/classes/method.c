@@ -100,7 +100,7 @@ static void rename_locked(kvo_class *cls, const kvo_method *old, const kvo_metho
 }
 
 // Callers that have the old handle, or have just read its slot, still reach the same function.
-static void join_locked(kvo_class *cls, kvo_method *old, kvo_method *method) {
+static void method_join_locked(kvo_class *cls, kvo_method *old, kvo_method *method) {
   rename_locked(cls, old, method);
   method->observed |= old->observed;
   if (!method->first_observed) method->first_observed = old->first_observed;
@@ -115,12 +115,12 @@ static void join_locked(kvo_class *cls, kvo_method *old, kvo_method *method) {
 static void join_below_locked(kvo_class *cls, kvo_method *method) {
   for (kvo_class *below = cls->subclasses; below; below = below->sibling) {
     kvo_method *old = kvo_map_get(&below->methods, method->selector);
-    if (old) join_locked(below, old, method);
+    if (old) method_join_locked(below, old, method);
     else join_below_locked(below, method);
   }
 }
 
-static kvo_status out_of_memory(const kvo_class *cls, const char *name, kvo_error *error) {
+static kvo_status method_out_of_memory(const kvo_class *cls, const char *name, kvo_error *error) {
   return kvo_fail(error, KVO_NO_MEMORY, cls->name, name, "No memory to add %s to %s.", name,
       cls->name);
 }
@@ -128,7 +128,7 @@ static kvo_status out_of_memory(const kvo_class *cls, const char *name, kvo_erro
 static kvo_status fail_unfit(const kvo_class *cls, const kvo_class *below, const char *selector,
     const kvo_call *call, kvo_error *error) {
   const kvo_method *method = kvo_map_get(&below->methods, selector);
-  if (method->call == call) return out_of_memory(cls, selector, error);
+  if (method->call == call) return method_out_of_memory(cls, selector, error);
   return kvo_fail(error, KVO_INVALID_ENCODING, cls->name, selector,
       "%s of %s is declared as \"%s\", but its subclass %s has it declared as \"%s\".", selector,
       cls->name, call ? call->encoding : "hook", below->name,
@@ -152,14 +152,14 @@ static kvo_status add_new_locked(kvo_class *cls, const char *selector, kvo_imp i
   if (unfit) return fail_unfit(cls, unfit, selector, call, error);
   uint32_t slot = kvo_class_slot_limit_locked(cls);
   kvo_method *method = make_method(selector, call, slot);
-  if (!method) return out_of_memory(cls, selector, error);
+  if (!method) return method_out_of_memory(cls, selector, error);
   // Fill the slots before the method can be found.
   bool has_room = slot >= KVO_CHECKED_SLOTS || kvo_class_own_table_locked(cls);
   has_room = has_room && kvo_class_reserve_slots_locked(cls, slot + 1);
   if (has_room) kvo_class_fill_slots_locked(cls, slot, imp);
   if (!has_room || !kvo_map_set_locked(&cls->methods, selector, method)) {
     kvo_free(method);
-    return out_of_memory(cls, selector, error);
+    return method_out_of_memory(cls, selector, error);
   }
   join_below_locked(cls, method);
   *handle = method;
@@ -175,12 +175,12 @@ static kvo_status override_locked(kvo_class *cls, const kvo_method *method, kvo_
         cls->name, call ? call->encoding : "hook", method->call ? method->call->encoding : "hook");
   if (!kvo_class_own_table_locked(cls) ||
       !kvo_map_set_locked(&cls->methods, selector, (void *)(uintptr_t)method))
-    return out_of_memory(cls, selector, error);
+    return method_out_of_memory(cls, selector, error);
   change_slot_locked(cls, method, imp);
   return KVO_OK;
 }
 
-static kvo_status add_locked(kvo_class *cls, const char *selector, kvo_imp imp,
+static kvo_status method_add_locked(kvo_class *cls, const char *selector, kvo_imp imp,
     const kvo_call *call, const kvo_method **handle, kvo_error *error) {
   if (kvo_map_get(&cls->methods, selector))
     return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a method %s already.",
@@ -203,7 +203,7 @@ static const char *intern_selector(const kvo_class *cls, const char *selector, k
     kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, selector,
         "A selector of %s has %zu bytes, more than %d: %.100s…", cls->name, strlen(selector),
         KVO_SELECTOR_LIMIT - 1, selector);
-  else if (!(interned = kvo_key_intern(selector))) out_of_memory(cls, selector, error);
+  else if (!(interned = kvo_key_intern(selector))) method_out_of_memory(cls, selector, error);
   return interned;
 }
 
@@ -215,7 +215,7 @@ static kvo_status name_member(kvo_error *error, const kvo_error *cause, const kv
 }
 
 // A binding keeps its own libraries loaded.
-static bool keep_code(const kvo_class *cls, kvo_imp imp) {
+static bool method_keep_code(const kvo_class *cls, kvo_imp imp) {
   return cls->is_bound || kvo_keep_code((const void *)imp);
 }
 
@@ -229,14 +229,14 @@ kvo_status kvo_class_add_own_method(kvo_class *cls, const char *selector, kvo_im
   if (!interned) return kvo_fail_with(error, &cause);
   const kvo_method *handle = NULL;
   KVO_LOCKED(&kvo_class_lock);
-  kvo_status status = add_locked(cls, interned, imp, call, &handle, error);
+  kvo_status status = method_add_locked(cls, interned, imp, call, &handle, error);
   if (status == KVO_OK && method) *method = handle;
   return status;
 }
 
 kvo_status kvo_class_add_method(kvo_class *cls, const char *selector, kvo_imp imp,
     kvo_signature signature, const kvo_method **method, kvo_error *error) {
-  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
+  if (!method_keep_code(cls, imp)) return method_out_of_memory(cls, selector, error);
   return kvo_class_add_own_method(cls, selector, imp, signature, method, error);
 }
 
@@ -246,11 +246,11 @@ kvo_status kvo_class_replace_method(kvo_class *cls, const char *selector, kvo_im
   if (!method)
     return kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, selector,
         "%s has no method %s to replace.", cls->name, selector);
-  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
+  if (!method_keep_code(cls, imp)) return method_out_of_memory(cls, selector, error);
   KVO_LOCKED(&kvo_class_lock);
   if (!kvo_class_own_table_locked(cls) ||
       !kvo_map_set_locked(&cls->methods, method->selector, (void *)(uintptr_t)method))
-    return out_of_memory(cls, selector, error);
+    return method_out_of_memory(cls, selector, error);
   if (previous) *previous = kvo_class_slot(cls, method->slot);
   change_slot_locked(cls, method, imp);
   kvo_class_touch_locked(cls); // accessors store whether the class overrides `valueForKey:`
@@ -264,7 +264,7 @@ static kvo_status add_class_method(kvo_class *cls, const char *selector, kvo_imp
     return kvo_fail(error, KVO_DUPLICATE, cls->name, selector, "%s has a class method %s already.",
         cls->name, selector);
   if (!kvo_map_set_locked(&cls->class_methods, selector, (void *)imp))
-    return out_of_memory(cls, selector, error);
+    return method_out_of_memory(cls, selector, error);
   kvo_class_touch_locked(cls);
   return KVO_OK;
 }
@@ -272,7 +272,7 @@ static kvo_status add_class_method(kvo_class *cls, const char *selector, kvo_imp
 kvo_status kvo_class_method_add(kvo_class *cls, const char *selector, kvo_imp imp,
     const char **interned, kvo_error *error) {
   kvo_error cause;
-  if (!keep_code(cls, imp)) return out_of_memory(cls, selector, error);
+  if (!method_keep_code(cls, imp)) return method_out_of_memory(cls, selector, error);
   *interned = intern_selector(cls, selector, &cause);
   return *interned ? add_class_method(cls, *interned, imp, error) : kvo_fail_with(error, &cause);
 }
@@ -283,11 +283,11 @@ static kvo_status add_ivar_locked(kvo_class *cls, const char *name, kvo_ivar iva
     return kvo_fail(error, KVO_DUPLICATE, cls->name, name, "%s has an ivar %s already.", cls->name,
         name);
   kvo_ivar *kept = kvo_alloc(sizeof *kept);
-  if (!kept) return out_of_memory(cls, name, error);
+  if (!kept) return method_out_of_memory(cls, name, error);
   *kept = ivar;
   if (!kvo_map_set_locked(&cls->ivars, name, kept)) {
     kvo_free(kept);
-    return out_of_memory(cls, name, error);
+    return method_out_of_memory(cls, name, error);
   }
   kvo_class_touch_locked(cls);
   return KVO_OK;
@@ -305,7 +305,7 @@ kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, k
         "the kvo_object of %zu bytes that must be its first member.",
         name, type->size, offset, cls->name, cls->instance_size, sizeof(kvo_object));
   const char *interned = kvo_key_intern(name);
-  if (!interned) return out_of_memory(cls, name, error);
+  if (!interned) return method_out_of_memory(cls, name, error);
   KVO_LOCKED(&kvo_class_lock);
   return add_ivar_locked(cls, interned, (kvo_ivar){(ptrdiff_t)offset, type}, error);
 }

@@ -79,17 +79,17 @@ static kvo_status add_parts(kvo_class *cls, const kvo_class_definition *definiti
 }
 
 // The error of the caller that makes a class on this thread; NULL if lack of memory can't be reported.
-static _Thread_local kvo_error *told;
+static _Thread_local kvo_error *reported;
 
 // Errors of classes that are defined inside `setup` don't concern our caller.
 static void set_up(kvo_class *cls, const kvo_class_definition *definition) {
-  kvo_error *outer = told;
-  told = NULL;
+  kvo_error *outer = reported;
+  reported = NULL;
   if (definition->setup) definition->setup(cls);
-  told = outer;
+  reported = outer;
 }
 
-static kvo_class *make(const kvo_class **once, const kvo_class_definition *definition,
+static kvo_class *property_make(const kvo_class **once, const kvo_class_definition *definition,
     const kvo_class *superclass, kvo_error *error) {
   kvo_class *cls = kvo_class_unfinished(definition->name, once);
   if (!cls) cls = kvo_class_make(definition->name, superclass, definition->instance_size, error);
@@ -103,10 +103,10 @@ static kvo_class *make(const kvo_class **once, const kvo_class_definition *defin
   return kvo_class_register(cls, error) ? NULL : cls;
 }
 
-static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
+static const kvo_class *report_or_stop(const kvo_class_definition *definition,
     const kvo_error *error) {
-  if (told) {
-    *told = *error;
+  if (reported) {
+    *reported = *error;
     return NULL;
   }
   fprintf(stderr, "KVO: the class %s can't be made: %s\n", definition->name, error->message);
@@ -117,34 +117,35 @@ static const kvo_class *tell_or_stop(const kvo_class_definition *definition,
 // `setup` may be the first to request another class.
 const kvo_class *kvo_class_define(const kvo_class **once, const kvo_class_definition *definition) {
   const kvo_class *superclass = definition->superclass();
-  if (told && !superclass) return superclass; // not used by any caller: `told` has the error
+  if (reported && !superclass)
+    return superclass; // not used by any caller: `reported` has the error
   kvo_error error;
   KVO_KEEPING_LATER;
   (void)kvo_keep_code(definition); // also for a class without methods of its own
   KVO_LOCKED(&kvo_define_lock);
   const kvo_class *cls = __atomic_load_n(once, __ATOMIC_ACQUIRE);
   if (cls) return cls;
-  cls = make(once, definition, superclass, &error);
-  if (!cls) return tell_or_stop(definition, &error);
+  cls = property_make(once, definition, superclass, &error);
+  if (!cls) return report_or_stop(definition, &error);
   __atomic_store_n(once, cls, __ATOMIC_RELEASE);
   return cls;
 }
 
 const kvo_class *kvo_class_try_define(const kvo_class **once,
     const kvo_class_definition *definition) {
-  kvo_error error, *outer = told;
-  told = &error;
+  kvo_error error, *outer = reported;
+  reported = &error;
   const kvo_class *cls = kvo_class_define(once, definition);
-  told = outer;
+  reported = outer;
   return cls;
 }
 
 kvo_status kvo_class_prepare(const kvo_class *(*class_function)(void), kvo_error *error) {
-  kvo_error cause, *outer = told;
+  kvo_error cause, *outer = reported;
   kvo_error_clear(&cause);
-  told = &cause;
+  reported = &cause;
   class_function();
-  told = outer;
+  reported = outer;
   if (cause.status && error) *error = cause;
   return cause.status;
 }

@@ -2,7 +2,7 @@
 // passes whatever it does not handle to `kvo_class_imp(kvo_class_superclass(its own class), _cmd)`, and finally to
 // these.
 #include "base/kvo_fail.h"
-#include "base/kvo_upcalls.h"
+#include "base/kvo_forward.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
 
@@ -48,15 +48,15 @@ static void take_unhandled(kvo_object *observer, const kvo_method *method, const
 }
 
 // A key contains no dot; one that does was probably meant as a key path.
-static const char *advice(const char *key) {
+static const char *root_class_advice(const char *key) {
   return strchr(key, '.') ? " Key paths are followed by the functions that say key_path." : "";
 }
 
 // Also names the key that is probably meant, unless the advice already explains the error.
-static kvo_status refuse(const kvo_object *object, const char *what, const char *key,
+static kvo_status root_class_refuse(const kvo_object *object, const char *what, const char *key,
     kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
-  const char *say = advice(key);
+  const char *say = root_class_advice(key);
   kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
       "%s has no %s and no ivar for the key \"%s\".%s", cls->name, what, key, say);
   if (!*say) kvo_suggest_key(cls, key, error);
@@ -66,7 +66,7 @@ static kvo_status refuse(const kvo_object *object, const char *what, const char 
 static kvo_status refuse_undefined_value(kvo_object *object, const kvo_method *method,
     const char *key, kvo_value *value, kvo_error *error) {
   (void)method, (void)value;
-  return refuse(object, "accessor", key, error);
+  return root_class_refuse(object, "accessor", key, error);
 }
 
 bool kvo_class_may_answer_any_key(const kvo_class *cls) {
@@ -79,11 +79,11 @@ bool kvo_class_may_answer_any_key(const kvo_class *cls) {
 static kvo_status refuse_setting_undefined(kvo_object *object, const kvo_method *method,
     const kvo_value *value, const char *key, kvo_error *error) {
   (void)method, (void)value;
-  return refuse(object, "setter", key, error);
+  return root_class_refuse(object, "setter", key, error);
 }
 
-static kvo_status refuse_nil(kvo_object *object, const kvo_method *method, const char *key,
-    kvo_error *error) {
+static kvo_status root_class_refuse_nil(kvo_object *object, const kvo_method *method,
+    const char *key, kvo_error *error) {
   (void)method;
   const char *name = kvo_class_of(object)->name;
   return kvo_fail(error, KVO_NIL_VALUE, name, key,
@@ -123,7 +123,7 @@ static kvo_status add_hooks(kvo_error *error) {
       {hooks.value_for_key, (kvo_imp)kvo_search_value},
       {hooks.set_value_for_key, (kvo_imp)kvo_search_and_set},
       {hooks.validate_value, (kvo_imp)kvo_search_and_validate},
-      {hooks.set_nil_value, (kvo_imp)refuse_nil},
+      {hooks.set_nil_value, (kvo_imp)root_class_refuse_nil},
       {hooks.value_for_undefined, (kvo_imp)refuse_undefined_value},
       {hooks.set_value_for_undefined, (kvo_imp)refuse_setting_undefined}};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -134,7 +134,7 @@ static kvo_status add_hooks(kvo_error *error) {
   return kvo_class_register(root, error);
 }
 
-static void make_root(void) {
+static void root_class_make_root(void) {
   name_hooks();
   kvo_error error;
   root = kvo_class_make("KVORoot", NULL, sizeof(kvo_object), &error);
@@ -145,12 +145,12 @@ static void make_root(void) {
 }
 
 const kvo_hook_names *kvo_hooks(void) {
-  pthread_once(&root_once, make_root);
+  pthread_once(&root_once, root_class_make_root);
   return &hooks;
 }
 
 const kvo_class *kvo_root_class(void) {
-  pthread_once(&root_once, make_root);
+  pthread_once(&root_once, root_class_make_root);
   return root;
 }
 

@@ -6,10 +6,10 @@
 #include "coding/kvo_accessor_search.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_collection_accessors.h"
 #include "threads/kvo_thread.h"
 #include "types/kvo_type.h"
@@ -134,7 +134,7 @@ static void take_ivar(kvo_accessors *found, const kvo_ivar *ivar) {
 }
 
 // Finds nothing for a collection, since its elements have the keys.
-static kvo_status search(kvo_accessors *found, const kvo_class *cls, const char *key) {
+static kvo_status accessor_search_run(kvo_accessors *found, const kvo_class *cls, const char *key) {
   const kvo_property_description *property = find_property(cls, key);
   if (property) take_property(found, property);
   if (property || cls->is_collection) return KVO_OK;
@@ -153,13 +153,14 @@ static bool is_bound_storage(const kvo_accessors *found) {
   return found->is_bound && found->offset;
 }
 
-static const kvo_accessors *no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+static const kvo_accessors *accessor_search_no_memory(const kvo_class *cls, const char *key,
+    kvo_error *error) {
   kvo_fail(error, KVO_NO_MEMORY, cls->name, key, "No memory for the accessors of %s of %s.", key,
       cls->name);
   return NULL;
 }
 
-static bool is_plain(const kvo_type *type) {
+static bool accessor_search_is_plain(const kvo_type *type) {
   bool is_inline = type->size <= sizeof(((kvo_value *)0)->payload) && type->alignment <= 16;
   return is_inline && !type->copy && !type->destroy;
 }
@@ -171,20 +172,21 @@ static void take_field(kvo_accessors *found) {
   if (found->getter == KVO_ACCESS_STORED) field = found->offset;
   if (found->getter == KVO_ACCESS_METHOD)
     field = kvo_field_of_getter(kvo_class_imp(cls, found->get_method));
-  bool is_asked = found->asks_class && !cls->is_bound; // see kvo_accessors_read
-  if (field < 0 || field > UINT32_MAX || is_asked || !is_plain(found->type)) return;
+  bool is_asked = found->overrides_get_value && !cls->is_bound; // see kvo_accessors_read
+  if (field < 0 || field > UINT32_MAX || is_asked || !accessor_search_is_plain(found->type)) return;
   found->field = (uint32_t)field;
   found->field_kind = (uint8_t)found->type->kind;
 }
 
-static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, const char *key,
-    kvo_error *error) {
+static const kvo_accessors *accessor_search_keep(kvo_accessors found, const kvo_class *plain,
+    const char *key, kvo_error *error) {
   kvo_class *cls = (kvo_class *)(uintptr_t)plain;
   kvo_accessors *kept = kvo_alloc(sizeof *kept);
   found.key = kvo_key_intern(key);
   found.id = is_bound_storage(&found) ? (uintptr_t)found.offset : (uintptr_t)found.key;
-  found.asks_class = is_overridden(cls, kvo_hooks()->value_for_key, (kvo_imp)kvo_search_value);
-  found.tells_class =
+  found.overrides_get_value =
+      is_overridden(cls, kvo_hooks()->value_for_key, (kvo_imp)kvo_search_value);
+  found.overrides_set_value =
       is_overridden(cls, kvo_hooks()->set_value_for_key, (kvo_imp)kvo_search_and_set);
   take_field(&found);
   bool done = false;
@@ -198,7 +200,7 @@ static const kvo_accessors *keep(kvo_accessors found, const kvo_class *plain, co
   if (done) return kept;
   kvo_free(found.collection);
   kvo_free(kept);
-  return no_memory(cls, key, error);
+  return accessor_search_no_memory(cls, key, error);
 }
 
 const kvo_accessors *kvo_class_found_accessors(const kvo_class *cls, const char *key) {
@@ -212,8 +214,8 @@ const kvo_accessors *kvo_class_accessors(const kvo_class *cls, const char *key, 
   const kvo_accessors *known = kvo_class_found_accessors(cls, key);
   if (known) return known;
   kvo_accessors found = {.cls = cls, .generation = generation, .automatic = -1};
-  if (search(&found, cls, key)) return no_memory(cls, key, error);
-  if (found.getter || found.setter) return keep(found, cls, key, error);
+  if (accessor_search_run(&found, cls, key)) return accessor_search_no_memory(cls, key, error);
+  if (found.getter || found.setter) return accessor_search_keep(found, cls, key, error);
   kvo_free(found.collection);
   kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
       "%s has no accessor and no ivar for the key \"%s\".", cls->name, key);
@@ -225,17 +227,17 @@ const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const c
   const kvo_accessors *known = kvo_class_known_accessors(cls, key);
   if (known) return known;
   kvo_accessors none = {.cls = cls, .generation = generation, .automatic = -1};
-  return keep(none, cls, key, NULL);
+  return accessor_search_keep(none, cls, key, NULL);
 }
 
-static const kvo_accessors **recent_place(const kvo_class *cls, const char *name) {
+static const kvo_accessors **recent_slot(const kvo_class *cls, const char *name) {
   size_t place = (size_t)(((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 32) % KVO_RECENT_KEYS;
   return &((kvo_class *)(uintptr_t)cls)->recent[place];
 }
 
 // A literal is usually at the same address as last time, so it need not be hashed.
 const kvo_accessors *kvo_class_recent_accessors(const kvo_class *cls, const char *name) {
-  const kvo_accessors *recent = __atomic_load_n(recent_place(cls, name), __ATOMIC_ACQUIRE);
+  const kvo_accessors *recent = __atomic_load_n(recent_slot(cls, name), __ATOMIC_ACQUIRE);
   bool is_fresh =
       recent && recent->generation == __atomic_load_n(&cls->generation, __ATOMIC_ACQUIRE);
   return is_fresh && !strcmp(recent->key, name) ? recent : NULL;
@@ -245,7 +247,7 @@ const kvo_accessors *kvo_class_ready_key(const kvo_class *cls, const char *inter
     const char *name) {
   const kvo_accessors *known = kvo_class_known_accessors(cls, interned);
   if (!known || !__atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE)) return NULL;
-  __atomic_store_n(recent_place(cls, name), known, __ATOMIC_RELEASE);
+  __atomic_store_n(recent_slot(cls, name), known, __ATOMIC_RELEASE);
   return known;
 }
 
@@ -281,7 +283,7 @@ typedef struct asked {
 
 static _Thread_local const asked *innermost;
 
-static void ask_general(void *opaque) {
+static void accessor_search_ask_general(void *opaque) {
   const asked *asked = opaque;
   asked->question->ask_general(asked->method, asked->cls, asked->key, asked->answer);
 }
@@ -304,7 +306,7 @@ void kvo_class_ask(const kvo_class_question *question, const kvo_class *cls, con
   }
   asked asked = {question, receiver, key, method, answer, innermost};
   innermost = &asked;
-  kvo_unwinding(ask_general, end_question, &asked);
+  kvo_unwinding(accessor_search_ask_general, end_question, &asked);
   end_question(&asked);
 }
 
@@ -389,24 +391,24 @@ kvo_status kvo_ask_value_hook(const kvo_class *cls, const char *selector, kvo_ob
   return status;
 }
 
-static void ask(const kvo_accessors *accessors, const char *selector, kvo_object *object,
-    kvo_value *value) {
+static void accessor_search_ask(const kvo_accessors *accessors, const char *selector,
+    kvo_object *object, kvo_value *value) {
   kvo_error refusal;
   kvo_ask_value_hook(accessors->cls, selector, object, accessors->key, value, &refusal);
 }
 
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   // A binding's `valueForKey:` is for key-value coding. Observers of a key receive the getter's result.
-  if (KVO_UNLIKELY(accessors->asks_class) && !accessors->cls->is_bound) {
-    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  if (KVO_UNLIKELY(accessors->overrides_get_value) && !accessors->cls->is_bound) {
+    accessor_search_ask(accessors, kvo_hooks()->value_for_key, object, value);
   } else {
     kvo_accessors_read_found(accessors, object, value, NULL);
   }
 }
 
 void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
-  if (KVO_UNLIKELY(accessors->asks_class)) {
-    ask(accessors, kvo_hooks()->value_for_key, object, value);
+  if (KVO_UNLIKELY(accessors->overrides_get_value)) {
+    accessor_search_ask(accessors, kvo_hooks()->value_for_key, object, value);
   } else {
     kvo_accessors_read_found(accessors, object, value, NULL);
   }
@@ -423,7 +425,9 @@ kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *
   case KVO_ACCESS_COMPUTED:
     return accessors->property->get(object, accessors->property->binding, value, error);
   case KVO_ACCESS_COLLECTION: read_collection(accessors, object, value); break;
-  case KVO_ACCESS_NONE: ask(accessors, kvo_hooks()->value_for_undefined, object, value); break;
+  case KVO_ACCESS_NONE:
+    accessor_search_ask(accessors, kvo_hooks()->value_for_undefined, object, value);
+    break;
   }
   return KVO_OK;
 }

@@ -3,8 +3,8 @@
 // An accessor's result is borrowed, except for a collection, which the caller owns. If several accessors would do,
 // the one that takes the fewest calls is used. They may throw: resources of a call are released then, too.
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_collection_accessors.h"
 #include "values/kvo_number.h"
 
@@ -25,7 +25,7 @@ typedef struct {
   void *KVO_NULLABLE heap;
 } room;
 
-static void *make_room(room *room, const kvo_type *type) {
+static void *collection_call_make_room(room *room, const kvo_type *type) {
   room->heap = type->size > sizeof room->bytes ? kvo_alloc(type->size) : NULL;
   return type->size > sizeof room->bytes ? room->heap : room->bytes;
 }
@@ -37,8 +37,8 @@ static void ask_method(const kvo_method *method, kvo_object *owner, void *result
   kvo_call_invoke(method->call, kvo_method_lookup(owner, method), result, arguments);
 }
 
-static kvo_status no_memory(const kvo_collection_accessors *accessors, kvo_object *owner,
-    kvo_error *error) {
+static kvo_status collection_call_no_memory(const kvo_collection_accessors *accessors,
+    kvo_object *owner, kvo_error *error) {
   return kvo_fail_no_memory(error, "read", kvo_class_of(owner)->name, accessors->key);
 }
 
@@ -68,7 +68,7 @@ static void call_for_element(void *opaque) {
   element_call *call = opaque;
   const kvo_type *type = call->method->call->result;
   const kvo_index_argument argument = kvo_method_index(call->method, 0, call->index);
-  void *result = make_room(&call->room, type);
+  void *result = collection_call_make_room(&call->room, type);
   call->status = result ? KVO_OK : KVO_NO_MEMORY;
   if (!result) return;
   ask_method(call->method, call->owner, result, argument.bytes, NULL, NULL);
@@ -87,7 +87,7 @@ static kvo_status get_object(const kvo_collection_accessors *accessors, kvo_obje
   bool is_large = call.method->call->result->size > sizeof call.room.bytes;
   if (is_large) kvo_finally(call_for_element, end_element_call, &call);
   else call_for_element(&call);
-  if (call.status) return no_memory(accessors, owner, error);
+  if (call.status) return collection_call_no_memory(accessors, owner, error);
   *element = call.value;
   return KVO_OK;
 }
@@ -99,7 +99,7 @@ typedef struct {
   kvo_status status;
 } taking;
 
-static void take_elements(void *opaque) {
+static void collection_call_take_elements(void *opaque) {
   taking *taking = opaque;
   taking->status = kvo_value_elements(&taking->value, NULL, taking->elements, taking->error);
 }
@@ -107,11 +107,12 @@ static void take_elements(void *opaque) {
 static void end_taking(void *opaque) { kvo_value_destroy(&((taking *)opaque)->value); }
 
 // Appends the elements of a collection that an accessor returned, and releases the collection.
-static kvo_status take_collection(kvo_object *owned, kvo_elements *elements, kvo_error *error) {
+static kvo_status collection_call_take_collection(kvo_object *owned, kvo_elements *elements,
+    kvo_error *error) {
   if (!owned) return KVO_OK;
   taking taking = {.value = kvo_value_object(owned), .elements = elements, .error = error};
   kvo_object_release(owned);
-  kvo_finally(take_elements, end_taking, &taking);
+  kvo_finally(collection_call_take_elements, end_taking, &taking);
   return taking.status;
 }
 
@@ -121,7 +122,7 @@ static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_obj
   kvo_object *owned[2] = {NULL};
   size_t expected = elements->count + kvo_index_set_count(indexes);
   ask_method(accessors->read.objects, owner, owned, &indexes, NULL, NULL);
-  kvo_status status = take_collection(owned[0], elements, error);
+  kvo_status status = collection_call_take_collection(owned[0], elements, error);
   if (status || elements->count == expected) return status;
   return kvo_fail_index(error, kvo_class_name(kvo_class_of(owner)), accessors->key,
       kvo_index_set_last(indexes), kvo_collection_accessors_count(accessors, owner));
@@ -154,7 +155,7 @@ static void end_range_reading(void *opaque) {
 static kvo_status with_range(const kvo_collection_accessors *accessors, kvo_object *owner,
     kvo_range range, reader read, kvo_elements *elements, kvo_error *error) {
   kvo_index_set *indexes = kvo_index_set_create_range(range.location, range.length);
-  if (!indexes) return no_memory(accessors, owner, error);
+  if (!indexes) return collection_call_no_memory(accessors, owner, error);
   range_reading reading = {accessors, owner, indexes, read, elements, error, KVO_OK};
   kvo_finally(read_range, end_range_reading, &reading);
   return reading.status;
@@ -207,12 +208,12 @@ static kvo_status get_range(const kvo_collection_accessors *accessors, kvo_objec
     kvo_range range, kvo_elements *elements, kvo_error *error) {
   size_t size = 0;
   if (__builtin_mul_overflow(range.length, accessors->element_type->size, &size))
-    return no_memory(accessors, owner, error);
+    return collection_call_no_memory(accessors, owner, error);
   char *buffer = kvo_alloc_zeroed(size);
-  if (!buffer) return no_memory(accessors, owner, error);
+  if (!buffer) return collection_call_no_memory(accessors, owner, error);
   range_call call = {accessors, owner, range, buffer, elements, KVO_OK};
   kvo_finally(call_for_range, end_range_call, &call);
-  return call.status ? no_memory(accessors, owner, error) : KVO_OK;
+  return call.status ? collection_call_no_memory(accessors, owner, error) : KVO_OK;
 }
 
 static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object *owner,
@@ -221,7 +222,8 @@ static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object
     kvo_value element;
     kvo_status status = get_object(accessors, owner, range.location + i, &element, error);
     if (status) return status;
-    if (kvo_elements_take(elements, element)) return no_memory(accessors, owner, error);
+    if (kvo_elements_take(elements, element))
+      return collection_call_no_memory(accessors, owner, error);
   }
   return KVO_OK;
 }
@@ -244,17 +246,18 @@ kvo_status kvo_collection_accessors_pick(const kvo_collection_accessors *accesso
   return KVO_OK;
 }
 
-static kvo_status enumerate(const kvo_collection_accessors *accessors, kvo_object *owner,
-    kvo_elements *elements, kvo_error *error) {
+static kvo_status collection_call_enumerate(const kvo_collection_accessors *accessors,
+    kvo_object *owner, kvo_elements *elements, kvo_error *error) {
   const kvo_method *method = accessors->read.enumerator;
   kvo_object *owned = NULL;
   kvo_call_get(method->call, kvo_method_lookup(owner, method), owner, method, &owned);
-  return take_collection(owned, elements, error);
+  return collection_call_take_collection(owned, elements, error);
 }
 
 kvo_status kvo_collection_accessors_all(const kvo_collection_accessors *accessors,
     kvo_object *owner, kvo_elements *elements, kvo_error *error) {
-  if (accessors->kind == KVO_SET) return enumerate(accessors, owner, elements, error);
+  if (accessors->kind == KVO_SET)
+    return collection_call_enumerate(accessors, owner, elements, error);
   const kvo_range all = {0, kvo_collection_accessors_count(accessors, owner)};
   return with_range(accessors, owner, all, kvo_collection_accessors_pick, elements, error);
 }
@@ -285,15 +288,15 @@ static void end_member_call(void *opaque) {
 
 // Calls a method with an element, converted to the type of its parameter. False if the type can't express the element: then no
 // member is equal to it.
-static bool ask(const kvo_method *method, kvo_object *owner, const kvo_value *element,
-    kvo_value *answer) {
+static bool collection_call_ask(const kvo_method *method, kvo_object *owner,
+    const kvo_value *element, kvo_value *answer) {
   member_call call = {.method = method, .owner = owner, .element = element};
   if (kvo_value_convert(&call.converted, kvo_method_argument(method, 0), element)) return false;
   kvo_finally(call_for_member, end_member_call, &call);
   return call.exact && kvo_value_init(answer, method->call->result, call.result) == KVO_OK;
 }
 
-static bool tells_truth(const kvo_value *answer) {
+static bool answers_yes(const kvo_value *answer) {
   const kvo_type *type = answer->type;
   if (!type) return false;
   if (type->kind == KVO_KIND_POINTER) return *(void *const *)kvo_value_bytes(answer) != NULL;
@@ -303,7 +306,7 @@ static bool tells_truth(const kvo_value *answer) {
 size_t kvo_collection_accessors_index(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_value *element) {
   kvo_value answer;
-  if (!ask(accessors->read.index, owner, element, &answer)) return KVO_NOT_FOUND;
+  if (!collection_call_ask(accessors->read.index, owner, element, &answer)) return KVO_NOT_FOUND;
   // -1 means KVO_NOT_FOUND in a narrower type as well.
   int64_t index = kvo_value_get_int(&answer);
   int64_t narrow =
@@ -316,8 +319,8 @@ bool kvo_collection_accessors_has(const kvo_collection_accessors *accessors, kvo
   if (!accessors->read.member)
     return kvo_collection_accessors_index(accessors, owner, element) != KVO_NOT_FOUND;
   kvo_value answer;
-  if (!ask(accessors->read.member, owner, element, &answer)) return false;
-  bool found = tells_truth(&answer);
+  if (!collection_call_ask(accessors->read.member, owner, element, &answer)) return false;
+  bool found = answers_yes(&answer);
   kvo_value_destroy(&answer);
   return found;
 }

@@ -37,15 +37,15 @@ static bool is_integer(const kvo_type *type) {
 }
 
 // Whether a result can tell if there is a member: a truth value, or the member itself, which can be nil.
-static bool tells_member(const kvo_type *type) {
+static bool can_answer_membership(const kvo_type *type) {
   return type->kind == KVO_KIND_BOOL || is_integer(type) || type->kind == KVO_KIND_OBJECT ||
          type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_POINTER;
 }
 
-static bool fits(const kvo_type *type, char letter) {
+static bool collection_search_fits(const kvo_type *type, char letter) {
   switch (letter) {
   case 'n': return is_integer(type);
-  case 'm': return tells_member(type);
+  case 'm': return can_answer_membership(type);
   case 'o': return type->kind == KVO_KIND_OBJECT;
   case 'p': return type->kind == KVO_KIND_POINTER;
   case 'e': return type->kind != KVO_KIND_VOID;
@@ -53,18 +53,20 @@ static bool fits(const kvo_type *type, char letter) {
   }
 }
 
-static bool has_shape(const kvo_method *method, const char *shape) {
+static bool collection_search_has_shape(const kvo_method *method, const char *shape) {
   const kvo_call *call = method ? method->call : NULL;
-  if (!call || call->argument_count != strlen(shape) + 1 || !fits(call->result, *shape))
+  if (!call || call->argument_count != strlen(shape) + 1 ||
+      !collection_search_fits(call->result, *shape))
     return false;
   for (uint32_t i = 2; i < call->argument_count; i++)
-    if (!fits(call->arguments[i], shape[i - 1])) return false;
+    if (!collection_search_fits(call->arguments[i], shape[i - 1])) return false;
   return true;
 }
 
-static const kvo_method *find(const kvo_class *cls, const char *selector, const char *shape) {
+static const kvo_method *collection_search_find(const kvo_class *cls, const char *selector,
+    const char *shape) {
   const kvo_method *method = selector ? kvo_class_find_method(cls, selector) : NULL;
-  return has_shape(method, shape) ? method : NULL;
+  return collection_search_has_shape(method, shape) ? method : NULL;
 }
 
 // The offset of the field for each kind of method that changes the key.
@@ -94,18 +96,20 @@ static void search_mutating(kvo_collection_accessors *found, const kvo_class *cl
   }
 }
 
-static void search(kvo_collection_accessors *found, const kvo_class *cls, const char *key) {
+static void collection_search_run(kvo_collection_accessors *found, const kvo_class *cls,
+    const char *key) {
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     const char *selector = kvo_accessor_name(forms[i].prefix, key, true, forms[i].suffix);
-    const kvo_method *method = find(cls, selector, forms[i].shape);
+    const kvo_method *method = collection_search_find(cls, selector, forms[i].shape);
     memcpy((char *)found + forms[i].offset, &method, sizeof method);
   }
-  found->read.objects = find(cls, kvo_accessor_name("", key, false, "AtIndexes:"), "op");
+  found->read.objects =
+      collection_search_find(cls, kvo_accessor_name("", key, false, "AtIndexes:"), "op");
   search_mutating(found, cls, key);
 }
 
 // The kind of collection that the key reads as: an ordered set, an array or a set, tried in this order.
-static kvo_collection_kind kind_of(const kvo_collection_accessors *found) {
+static kvo_collection_kind collection_search_kind_of(const kvo_collection_accessors *found) {
   if (!found->read.count) return 0;
   if (found->read.object || found->read.objects)
     return found->read.index ? KVO_ORDERED_SET : KVO_ARRAY;
@@ -114,8 +118,8 @@ static kvo_collection_kind kind_of(const kvo_collection_accessors *found) {
 
 static bool has_any(kvo_method_pair pair) { return pair.one || pair.many; }
 
-static void conclude(kvo_collection_accessors *found) {
-  found->kind = kind_of(found);
+static void collection_search_conclude(kvo_collection_accessors *found) {
+  found->kind = collection_search_kind_of(found);
   found->mutates_ordered = has_any(found->ordered.insert) && has_any(found->ordered.remove);
   found->mutates_set = has_any(found->set.add) && has_any(found->set.remove);
   found->element_type = found->read.object ? found->read.object->call->result : NULL;
@@ -125,8 +129,8 @@ kvo_status kvo_collection_accessors_find(const kvo_class *cls, const char *key,
     kvo_collection_accessors **found) {
   kvo_collection_accessors result = {0};
   *found = NULL;
-  search(&result, cls, key);
-  conclude(&result);
+  collection_search_run(&result, cls, key);
+  collection_search_conclude(&result);
   if (!result.kind && !result.mutates_ordered && !result.mutates_set) return KVO_OK;
   result.key = kvo_key_intern(key);
   *found = result.key ? kvo_alloc(sizeof result) : NULL;

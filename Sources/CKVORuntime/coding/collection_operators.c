@@ -38,20 +38,20 @@ typedef struct {
 
 // MARK: Errors
 
-static const char *owner(const fold *fold) {
+static const char *operator_class_name(const fold *fold) {
   return fold->walk->cls ? kvo_class_name(fold->walk->cls) : "a value";
 }
 
-static kvo_status refuse(const fold *fold, const kvo_value *value, const char *wanted) {
+static kvo_status operator_refuse(const fold *fold, const kvo_value *value, const char *wanted) {
   bool is_nil = kvo_value_is_nil(value);
   kvo_object *object = is_nil ? NULL : kvo_value_get_object(value);
   kvo_status status = is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH;
   const char *found = is_nil   ? "nil"
                       : object ? kvo_class_name(kvo_class_of(object))
                                : kvo_type_name(value->type);
-  kvo_fail(fold->walk->error, status, owner(fold), fold->walk->path->text,
+  kvo_fail(fold->walk->error, status, operator_class_name(fold), fold->walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs %s, but an element gives %s%s.",
-      fold->operator->key, fold->walk->path->text, owner(fold), wanted,
+      fold->operator->key, fold->walk->path->text, operator_class_name(fold), wanted,
       is_nil   ? ""
       : object ? "an object of "
                : "a value of type ",
@@ -60,8 +60,9 @@ static kvo_status refuse(const fold *fold, const kvo_value *value, const char *w
   return status;
 }
 
-static kvo_status no_memory(const fold *fold) {
-  return kvo_fail_no_memory(fold->walk->error, "read", owner(fold), fold->walk->path->text);
+static kvo_status operator_no_memory(const fold *fold) {
+  return kvo_fail_no_memory(fold->walk->error, "read", operator_class_name(fold),
+      fold->walk->path->text);
 }
 
 // MARK: Sums
@@ -86,7 +87,7 @@ KVO_INLINE void add_integer(fold *fold, int64_t integer) {
   else fold->integer += integer;
 }
 
-static void add(fold *fold, kvo_number number) {
+static void operator_add(fold *fold, kvo_number number) {
   if (number.form == KVO_NUMBER_REAL || fold->is_real) add_real(fold, real_of(number));
   else if (number.form == KVO_NUMBER_SIGNED) fold->integer += number.integer;
   else fold->integer += number.large;
@@ -129,9 +130,9 @@ static kvo_status take_number(fold *fold, kvo_value *value) {
   if (KVO_UNLIKELY(!is_number)) {
     if (take_bound(fold, value)) return KVO_OK;
     if (take_operand(value)) return take_number(fold, value);
-    return refuse(fold, value, "numbers");
+    return operator_refuse(fold, value, "numbers");
   }
-  add(fold, number);
+  operator_add(fold, number);
   return KVO_OK;
 }
 
@@ -147,7 +148,7 @@ static kvo_value sum_of(const fold *fold) {
 static kvo_status make_bound(fold *fold, size_t count, kvo_value *result) {
   kvo_value rest = sum_of(fold);
   bool is_made = add_bound(&fold->total, &rest, count, result);
-  return is_made ? KVO_OK : no_memory(fold);
+  return is_made ? KVO_OK : operator_no_memory(fold);
 }
 
 static kvo_status make_sum(fold *fold, kvo_value *result) {
@@ -171,7 +172,7 @@ static kvo_status take_extreme(fold *fold, kvo_value *value) {
   bool is_first = !fold->extreme.type;
   if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order)) {
     if (take_operand(value)) return take_extreme(fold, value);
-    return refuse(fold, value, "values of one type that has an order");
+    return operator_refuse(fold, value, "values of one type that has an order");
   }
   bool is_beyond = fold->operator->op == KVO_OP_MAX ? order > 0 : order < 0;
   if (!is_first && !is_beyond) return KVO_OK;
@@ -190,48 +191,51 @@ static kvo_status make_extreme(fold *fold, kvo_value *result) {
 // MARK: Unions
 
 static kvo_status take_object(fold *fold, kvo_value *value) {
-  if (kvo_value_is_nil(value)) return refuse(fold, value, "values");
+  if (kvo_value_is_nil(value)) return operator_refuse(fold, value, "values");
   kvo_status status = kvo_elements_take(&fold->elements, *value);
   *value = KVO_VALUE_NIL;
-  return status ? no_memory(fold) : KVO_OK;
+  return status ? operator_no_memory(fold) : KVO_OK;
 }
 
-static kvo_status take_collection(fold *fold, const kvo_value *value, const char *wanted) {
+static kvo_status operator_take_collection(fold *fold, const kvo_value *value, const char *wanted) {
   size_t first = fold->elements.count;
-  if (kvo_value_is_nil(value)) return refuse(fold, value, wanted);
+  if (kvo_value_is_nil(value)) return operator_refuse(fold, value, wanted);
   kvo_status status = kvo_value_elements(value, NULL, &fold->elements, fold->walk->error);
   for (size_t i = first; !status && i < fold->elements.count; i++)
     if (kvo_value_is_nil(&fold->elements.values[i]))
-      status = refuse(fold, &fold->elements.values[i], "values");
+      status = operator_refuse(fold, &fold->elements.values[i], "values");
   return status;
 }
 
 static kvo_status take_array(fold *fold, kvo_value *value) {
   kvo_collection_kind kind = KVO_SET;
   bool fits = kvo_value_is_collection(value, &kind) && kind != KVO_SET;
-  return fits ? take_collection(fold, value, "arrays") : refuse(fold, value, "arrays");
+  return fits ? operator_take_collection(fold, value, "arrays")
+              : operator_refuse(fold, value, "arrays");
 }
 
 static kvo_status take_set(fold *fold, kvo_value *value) {
   kvo_collection_kind kind = KVO_ARRAY;
   bool fits = kvo_value_is_collection(value, &kind) && kind != KVO_ARRAY;
-  return fits ? take_collection(fold, value, "sets") : refuse(fold, value, "sets");
+  return fits ? operator_take_collection(fold, value, "sets")
+              : operator_refuse(fold, value, "sets");
 }
 
 static kvo_status make_array(fold *fold, kvo_value *result) {
   bool made = !kvo_value_from_elements(result, KVO_ARRAY, &fold->elements);
-  return made ? KVO_OK : no_memory(fold);
+  return made ? KVO_OK : operator_no_memory(fold);
 }
 
 static kvo_status make_set(fold *fold, kvo_value *result) {
   bool made = !kvo_value_from_elements(result, KVO_SET, &fold->elements);
-  return made ? KVO_OK : no_memory(fold);
+  return made ? KVO_OK : operator_no_memory(fold);
 }
 
 // An ordered set drops repeated elements; its elements, in order, make the array.
 static kvo_status make_distinct_array(fold *fold, kvo_value *result) {
   kvo_value distinct;
-  if (kvo_value_from_elements(&distinct, KVO_ORDERED_SET, &fold->elements)) return no_memory(fold);
+  if (kvo_value_from_elements(&distinct, KVO_ORDERED_SET, &fold->elements))
+    return operator_no_memory(fold);
   kvo_status status = kvo_value_elements(&distinct, NULL, &fold->elements, fold->walk->error);
   kvo_value_destroy(&distinct);
   return status ? status : make_array(fold, result);
@@ -260,7 +264,7 @@ static const struct {
     [KVO_OP_DISTINCT_UNION_OF_SETS] = {take_set, make_set},
 };
 
-static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t rest) {
+static kvo_status operator_take_element(fold *fold, const kvo_value *element, uint32_t rest) {
   kvo_value value;
   kvo_status status = kvo_walk_read_each(fold->walk, &fold->reader, element, rest, &value);
   fold->taken = value; // the fold destroys it if comparing or reading it throws
@@ -275,11 +279,11 @@ static kvo_status take_element(fold *fold, const kvo_value *element, uint32_t re
 // Adds a field without conversion, for the most common numeric types.
 KVO_INLINE bool add_field(fold *fold, kvo_kind kind, const char *field) {
   switch (kind) {
-#define CASE(kind, c_type, add)          \
+#define CASE(kind, c_type, operator_add) \
   case KVO_KIND_##kind: {                \
     c_type value;                        \
     memcpy(&value, field, sizeof value); \
-    add(fold, value);                    \
+    operator_add(fold, value);           \
     return true;                         \
   }
     CASE(INT32, int32_t, add_integer)
@@ -316,14 +320,14 @@ static const kvo_elements *get_operands(fold *fold) {
 }
 
 // Reading elements calls the program's code, which may throw.
-static void take_elements(void *opaque) {
+static void operator_take_elements(void *opaque) {
   fold *fold = opaque;
   uint32_t rest = (uint32_t)(fold->operator - fold->walk->path->components) + 1;
   const kvo_elements *operands = get_operands(fold);
   bool adds = fold->operator->op == KVO_OP_SUM || fold->operator->op == KVO_OP_AVG;
   for (size_t i = 0; !fold->status && i < operands->count; i++)
     if (!adds || !adds_field(fold, &operands->values[i]))
-      fold->status = take_element(fold, &operands->values[i], rest);
+      fold->status = operator_take_element(fold, &operands->values[i], rest);
   if (!fold->status) fold->status = operations[fold->operator->op].make(fold, fold->result);
 }
 
@@ -349,7 +353,7 @@ kvo_status kvo_walk_operate(const kvo_walk *walk, const kvo_value *collection, u
     return KVO_OK;
   }
   kvo_value_is_collection(collection, &fold.kind);
-  kvo_unwinding(take_elements, end_fold, &fold);
+  kvo_unwinding(operator_take_elements, end_fold, &fold);
   end_fold(&fold);
   return fold.status;
 }

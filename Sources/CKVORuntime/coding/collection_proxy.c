@@ -1,6 +1,6 @@
 // Lazy collections: proxies for a key that a class offers by collection accessors. They only store the owner and the
 // key. So an accessor that is added to the class later, or replaced, is used at the next read.
-#include "base/kvo_upcalls.h"
+#include "base/kvo_forward.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
 #include "threads/kvo_thread.h"
@@ -38,12 +38,12 @@ const kvo_collection_accessors *kvo_proxy_accessors(const kvo_proxy *proxy) {
 
 static kvo_object *owner_of(kvo_collection *collection) { return kvo_proxy_of(collection)->owner; }
 
-static const kvo_collection_accessors *accessors_of(kvo_collection *collection) {
+static const kvo_collection_accessors *proxy_accessors_of(kvo_collection *collection) {
   return kvo_proxy_accessors(kvo_proxy_of(collection));
 }
 
-static size_t count(kvo_collection *collection) {
-  return kvo_collection_accessors_count(accessors_of(collection), owner_of(collection));
+static size_t proxy_count(kvo_collection *collection) {
+  return kvo_collection_accessors_count(proxy_accessors_of(collection), owner_of(collection));
 }
 
 static kvo_status fail_index(kvo_collection *collection, size_t index, size_t count,
@@ -64,16 +64,16 @@ typedef struct {
 
 static void end_reading(void *opaque) { kvo_elements_destroy(((reading *)opaque)->elements); }
 
-static void read_all(void *opaque) {
+static void proxy_read_all(void *opaque) {
   reading *reading = opaque;
-  reading->status = kvo_collection_accessors_all(accessors_of(reading->collection),
+  reading->status = kvo_collection_accessors_all(proxy_accessors_of(reading->collection),
       owner_of(reading->collection), reading->elements, reading->error);
 }
 
 static kvo_status all_elements(kvo_collection *collection, kvo_elements *elements,
     kvo_error *error) {
   reading reading = {collection, NULL, elements, error, KVO_OK};
-  kvo_unwinding(read_all, end_reading, &reading);
+  kvo_unwinding(proxy_read_all, end_reading, &reading);
   return reading.status;
 }
 
@@ -92,9 +92,9 @@ static kvo_status get_member(kvo_collection *collection, size_t index, kvo_value
   return status;
 }
 
-static kvo_status get(kvo_collection *collection, size_t index, kvo_value *element,
+static kvo_status proxy_get(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
-  const kvo_collection_accessors *accessors = accessors_of(collection);
+  const kvo_collection_accessors *accessors = proxy_accessors_of(collection);
   if (accessors->kind == KVO_SET) return get_member(collection, index, element, error);
   size_t limit = kvo_collection_accessors_count(accessors, owner_of(collection));
   if (index == KVO_LAST_ELEMENT) index = limit - 1;
@@ -102,27 +102,27 @@ static kvo_status get(kvo_collection *collection, size_t index, kvo_value *eleme
   return kvo_collection_accessors_get(accessors, owner_of(collection), index, element, error);
 }
 
-static size_t scan(kvo_collection *collection, const kvo_value *element) {
+static size_t proxy_scan(kvo_collection *collection, const kvo_value *element) {
   kvo_elements all = {0};
   all_elements(collection, &all, NULL);
   return kvo_elements_seek(&all, element);
 }
 
-static size_t index_of(kvo_collection *collection, const kvo_value *element) {
-  const kvo_collection_accessors *accessors = accessors_of(collection);
-  if (!accessors->read.index) return scan(collection, element);
+static size_t proxy_index_of(kvo_collection *collection, const kvo_value *element) {
+  const kvo_collection_accessors *accessors = proxy_accessors_of(collection);
+  if (!accessors->read.index) return proxy_scan(collection, element);
   return kvo_collection_accessors_index(accessors, owner_of(collection), element);
 }
 
-static bool contains(kvo_collection *collection, const kvo_value *element) {
-  const kvo_collection_accessors *accessors = accessors_of(collection);
+static bool proxy_contains(kvo_collection *collection, const kvo_value *element) {
+  const kvo_collection_accessors *accessors = proxy_accessors_of(collection);
   if (!accessors->read.member && !accessors->read.index)
-    return scan(collection, element) != KVO_NOT_FOUND;
+    return proxy_scan(collection, element) != KVO_NOT_FOUND;
   return kvo_collection_accessors_has(accessors, owner_of(collection), element);
 }
 
 // A new set of the indexes below a limit; NULL if memory is out.
-static kvo_index_set *clipped(const kvo_index_set *indexes, size_t limit) {
+static kvo_index_set *proxy_clipped(const kvo_index_set *indexes, size_t limit) {
   kvo_index_set *below = kvo_index_set_create();
   bool done = below != NULL;
   for (size_t i = 0; done && i < kvo_index_set_range_count(indexes); i++) {
@@ -149,7 +149,7 @@ static kvo_status pick_members(kvo_collection *collection, const kvo_index_set *
 
 static void read_some(void *opaque) {
   reading *reading = opaque;
-  reading->status = kvo_collection_accessors_pick(accessors_of(reading->collection),
+  reading->status = kvo_collection_accessors_pick(proxy_accessors_of(reading->collection),
       owner_of(reading->collection), reading->indexes, reading->elements, reading->error);
 }
 
@@ -161,7 +161,7 @@ static void end_reading_of_some(void *opaque) {
 
 static kvo_status pick_below(kvo_collection *collection, const kvo_index_set *indexes, size_t limit,
     kvo_elements *elements, kvo_error *error) {
-  kvo_index_set *below = clipped(indexes, limit);
+  kvo_index_set *below = proxy_clipped(indexes, limit);
   if (!below) return kvo_fail_collection_memory(error);
   reading reading = {collection, below, elements, error, KVO_OK};
   kvo_unwinding(read_some, end_reading_of_some, &reading);
@@ -169,16 +169,17 @@ static kvo_status pick_below(kvo_collection *collection, const kvo_index_set *in
   return reading.status;
 }
 
-static kvo_status pick(kvo_collection *collection, const kvo_index_set *indexes,
+static kvo_status proxy_pick(kvo_collection *collection, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
-  const kvo_collection_accessors *accessors = accessors_of(collection);
+  const kvo_collection_accessors *accessors = proxy_accessors_of(collection);
   if (!indexes) return all_elements(collection, elements, error);
   if (accessors->kind == KVO_SET) return pick_members(collection, indexes, elements, error);
   size_t limit = kvo_collection_accessors_count(accessors, owner_of(collection));
   return pick_below(collection, indexes, limit, elements, error);
 }
 
-const kvo_collection_methods kvo_lazy_methods = {count, get, index_of, contains, pick};
+const kvo_collection_methods kvo_lazy_methods = {
+    proxy_count, proxy_get, proxy_index_of, proxy_contains, proxy_pick};
 
 bool kvo_collection_property(const kvo_collection *collection, const char **class_name,
     const char **key) {

@@ -36,7 +36,7 @@ static kvo_status copy_self(const kvo_value *value, kvo_value *result, kvo_error
   return status ? kvo_fail_collection_memory(error) : KVO_OK;
 }
 
-static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *result,
+static kvo_status get_path_read_key(const kvo_value *value, const char *key, kvo_value *result,
     kvo_error *error) {
   *result = KVO_VALUE_NIL;
   if (kvo_value_is_nil(value)) return KVO_OK;
@@ -51,7 +51,7 @@ static kvo_status read_key(const kvo_value *value, const char *key, kvo_value *r
 
 kvo_status kvo_value_value_for_key(const kvo_value *start, const char *key, kvo_value *value,
     kvo_error *error) {
-  return read_key(start, key, value, error);
+  return get_path_read_key(start, key, value, error);
 }
 
 // MARK: Keys of a collection
@@ -82,7 +82,8 @@ static kvo_status read_each(mapping *mapping) {
   const kvo_elements *elements = &mapping->elements;
   for (size_t i = 0; i < elements->count; i++) {
     kvo_value member;
-    kvo_status status = read_key(&elements->values[i], mapping->key, &member, mapping->error);
+    kvo_status status =
+        get_path_read_key(&elements->values[i], mapping->key, &member, mapping->error);
     if (status) return status;
     if (kvo_elements_take(&mapping->mapped, member))
       return kvo_fail_collection_memory(mapping->error);
@@ -155,26 +156,26 @@ static void operate_on_all(void *opaque) {
 static void end_operation(void *opaque) { kvo_value_destroy(&((operation *)opaque)->values); }
 
 // Replaces a value by the next one.
-static void replace(kvo_value *value, kvo_value next) {
+static void get_path_replace(kvo_value *value, kvo_value next) {
   kvo_value_destroy(value);
   *value = next;
   kvo_value_unwrap(value);
 }
 
-void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_place *place) {
+void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_position *place) {
   while (kvo_value_has_keys(value)) {
     const kvo_type *type = value->type;
     kvo_value next;
     if (place->operates) {
       if (!type->operations->values) return;
       type->operations->values(type, kvo_value_bytes(value), &next);
-      return replace(value, next);
+      return get_path_replace(value, next);
     }
     if (place->next == path->count) return;
     const kvo_component *component = &path->components[place->next];
     type->operations->value_for_key(type, kvo_value_bytes(value), component->key, &next, NULL);
-    replace(value, next);
-    *place = kvo_path_place_behind(component);
+    get_path_replace(value, next);
+    *place = kvo_path_position_after(component);
   }
 }
 
@@ -187,7 +188,7 @@ static kvo_status operate_on_values(const kvo_walk *walk, const kvo_value *value
   return all.status;
 }
 
-static kvo_status operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
+static kvo_status get_path_operate(const kvo_walk *walk, const kvo_value *value, uint32_t index,
     kvo_value *result) {
   *result = KVO_VALUE_NIL;
   if (kvo_value_is_nil(value)) return KVO_OK;
@@ -216,15 +217,16 @@ static void take_steps(void *opaque) {
     if (component->op == KVO_OP_SELF) continue;
     has_ended = kvo_operator_is_collective(component->op);
     kvo_value next;
-    step->status = has_ended ? operate(walk, &step->current, i, &next)
-                             : read_key(&step->current, component->key, &next, walk->error);
+    step->status = has_ended
+                       ? get_path_operate(walk, &step->current, i, &next)
+                       : get_path_read_key(&step->current, component->key, &next, walk->error);
     kvo_value_destroy(&step->current);
     step->current = next;
   }
 }
 
 // Follows the walk from a value, which it consumes.
-static kvo_status follow(const kvo_walk *walk, kvo_value current, uint32_t from,
+static kvo_status get_path_follow(const kvo_walk *walk, kvo_value current, uint32_t from,
     kvo_value *result) {
   step step = {.walk = walk, .from = from, .current = current};
   if (from < walk->end) kvo_unwinding(take_steps, end_step, &step);
@@ -235,7 +237,7 @@ static kvo_status follow(const kvo_walk *walk, kvo_value current, uint32_t from,
 kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t from,
     kvo_value *value) {
   kvo_value copy;
-  if (!kvo_value_copy(&copy, start)) return follow(walk, copy, from, value);
+  if (!kvo_value_copy(&copy, start)) return get_path_follow(walk, copy, from, value);
   *value = KVO_VALUE_NIL;
   return kvo_fail_no_memory(walk->error, "read", root_name(walk->cls), walk->path->text);
 }
@@ -245,10 +247,10 @@ kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t 
 static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo_value *value) {
   const kvo_component *first = &walk->path->components[0];
   if (!walk->end || first->op != KVO_OP_NONE)
-    return follow(walk, kvo_value_object(object), 0, value);
+    return get_path_follow(walk, kvo_value_object(object), 0, value);
   kvo_value next;
   kvo_status status = kvo_value_for_key(object, first->key, &next, walk->error);
-  if (!status) return follow(walk, next, 1, value);
+  if (!status) return get_path_follow(walk, next, 1, value);
   *value = KVO_VALUE_NIL;
   return status;
 }
@@ -260,7 +262,7 @@ static const kvo_accessors *known_accessors(kvo_reader *reader, const kvo_class 
     const char *key) {
   if (KVO_UNLIKELY(reader->cls != cls)) {
     const kvo_accessors *found = kvo_class_accessors(cls, key, NULL);
-    bool reads = found && found->getter && !found->asks_class;
+    bool reads = found && found->getter && !found->overrides_get_value;
     *reader = (kvo_reader){cls, reads ? found : NULL};
   }
   const kvo_accessors *known = reader->accessors;
@@ -304,12 +306,12 @@ typedef struct {
   kvo_status status;
 } passage;
 
-static void pass(void *opaque) {
+static void get_path_run_body(void *opaque) {
   passage *passage = opaque;
   passage->status = passage->body(passage->path, passage->context);
 }
 
-static void end_passage(void *opaque) { kvo_key_path_let_go(((passage *)opaque)->path); }
+static void end_passage(void *opaque) { kvo_key_path_release(((passage *)opaque)->path); }
 
 kvo_status kvo_along_path(const char *text, const kvo_class *cls,
     kvo_status (*body)(const kvo_key_path *path, void *context), void *context, kvo_error *error) {
@@ -319,9 +321,9 @@ kvo_status kvo_along_path(const char *text, const kvo_class *cls,
   kvo_error cause; // filled in completely on failure
   const kvo_key_path *path = kvo_key_path_read(text, cls, &cause);
   if (!path) return kvo_fail_with(error, &cause);
-  if (kvo_key_path_is_kept(path)) return body(path, context);
+  if (kvo_key_path_is_permanent(path)) return body(path, context);
   passage passage = {path, body, context, KVO_OK};
-  kvo_unwinding(pass, end_passage, &passage);
+  kvo_unwinding(get_path_run_body, end_passage, &passage);
   end_passage(&passage);
   return passage.status;
 }

@@ -8,8 +8,8 @@
 // object is held until it has been read. With cached accessors that is not needed, since the object is not used after
 // the getter.
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_get_key_path.h"
 #include "kvo_binding.h"
@@ -45,8 +45,8 @@ kvo_status kvo_explain_hook(kvo_status status, const kvo_error *cause, const kvo
 
 // MARK: Reading
 
-static kvo_status compute(const kvo_accessors *accessors, kvo_object *object, kvo_value *value,
-    kvo_error *error) {
+static kvo_status get_value_compute(const kvo_accessors *accessors, kvo_object *object,
+    kvo_value *value, kvo_error *error) {
   const kvo_property_description *property = accessors->property;
   *value = KVO_VALUE_NIL;
   if (property->show) return property->show(object, property->binding, value, error);
@@ -55,7 +55,7 @@ static kvo_status compute(const kvo_accessors *accessors, kvo_object *object, kv
 
 kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, kvo_value *value, kvo_error *error) {
-  if (KVO_UNLIKELY(kvo_is_recording())) kvo_tell_read(object, accessors->key);
+  if (KVO_UNLIKELY(kvo_is_recording())) kvo_report_read(object, accessors->key);
   if (KVO_LIKELY(accessors->getter != KVO_ACCESS_COMPUTED)) {
     uint64_t shortages = kvo_shortages;
     kvo_accessors_read_found(accessors, object, value, NULL);
@@ -65,7 +65,7 @@ kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *acc
   }
   kvo_error cause;
   kvo_error_clear(&cause);
-  kvo_status status = compute(accessors, object, value, &cause);
+  kvo_status status = get_value_compute(accessors, object, value, &cause);
   kvo_value_unwrap(value);
   return kvo_explain_hook(status, &cause, cls, accessors->key, error);
 }
@@ -106,7 +106,7 @@ kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const 
 
 KVO_INLINE kvo_status read_by(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const char *key, kvo_value *value, kvo_error *error) {
-  if (KVO_LIKELY(has_getter(accessors) && !accessors->asks_class))
+  if (KVO_LIKELY(has_getter(accessors) && !accessors->overrides_get_value))
     return kvo_value_by_accessors(cls, accessors, object, value, error);
   const char *selector = kvo_hooks()->value_for_key;
   return kvo_class_find_method(cls, selector) ? ask_hook(cls, selector, object, key, value, error)
@@ -130,10 +130,10 @@ static void find_and_read(void *opaque) {
       finding->error);
 }
 
-static __attribute__((noinline)) kvo_status read_held(const kvo_class *cls, kvo_object *object,
-    const char *key, kvo_value *value, kvo_error *error) {
+static __attribute__((noinline)) kvo_status get_value_read_held(const kvo_class *cls,
+    kvo_object *object, const char *key, kvo_value *value, kvo_error *error) {
   finding finding = {cls, object, key, value, error, KVO_OK};
-  kvo_holding(object, find_and_read, &finding);
+  kvo_with_object_retained(object, find_and_read, &finding);
   return finding.status;
 }
 
@@ -143,5 +143,5 @@ kvo_status kvo_value_for_key(kvo_object *object, const char *key, kvo_value *val
   const kvo_accessors *found = kvo_class_found_accessors(cls, key);
   *value = KVO_VALUE_NIL;
   return KVO_LIKELY(found != NULL) ? read_by(cls, found, object, key, value, error)
-                                   : read_held(cls, object, key, value, error);
+                                   : get_value_read_held(cls, object, key, value, error);
 }

@@ -55,22 +55,23 @@ typedef struct request {
 enum { LONGEST_KEPT = 256 }; // the longest text of a read path that becomes permanent
 
 // " of Account", or nothing.
-static const char *of(const request *request) { return request->cls ? " of " : ""; }
+static const char *key_path_of_class(const request *request) { return request->cls ? " of " : ""; }
 
-static const char *owner(const request *request) {
+static const char *key_path_class_name(const request *request) {
   return request->cls ? kvo_class_name(request->cls) : "";
 }
 
-static kvo_status no_memory(const request *request) {
-  return kvo_fail(request->error, KVO_NO_MEMORY, owner(request), request->text,
-      "No memory for the key path \"%s\"%s%s.", request->text, of(request), owner(request));
+static kvo_status key_path_no_memory(const request *request) {
+  return kvo_fail(request->error, KVO_NO_MEMORY, key_path_class_name(request), request->text,
+      "No memory for the key path \"%s\"%s%s.", request->text, key_path_of_class(request),
+      key_path_class_name(request));
 }
 
-static kvo_status empty(const request *request) {
-  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, owner(request), request->text,
+static kvo_status key_path_empty(const request *request) {
+  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, key_path_class_name(request), request->text,
       *request->text ? "The key path \"%s\"%s%s has an empty component."
                      : "The key path \"%s\"%s%s is empty.",
-      request->text, of(request), owner(request));
+      request->text, key_path_of_class(request), key_path_class_name(request));
 }
 
 // "@count, @sum", and so on.
@@ -81,21 +82,21 @@ static void list_operators(char *buffer, size_t capacity) {
         operators[i].name);
 }
 
-static kvo_status unknown(const request *request, const char *component) {
+static kvo_status key_path_unknown(const request *request, const char *component) {
   char known[192];
   list_operators(known, sizeof known);
-  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, key_path_class_name(request), request->text,
       "The key path \"%s\"%s%s has the unknown operator \"%s\". There are %s.", request->text,
-      of(request), owner(request), component, known);
+      key_path_of_class(request), key_path_class_name(request), component, known);
   kvo_fail_component(request->error, "", component);
   return KVO_INVALID_OPERATOR;
 }
 
-static kvo_status incomplete(const request *request, const char *name) {
-  kvo_fail(request->error, KVO_INVALID_OPERATOR, owner(request), request->text,
+static kvo_status key_path_incomplete(const request *request, const char *name) {
+  kvo_fail(request->error, KVO_INVALID_OPERATOR, key_path_class_name(request), request->text,
       "The operator \"@%s\" in the key path \"%s\"%s%s needs a key path behind it, such as "
       "\"self\".",
-      name, request->text, of(request), owner(request));
+      name, request->text, key_path_of_class(request), key_path_class_name(request));
   kvo_fail_component(request->error, "@", name);
   return KVO_INVALID_OPERATOR;
 }
@@ -112,10 +113,10 @@ bool kvo_is_operator(const char *name) { return operator_named(name).op != KVO_O
 
 static kvo_status read_component(const request *request, const char *text,
     kvo_component *component) {
-  if (!*text) return empty(request);
+  if (!*text) return key_path_empty(request);
   if (*text == '@') {
     *component = operator_named(text + 1);
-    return component->op ? KVO_OK : unknown(request, text);
+    return component->op ? KVO_OK : key_path_unknown(request, text);
   }
   *component = (kvo_component){.key = text, .op = strcmp(text, "self") ? KVO_OP_NONE : KVO_OP_SELF};
   return KVO_OK;
@@ -136,10 +137,11 @@ static kvo_status check_length(const request *request) {
   size_t operators = count_of(request->text, ".@") + (*request->text == '@');
   if (components <= KVO_MOST_COMPONENTS && operators <= KVO_MOST_OPERATORS) return KVO_OK;
   bool is_long = components > KVO_MOST_COMPONENTS;
-  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, owner(request), request->text,
-      "A key path%s%s has %zu %s, of which there can be %d: \"%s\".", of(request), owner(request),
-      is_long ? components : operators, is_long ? "components" : "operators",
-      is_long ? KVO_MOST_COMPONENTS : KVO_MOST_OPERATORS, request->text);
+  return kvo_fail(request->error, KVO_INVALID_KEY_PATH, key_path_class_name(request), request->text,
+      "A key path%s%s has %zu %s, of which there can be %d: \"%s\".", key_path_of_class(request),
+      key_path_class_name(request), is_long ? components : operators,
+      is_long ? "components" : "operators", is_long ? KVO_MOST_COMPONENTS : KVO_MOST_OPERATORS,
+      request->text);
 }
 
 // The whole text is parsed, so that errors are found. Components after `@count` are dropped.
@@ -155,13 +157,13 @@ static kvo_status read_components(const request *request, char *text, kvo_key_pa
   }
   const kvo_component *last = &path->components[path->count - 1];
   bool is_complete = has_ended || !kvo_operator_is_collective(last->op);
-  return is_complete ? KVO_OK : incomplete(request, last->key);
+  return is_complete ? KVO_OK : key_path_incomplete(request, last->key);
 }
 
 // MARK: Making
 
 // Allocates in one block: the path, its text, and a second copy of the text that is cut into components.
-static kvo_key_path *make_room(const request *request, size_t length, char **text) {
+static kvo_key_path *key_path_make_room(const request *request, size_t length, char **text) {
   size_t size = sizeof(kvo_key_path) + count_components(request->text) * sizeof(kvo_component);
   kvo_key_path *path = kvo_alloc_zeroed(size + kvo_name_size(length) + length + 1);
   if (!path) return NULL;
@@ -195,12 +197,12 @@ static void note_what_follows(kvo_key_path *path) {
   path->operates = operates;
 }
 
-static kvo_key_path *make(const request *request) {
+static kvo_key_path *key_path_make(const request *request) {
   char *text;
   if (check_length(request)) return NULL;
-  kvo_key_path *path = make_room(request, strlen(request->text), &text);
+  kvo_key_path *path = key_path_make_room(request, strlen(request->text), &text);
   if (!path) {
-    no_memory(request);
+    key_path_no_memory(request);
     return NULL;
   }
   if (!read_components(request, text, path)) {
@@ -212,7 +214,7 @@ static kvo_key_path *make(const request *request) {
   return NULL;
 }
 
-static void destroy(kvo_key_path *path) {
+static void key_path_destroy(kvo_key_path *path) {
   kvo_name_end(path->text);
   kvo_free(path);
 }
@@ -222,13 +224,13 @@ static void destroy(kvo_key_path *path) {
 static kvo_key_path **held; // chains, by hash; path lock
 static uint32_t held_mask, held_count;
 
-static uint32_t hash_of(const char *text) {
+static uint32_t key_path_hash_of(const char *text) {
   uint32_t hash = 2166136261u;
   for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
   return hash;
 }
 
-static kvo_key_path **place_locked(const char *text, uint32_t hash) {
+static kvo_key_path **key_path_store_locked(const char *text, uint32_t hash) {
   kvo_key_path **link = &held[hash & held_mask];
   while (*link && ((*link)->hash != hash || strcmp((*link)->text, text))) link = &(*link)->next;
   return link;
@@ -253,10 +255,10 @@ static bool make_lists_locked(void) {
 }
 
 static kvo_key_path *find_held_locked(const char *text, uint32_t hash) {
-  return held ? *place_locked(text, hash) : NULL;
+  return held ? *key_path_store_locked(text, hash) : NULL;
 }
 
-const kvo_key_path *kvo_key_path_kept(const char *text) {
+const kvo_key_path *kvo_key_path_permanent(const char *text) {
   const char *interned = kvo_key_find(text);
   return interned ? kvo_map_get(&kept, interned) : NULL;
 }
@@ -273,7 +275,7 @@ const kvo_key_path *kvo_key_path_known(const char *text, kvo_single_path *room) 
   return kvo_key_is_plain(interned) ? make_single(room, interned) : kvo_map_get(&kept, interned);
 }
 
-static void enter_locked(kvo_key_path *path) {
+static void key_path_enter_locked(kvo_key_path *path) {
   kvo_key_path **link = &held[path->hash & held_mask];
   path->is_held = true;
   path->next = *link;
@@ -282,42 +284,42 @@ static void enter_locked(kvo_key_path *path) {
 }
 
 static void take_out_locked(kvo_key_path *path) {
-  *place_locked(path->text, path->hash) = path->next;
+  *key_path_store_locked(path->text, path->hash) = path->next;
   path->is_held = false;
   held_count--;
 }
 
 static const kvo_key_path *hold_locked(kvo_key_path *path) {
   if (path->is_kept) return path;
-  uint32_t hash = path->is_held ? path->hash : hash_of(path->text);
-  const kvo_key_path *forever = path->is_held ? NULL : kvo_key_path_kept(path->text);
+  uint32_t hash = path->is_held ? path->hash : key_path_hash_of(path->text);
+  const kvo_key_path *forever = path->is_held ? NULL : kvo_key_path_permanent(path->text);
   if (forever) return forever;
   kvo_key_path *found = path->is_held ? path : find_held_locked(path->text, hash);
   if (!found && !make_lists_locked()) return NULL;
   if (!found) {
     path->hash = hash;
-    enter_locked(found = path);
+    key_path_enter_locked(found = path);
   }
   found->references++;
   return found;
 }
 
-const kvo_key_path *kvo_key_path_hold_passing(const kvo_key_path *path) {
+const kvo_key_path *kvo_key_path_retain_slow(const kvo_key_path *path) {
   KVO_LOCKED(&kvo_path_lock);
   return hold_locked((kvo_key_path *)(uintptr_t)path);
 }
 
 const kvo_key_path *kvo_key_path_find(const char *text) {
-  const kvo_key_path *forever = kvo_key_path_kept(text);
+  const kvo_key_path *forever = kvo_key_path_permanent(text);
   if (forever) return forever;
-  uint32_t hash = hash_of(text);
+  uint32_t hash = key_path_hash_of(text);
   KVO_LOCKED(&kvo_path_lock);
   kvo_key_path *found = find_held_locked(text, hash);
   if (found) found->references++;
   return found;
 }
 
-static bool let_go_locked(kvo_key_path *path) {
+static bool key_path_release_locked(kvo_key_path *path) {
   if (path->is_kept || --path->references) return false;
   if (path->is_held) take_out_locked(path);
   return true;
@@ -328,9 +330,9 @@ void kvo_key_path_free(const kvo_key_path *constant) {
   bool is_last;
   {
     KVO_LOCKED(&kvo_path_lock);
-    is_last = let_go_locked(path);
+    is_last = key_path_release_locked(path);
   }
-  if (is_last) destroy(path);
+  if (is_last) key_path_destroy(path);
 }
 
 // MARK: Kept
@@ -349,10 +351,10 @@ static bool intern_keys(kvo_key_path *path) {
 }
 
 // The permanent path of the text, new or existing; NULL if memory is out.
-static kvo_key_path *keep_locked(kvo_key_path *made, const char *text) {
+static kvo_key_path *key_path_keep_locked(kvo_key_path *made, const char *text) {
   kvo_key_path *known = kvo_map_get(&kept, text);
   if (known) return known;
-  kvo_key_path *path = find_held_locked(text, hash_of(text));
+  kvo_key_path *path = find_held_locked(text, key_path_hash_of(text));
   if (!path) path = made;
   if (!kvo_map_set_locked(&kept, text, path)) return NULL;
   if (path->is_held) take_out_locked(path);
@@ -361,28 +363,28 @@ static kvo_key_path *keep_locked(kvo_key_path *made, const char *text) {
 }
 
 // Replaces a path that was just made by the permanent one.
-static const kvo_key_path *keep(kvo_key_path *made) {
+static const kvo_key_path *key_path_keep(kvo_key_path *made) {
   const char *text = intern_keys(made) ? kvo_key_intern(made->text) : NULL;
   if (!text) return NULL;
   kvo_key_path *path;
   {
     KVO_LOCKED(&kvo_path_lock);
-    path = keep_locked(made, text);
+    path = key_path_keep_locked(made, text);
   }
-  if (path && path != made) destroy(made);
+  if (path && path != made) key_path_destroy(made);
   return path;
 }
 
 const kvo_key_path *kvo_key_path_parse(const char *text, const kvo_class *cls, kvo_error *error) {
-  const kvo_key_path *known = kvo_key_path_kept(text);
+  const kvo_key_path *known = kvo_key_path_permanent(text);
   if (KVO_LIKELY(known != NULL)) return known;
   const request request = {text, cls, error};
-  kvo_key_path *made = make(&request);
+  kvo_key_path *made = key_path_make(&request);
   if (!made) return NULL;
-  const kvo_key_path *path = keep(made);
+  const kvo_key_path *path = key_path_keep(made);
   if (path) return path;
-  destroy(made);
-  no_memory(&request);
+  key_path_destroy(made);
+  key_path_no_memory(&request);
   return NULL;
 }
 
@@ -414,16 +416,16 @@ static bool are_known(const kvo_key_path *path) {
 }
 
 static bool is_worth_keeping(const kvo_key_path *path) {
-  return __atomic_load_n(&kept_count, __ATOMIC_RELAXED) < KVO_PATHS_KEPT &&
+  return __atomic_load_n(&kept_count, __ATOMIC_RELAXED) < KVO_MOST_PERMANENT_PATHS &&
          strlen(path->text) <= LONGEST_KEPT && are_known(path);
 }
 
 // If there is no memory to make the path permanent, it is used for this call only.
 const kvo_key_path *kvo_key_path_read(const char *text, const kvo_class *cls, kvo_error *error) {
   const request request = {text, cls, error};
-  kvo_key_path *made = make(&request);
+  kvo_key_path *made = key_path_make(&request);
   if (!made || !is_worth_keeping(made)) return made;
-  const kvo_key_path *path = keep(made);
+  const kvo_key_path *path = key_path_keep(made);
   if (path) __atomic_add_fetch(&kept_count, 1, __ATOMIC_RELAXED);
   return path ? path : made;
 }

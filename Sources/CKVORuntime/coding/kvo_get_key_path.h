@@ -49,13 +49,13 @@ kvo_status kvo_value_by_accessors(const kvo_class *cls, const kvo_accessors *acc
     kvo_object *object, kvo_value *value, kvo_error *KVO_NULLABLE error);
 
 /// The place where a path continues after a value.
-typedef struct kvo_path_place {
+typedef struct kvo_path_position {
   uint32_t next; ///< the component that is read from the value
   bool operates; ///< whether an operator comes before that
-} kvo_path_place;
+} kvo_path_position;
 
-KVO_INLINE kvo_path_place kvo_path_place_behind(const kvo_component *component) {
-  return (kvo_path_place){component->next_key, component->operates};
+KVO_INLINE kvo_path_position kvo_path_position_after(const kvo_component *component) {
+  return (kvo_path_position){component->next_key, component->operates};
 }
 
 /// Whether a value has keys but is no object, such as a dictionary.
@@ -66,7 +66,7 @@ KVO_INLINE bool kvo_value_has_keys(const kvo_value *value) {
 
 /// Follows a path through values that have keys but are no objects, such as dictionaries, to the first other value or
 /// the path's end. The result replaces the value. Under an operator it is the collection of the values of all keys.
-void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_place *place);
+void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_position *place);
 
 /// Applies the operator at component `index` to a collection, with the rest of the path. As `kvo_walk_read`; in
 /// collection_operators.c.

@@ -66,11 +66,11 @@ const kvo_key_path *KVO_NULLABLE kvo_key_path_parse(const char *text,
     const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
 
 /// Parses a text that may come from outside the program, and for which `kvo_key_path_known` returned NULL. The caller
-/// must release the path. If all its keys are known, and there is room (`KVO_PATHS_KEPT`), the path becomes
+/// must release the path. If all its keys are known, and there is room (`KVO_MOST_PERMANENT_PATHS`), the path becomes
 /// permanent, so that it is found faster. Errors as `kvo_key_path_parse`.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_read(const char *text,
     const kvo_class *KVO_NULLABLE cls, kvo_error *KVO_NULLABLE error);
-enum { KVO_PATHS_KEPT = 512 };
+enum { KVO_MOST_PERMANENT_PATHS = 512 };
 
 /// Room for a path of one key.
 typedef union kvo_single_path {
@@ -87,24 +87,24 @@ const kvo_key_path *KVO_NULLABLE kvo_key_path_known(const char *text, kvo_single
 const kvo_key_path *KVO_NULLABLE kvo_key_path_of_key(const char *interned_key);
 
 /// The path of the text, if it is permanent; otherwise NULL.
-const kvo_key_path *KVO_NULLABLE kvo_key_path_kept(const char *text);
+const kvo_key_path *KVO_NULLABLE kvo_key_path_permanent(const char *text);
 /// A reference to the permanent or held path of a text; NULL if there is none.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_find(const char *text);
 
-KVO_INLINE bool kvo_key_path_is_kept(const kvo_key_path *path) {
+KVO_INLINE bool kvo_key_path_is_permanent(const kvo_key_path *path) {
   return KVO_LIKELY(__atomic_load_n(&path->is_kept, __ATOMIC_ACQUIRE));
 }
 
-const kvo_key_path *KVO_NULLABLE kvo_key_path_hold_passing(const kvo_key_path *path);
+const kvo_key_path *KVO_NULLABLE kvo_key_path_retain_slow(const kvo_key_path *path);
 /// Takes a reference for a registration. All held paths of one text are the same path, which may not be the one
 /// given. NULL if memory is out.
-KVO_INLINE const kvo_key_path *KVO_NULLABLE kvo_key_path_hold(const kvo_key_path *path) {
-  return kvo_key_path_is_kept(path) ? path : kvo_key_path_hold_passing(path);
+KVO_INLINE const kvo_key_path *KVO_NULLABLE kvo_key_path_retain(const kvo_key_path *path) {
+  return kvo_key_path_is_permanent(path) ? path : kvo_key_path_retain_slow(path);
 }
 void kvo_key_path_free(const kvo_key_path *path);
 /// Releases a reference.
-KVO_INLINE void kvo_key_path_let_go(const kvo_key_path *path) {
-  if (!kvo_key_path_is_kept(path)) kvo_key_path_free(path);
+KVO_INLINE void kvo_key_path_release(const kvo_key_path *path) {
+  if (!kvo_key_path_is_permanent(path)) kvo_key_path_free(path);
 }
 
 /// Reads along the whole path, each component by key-value coding. `*value` need not be initialised. On KVO_OK the

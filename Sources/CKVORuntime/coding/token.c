@@ -17,14 +17,14 @@ typedef struct named_key {
 
 static kvo_map by_token;
 
-static const named_key *find(const void *token, const void *type) {
+static const named_key *token_find(const void *token, const void *type) {
   const named_key *named = kvo_map_get(&by_token, token);
   while (named && named->type != type) named = named->next;
   return named;
 }
 
 const kvo_accessors *kvo_token_accessors(const void *token, const void *type) {
-  const named_key *named = find(token, type);
+  const named_key *named = token_find(token, type);
   if (KVO_UNLIKELY(!named)) return NULL;
   const kvo_accessors *known = __atomic_load_n(&named->accessors, __ATOMIC_ACQUIRE);
   bool is_fresh = known->generation == __atomic_load_n(&known->cls->generation, __ATOMIC_ACQUIRE);
@@ -36,7 +36,7 @@ uint32_t kvo_class_changes(const kvo_object *object) {
 }
 
 // Without memory the entry is not stored, and the key is looked up again next time.
-static void add_locked(const void *token, const void *type, const kvo_accessors *accessors) {
+static void token_add_locked(const void *token, const void *type, const kvo_accessors *accessors) {
   named_key *made = kvo_alloc(sizeof *made);
   if (!made) return;
   *made = (named_key){kvo_map_get(&by_token, token), type, accessors};
@@ -49,7 +49,7 @@ void kvo_remember_token(const kvo_object *object, const void *type, const void *
   bool is_ready = known && __atomic_load_n(&known->is_ready, __ATOMIC_ACQUIRE);
   if (!is_ready || known->generation != changes) return;
   KVO_LOCKED(&kvo_class_lock);
-  named_key *named = (named_key *)(uintptr_t)find(token, type);
+  named_key *named = (named_key *)(uintptr_t)token_find(token, type);
   if (named) __atomic_store_n(&named->accessors, known, __ATOMIC_RELEASE);
-  else add_locked(token, type, known);
+  else token_add_locked(token, type, known);
 }

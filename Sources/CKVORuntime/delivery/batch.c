@@ -1,113 +1,115 @@
 // Batches (M1): `kvo_coalesce` and, for bindings, `kvo_batch_begin` and `kvo_batch_end`.
 //
 // A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, each
-// observed key that this thread changes becomes a root of the frame's one propagation, in the order of first changes.
+// observed key that this thread changes becomes a root of the frame's one general delivery, in the order of first changes.
 // The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that an
 // earlier root has reached are skipped: their old value is known and they have been called. A later change of the key
-// only updates the time of its last change. When the batch ends, the propagation does for all roots what it does for
+// only updates the time of its last change. When the batch ends, the general delivery does for all roots what it does for
 // one change: it follows links once, finds the recipients again, reads new values once, and calls each recipient
 // once.
 //
 // A few roots are searched linearly; many have a hash index, which is allocated with the batch. If memory is out,
 // which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while a root
 // is being added.
+#include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
-#include "delivery/kvo_propagation.h"
+#include "delivery/kvo_general_delivery.h"
 #include "kvo_binding.h"
 #include "objects/kvo_class_internal.h"
 
-enum { FEW_ROOTS = 8 };
+enum { INLINE_CHANGED_KEYS = 8 };
 
 typedef struct kvo_batch {
-  kvo_root *last;
+  kvo_changed_key *last;
   bool is_adding; // a root is being added: recipients must not move
   uint32_t count; // of roots
   uint32_t mask;  // of the index, a power of two less one; 0 for few roots
-  kvo_root *places[];
+  kvo_changed_key *slots[];
 } kvo_batch;
 
 // MARK: Roots
 
-static kvo_root **place_of(kvo_batch *batch, uintptr_t id) {
+static kvo_changed_key **batch_slot_of(kvo_batch *batch, uintptr_t id) {
   uint32_t i = (uint32_t)((uint64_t)id * 0x9E3779B97F4A7C15u >> 32);
   for (;; i++) {
-    kvo_root **place = &batch->places[i & batch->mask];
-    if (!*place || (*place)->id == id) return place;
+    kvo_changed_key **slot = &batch->slots[i & batch->mask];
+    if (!*slot || (*slot)->id == id) return slot;
   }
 }
 
-static kvo_root *find_root(kvo_propagation *propagation, uintptr_t id) {
-  if (propagation->batch->mask) return *place_of(propagation->batch, id);
-  if (!propagation->batch->count) return NULL;
-  kvo_root *root = &propagation->first;
-  while (root && root->id != id) root = root->next;
-  return root;
+static kvo_changed_key *batch_find_key(kvo_general_delivery *delivery, uintptr_t id) {
+  if (delivery->batch->mask) return *batch_slot_of(delivery->batch, id);
+  if (!delivery->batch->count) return NULL;
+  kvo_changed_key *changed_key = &delivery->first;
+  while (changed_key && changed_key->id != id) changed_key = changed_key->next;
+  return changed_key;
 }
 
 static kvo_batch *make_batch(uint32_t places) {
-  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + places * sizeof *batch->places);
+  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + places * sizeof *batch->slots);
   if (batch) batch->mask = places ? places - 1 : 0;
   return batch;
 }
 
 // The index has at least twice as many slots as there are roots.
-static bool make_room(kvo_propagation *propagation) {
-  kvo_batch *batch = propagation->batch;
+static bool batch_make_room(kvo_general_delivery *delivery) {
+  kvo_batch *batch = delivery->batch;
   uint32_t places = batch->mask + 1;
-  if (batch->count < FEW_ROOTS || (batch->count + 1) * 2 <= places) return true;
-  kvo_batch *larger = make_batch(batch->mask ? places * 2 : FEW_ROOTS * 4);
+  if (batch->count < INLINE_CHANGED_KEYS || (batch->count + 1) * 2 <= places) return true;
+  kvo_batch *larger = make_batch(batch->mask ? places * 2 : INLINE_CHANGED_KEYS * 4);
   if (!larger) return false;
   larger->last = batch->last;
   larger->count = batch->count;
-  for (kvo_root *root = &propagation->first; root; root = root->next)
-    *place_of(larger, root->id) = root;
-  propagation->batch = larger;
+  for (kvo_changed_key *changed_key = &delivery->first; changed_key;
+      changed_key = changed_key->next)
+    *batch_slot_of(larger, changed_key->id) = changed_key;
+  delivery->batch = larger;
   kvo_free(batch);
   return true;
 }
 
-// The first root is stored in the propagation.
-static kvo_root *make_root(kvo_propagation *propagation) {
-  return propagation->batch->count ? kvo_alloc(sizeof(kvo_root)) : &propagation->first;
+// The first root is stored in the general delivery.
+static kvo_changed_key *batch_make_root(kvo_general_delivery *delivery) {
+  return delivery->batch->count ? kvo_alloc(sizeof(kvo_changed_key)) : &delivery->first;
 }
 
-static void free_root(kvo_propagation *propagation, kvo_root *root) {
-  kvo_mutation_destroy(&root->mutation);
-  root->mutation.kind = KVO_SETTING;
-  if (root != &propagation->first) kvo_free(root);
+static void batch_free_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
+  kvo_mutation_destroy(&changed_key->mutation);
+  changed_key->mutation.kind = KVO_SETTING;
+  if (changed_key != &delivery->first) kvo_free(changed_key);
 }
 
-static void append_root(kvo_propagation *propagation, kvo_root *root) {
-  kvo_batch *batch = propagation->batch;
-  if (batch->last) batch->last->next = root;
-  batch->last = root;
+static void batch_append_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
+  kvo_batch *batch = delivery->batch;
+  if (batch->last) batch->last->next = changed_key;
+  batch->last = changed_key;
   batch->count++;
-  if (batch->mask) *place_of(batch, root->id) = root;
+  if (batch->mask) *batch_slot_of(batch, changed_key->id) = changed_key;
 }
 
-// `root` must be the last one in the list.
-static void take_out_root(kvo_propagation *propagation, kvo_root *root) {
-  kvo_batch *batch = propagation->batch;
-  kvo_root *previous = NULL;
-  for (kvo_root *other = &propagation->first; other != root; other = other->next) previous = other;
+// `changed_key` must be the last one in the list.
+static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
+  kvo_batch *batch = delivery->batch;
+  kvo_changed_key *previous = NULL;
+  for (kvo_changed_key *other = &delivery->first; other != changed_key; other = other->next)
+    previous = other;
   if (previous) previous->next = NULL;
   batch->last = previous;
   batch->count--;
-  if (batch->mask) *place_of(batch, root->id) = NULL;
+  if (batch->mask) *batch_slot_of(batch, changed_key->id) = NULL;
 }
 
 // MARK: Changes
 
-static uint64_t now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
+static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
 // Two mutations of a to-many key are delivered as one setting.
-static void note_again(kvo_root *root) {
-  root->last_serial = now();
-  if (root->mutation.kind == KVO_SETTING) return;
-  kvo_mutation_destroy(&root->mutation);
-  root->mutation.kind = KVO_SETTING;
+static void note_again(kvo_changed_key *changed_key) {
+  changed_key->last_serial = batch_serial_now();
+  if (changed_key->mutation.kind == KVO_SETTING) return;
+  kvo_mutation_destroy(&changed_key->mutation);
+  changed_key->mutation.kind = KVO_SETTING;
 }
 
 static void report_single(kvo_object *object) {
@@ -117,91 +119,97 @@ static void report_single(kvo_object *object) {
 
 typedef struct {
   kvo_frame *frame;
-  kvo_root *root;
+  kvo_changed_key *changed_key;
   const kvo_mutation *mutation;
   bool is_added;
 } addition;
 
-static void add_root(void *opaque) {
+static void batch_add_key(void *opaque) {
   addition *addition = opaque;
-  addition->is_added = kvo_change_add_root(addition->frame, addition->root, addition->mutation);
+  addition->is_added =
+      kvo_change_add_key(addition->frame, addition->changed_key, addition->mutation);
 }
 
 // A prior call has thrown, so the change will not be made.
 static void stay_as_it_was(void *opaque) {
   const addition *addition = opaque;
-  kvo_propagation *propagation = addition->frame->propagation;
-  propagation->batch->is_adding = false;
+  kvo_general_delivery *delivery = addition->frame->general_delivery;
+  delivery->batch->is_adding = false;
 }
 
-static bool add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
-  kvo_propagation *propagation = frame->propagation;
-  kvo_root *root = make_room(propagation) ? make_root(propagation) : NULL;
-  if (!root) return false;
+static bool batch_add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
+  kvo_general_delivery *delivery = frame->general_delivery;
+  kvo_changed_key *changed_key = batch_make_room(delivery) ? batch_make_root(delivery) : NULL;
+  if (!changed_key) return false;
   frame->id = id; // the key that a report names
-  *root = (kvo_root){.id = id, .mutation.kind = KVO_SETTING, .last_serial = now()};
-  append_root(propagation, root);
-  propagation->batch->is_adding = true;
-  addition addition = {frame, root, mutation, false};
-  kvo_unwinding(add_root, stay_as_it_was, &addition);
-  propagation->batch->is_adding = false;
+  *changed_key =
+      (kvo_changed_key){.id = id, .mutation.kind = KVO_SETTING, .last_serial = batch_serial_now()};
+  batch_append_key(delivery, changed_key);
+  delivery->batch->is_adding = true;
+  addition addition = {frame, changed_key, mutation, false};
+  kvo_unwinding(batch_add_key, stay_as_it_was, &addition);
+  delivery->batch->is_adding = false;
   if (addition.is_added) return true;
-  take_out_root(propagation, root);
-  free_root(propagation, root);
+  batch_remove_key(delivery, changed_key);
+  batch_free_key(delivery, changed_key);
   return false;
 }
 
-static bool begin_propagation(kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_PROPAGATES) return true;
+static bool batch_begin_general_delivery(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) return true;
   kvo_batch *batch = make_batch(0);
-  kvo_propagation *propagation = batch ? kvo_propagation_make(frame) : NULL;
+  kvo_general_delivery *delivery = batch ? kvo_general_delivery_make(frame) : NULL;
   if (kvo_class_of(frame->object)->announces) frame->flags |= KVO_FRAME_ANNOUNCES;
-  if (propagation) propagation->batch = batch;
+  if (delivery) delivery->batch = batch;
   else kvo_free(batch);
-  return propagation;
+  return delivery;
 }
 
 // No change is lost, but some are delivered one by one. Reported once per batch.
-static void report(kvo_frame *frame) {
+static void batch_report(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_REPORTED) return;
   frame->flags |= KVO_FRAME_REPORTED;
   report_single(frame->object);
 }
 
 static bool takes_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
-  bool is_adding = frame->flags & KVO_FRAME_PROPAGATES && frame->propagation->batch->is_adding;
+  bool is_adding =
+      frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->batch->is_adding;
   if (is_adding) return false;
-  bool added = begin_propagation(frame) && add(frame, id, mutation);
-  if (!added) report(frame);
+  bool added = batch_begin_general_delivery(frame) && batch_add(frame, id, mutation);
+  if (!added) batch_report(frame);
   return added;
 }
 
-kvo_frame *kvo_batch_taking_change(kvo_thread *thread, kvo_object *object, uintptr_t id,
+kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
   kvo_frame *frame = kvo_thread_batch(thread, object);
   if (!frame) return NULL;
-  kvo_root *root = frame->flags & KVO_FRAME_PROPAGATES ? find_root(frame->propagation, id) : NULL;
-  if (!root) return takes_first(frame, id, mutation) ? frame : NULL;
-  note_again(root);
+  kvo_changed_key *changed_key = frame->flags & KVO_FRAME_GENERAL_DELIVERY
+                                     ? batch_find_key(frame->general_delivery, id)
+                                     : NULL;
+  if (!changed_key) return takes_first(frame, id, mutation) ? frame : NULL;
+  note_again(changed_key);
   return frame;
 }
 
-kvo_frame *kvo_batch_taking_again(kvo_thread *thread, kvo_object *object, uintptr_t id) {
+kvo_frame *kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object, uintptr_t id) {
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
-  bool takes =
-      (frame->flags & (KVO_FRAME_PROPAGATES | KVO_FRAME_ANNOUNCES)) == KVO_FRAME_PROPAGATES;
+  bool takes = (frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_ANNOUNCES)) ==
+               KVO_FRAME_GENERAL_DELIVERY;
   if (!is_batch || !takes) return NULL;
-  kvo_root *root = find_root(frame->propagation, id);
-  if (!root) return NULL;
-  note_again(root);
+  kvo_changed_key *changed_key = batch_find_key(frame->general_delivery, id);
+  if (!changed_key) return NULL;
+  note_again(changed_key);
   return frame;
 }
 
-bool kvo_batch_tells(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   const kvo_frame *frame = kvo_thread_batch(thread, object);
-  return frame && frame->flags & KVO_FRAME_PROPAGATES && find_root(frame->propagation, id);
+  return frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
+         batch_find_key(frame->general_delivery, id);
 }
 
 // MARK: Beginning and ending
@@ -231,7 +239,7 @@ void kvo_batch_end(kvo_frame *frame) {
   frame->thread->open_count--;
   frame->thread->batch_count--;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  bool any = frame->flags & KVO_FRAME_PROPAGATES && frame->propagation->batch->count;
+  bool any = frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->batch->count;
   if (any) kvo_change_finish(frame);
   kvo_frame_pop(frame);
 }
@@ -242,20 +250,20 @@ typedef struct {
   kvo_frame *frame;
 } coalescing;
 
-static void run(void *opaque) {
+static void batch_run_body(void *opaque) {
   const coalescing *coalescing = opaque;
   coalescing->body(coalescing->context);
 }
 
-static void tell(void *opaque) { kvo_batch_end(((coalescing *)opaque)->frame); }
+static void batch_deliver(void *opaque) { kvo_batch_end(((coalescing *)opaque)->frame); }
 
-static void give_up(void *opaque) { kvo_frame_pop(((coalescing *)opaque)->frame); }
+static void batch_give_up(void *opaque) { kvo_frame_pop(((coalescing *)opaque)->frame); }
 
-static void end(void *opaque) {
-  if (((coalescing *)opaque)->frame) kvo_unwinding(tell, give_up, opaque);
+static void batch_end_coalescing(void *opaque) {
+  if (((coalescing *)opaque)->frame) kvo_unwinding(batch_deliver, batch_give_up, opaque);
 }
 
 void kvo_coalesce(kvo_object *object, void (*body)(void *context), void *context) {
   coalescing coalescing = {body, context, kvo_batch_begin(object)};
-  kvo_finally(run, end, &coalescing);
+  kvo_finally(batch_run_body, batch_end_coalescing, &coalescing);
 }

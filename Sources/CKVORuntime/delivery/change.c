@@ -15,16 +15,16 @@
 // announce changes, these methods begin and finish the change (announced.c).
 //
 // This file handles settings of a key that has only observers of its own. Three others take the remaining cases:
-// * propagation.c: key paths or derived keys depend on the key, or some elements of a to-many key change;
+// * general_delivery.c: key paths or derived keys depend on the key, or some elements of a to-many key change;
 // * single_recipient.c: exactly one recipient is reached by a path or a derived key;
-// * kvo_short.h: there is one plain observer and nothing else is under way on the thread.
+// * kvo_fast_path.h: there is one plain observer and nothing else is under way on the thread.
 #include "delivery/kvo_delivery.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_field.h"
-#include "delivery/kvo_propagation.h"
+#include "delivery/kvo_general_delivery.h"
 #include "kvo_binding.h"
 #include "tables/kvo_distinct.h"
 #include "tables/kvo_group.h"
@@ -36,8 +36,9 @@ KVO_INLINE void hold_while_read(kvo_frame *frame, const kvo_accessors *accessors
 }
 
 // Reports, once per change, that memory was out for a value.
-static void report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
-  if (!(frame->flags & KVO_FRAME_REPORTED)) kvo_report_untold(accessors->cls->name, accessors->key);
+static void change_report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
+  if (!(frame->flags & KVO_FRAME_REPORTED))
+    kvo_report_undelivered(accessors->cls->name, accessors->key);
   frame->flags |= KVO_FRAME_REPORTED;
 }
 
@@ -46,7 +47,7 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
   if (!kvo_change_read(accessors, frame->object, &frame->new_value)) {
-    report_unread(frame, accessors);
+    change_report_unread(frame, accessors);
     return false;
   }
   frame->flags |= KVO_FRAME_HAS_NEW;
@@ -64,7 +65,7 @@ static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_acces
 
 // Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live. A value that was read without
 // a ticket is not compared: only an observer that has come since asks for that.
-static __attribute__((noinline)) bool is_admitted(kvo_registration *registration,
+static __attribute__((noinline)) bool change_is_admitted(kvo_registration *registration,
     const kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_HAS_TICKET | KVO_FRAME_HAS_NEW;
   const kvo_value *new = (frame->flags & both) == both ? &frame->new_value : NULL;
@@ -82,20 +83,22 @@ static __attribute__((noinline)) void deliver_late(kvo_registration *registratio
   if (!has_new_for_late(frame, registration->options, accessors)) return;
   // Reading has run the program's code.
   if (kvo_registration_state(registration) != KVO_LIVE) return;
-  if (registration->options & KVO_DISTINCT && !is_admitted(registration, frame)) return;
+  if (registration->options & KVO_DISTINCT && !change_is_admitted(registration, frame)) return;
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
   kvo_change_call_late(frame, registration, old, new);
 }
 
-// Does for a seat what deliver_to and deliver_late do for a registration. A seat asks for neither prior calls nor
+// Does for a group key what deliver_to and deliver_late do for a registration. A group key asks for neither prior calls nor
 // distinct changes.
-static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_frame *frame) {
-  kvo_registration *head = kvo_seat_head(seat);
+static __attribute__((noinline)) void deliver_to_group_key(const kvo_group_key *group_key,
+    kvo_frame *frame) {
+  kvo_registration *head = kvo_group_key_head(group_key);
   bool is_late = kvo_registration_is_late(head, frame);
   bool is_by_this_thread = kvo_registration_thread(head) == kvo_thread_number();
   if (kvo_registration_state(head) != KVO_LIVE || (is_late && is_by_this_thread)) return;
-  if (is_late && !has_new_for_late(frame, head->options, kvo_seat_accessors(seat))) return;
+  if (is_late && !has_new_for_late(frame, head->options, kvo_group_key_accessors(group_key)))
+    return;
   if (kvo_registration_state(head) != KVO_LIVE) return;
   bool has_old = frame->flags & KVO_FRAME_HAS_OLD, has_new = frame->flags & KVO_FRAME_HAS_NEW;
   if (!has_new && head->options & KVO_NEW) return;
@@ -104,11 +107,11 @@ static __attribute__((noinline)) void deliver_to_seat(const kvo_seat *seat, kvo_
   kvo_keyed_change keyed = {.change = {.kind = KVO_SETTING,
                                 .old_value = head->options & KVO_OLD ? old : NULL,
                                 .new_value = head->options & KVO_NEW ? &frame->new_value : NULL}};
-  kvo_seat_call(seat, kvo_seat_accessors(seat)->key, &keyed);
+  kvo_group_key_call(group_key, kvo_group_key_accessors(group_key)->key, &keyed);
 }
 
 // Returns false if memory was out for a value that the observer asks for, which has been reported.
-KVO_INLINE bool fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
+KVO_INLINE bool change_fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
   bool old = options & KVO_OLD, new = options & KVO_NEW && !prior;
   if (KVO_UNLIKELY(old && !(frame->flags & KVO_FRAME_HAS_OLD))) return false;
   if (KVO_UNLIKELY(new && !(frame->flags & KVO_FRAME_HAS_NEW))) return false;
@@ -122,14 +125,15 @@ KVO_INLINE void deliver_to(kvo_registration *registration, kvo_frame *frame, boo
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   uint32_t options = registration->options;
   if (prior && !(options & KVO_PRIOR)) return;
-  if (KVO_UNLIKELY(options & KVO_LINKED)) return; // added after the recipients were chosen
+  if (KVO_UNLIKELY(options & KVO_PATH_NODE)) return; // added after the recipients were chosen
   if (KVO_UNLIKELY(is_late)) {
     deliver_late(registration, frame, prior);
     return;
   }
   kvo_change change = {.kind = KVO_SETTING, .is_prior = prior};
-  if (options & (KVO_OLD | KVO_NEW) && !fill_in(&change, frame, options, prior)) return;
-  if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && !is_admitted(registration, frame)) return;
+  if (options & (KVO_OLD | KVO_NEW) && !change_fill_in(&change, frame, options, prior)) return;
+  if (KVO_UNLIKELY(options & KVO_DISTINCT) && !prior && !change_is_admitted(registration, frame))
+    return;
   kvo_change_call(frame, registration, &change);
 }
 
@@ -143,25 +147,25 @@ static __attribute__((noinline)) void deliver_to_list(kvo_list *list, kvo_frame 
   }
 }
 
-KVO_INLINE void deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
+KVO_INLINE void change_deliver(kvo_observers observers, kvo_frame *frame, bool prior) {
   if (kvo_observers_is_list(observers))
     deliver_to_list(kvo_observers_list(observers), frame, prior);
-  else if (KVO_UNLIKELY(kvo_observers_is_seat(observers)))
-    deliver_to_seat(kvo_observers_seat(observers), frame);
+  else if (KVO_UNLIKELY(kvo_observers_is_group_key(observers)))
+    deliver_to_group_key(kvo_observers_group_key(observers), frame);
   else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
 }
 
-static void read_old(kvo_frame *frame, kvo_observers observers) {
+static void change_read_old(kvo_frame *frame, kvo_observers observers) {
   const kvo_accessors *accessors = kvo_observers_accessors(observers);
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
   if (kvo_change_read(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
-  else report_unread(frame, accessors);
+  else change_report_unread(frame, accessors);
 }
 
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
-  if (kvo_observers_options(observers) & KVO_OLD) read_old(frame, observers);
+  if (kvo_observers_options(observers) & KVO_OLD) change_read_old(frame, observers);
 }
 
 // The observers are looked up again, because reading the old value ran the program's code, which may have changed
@@ -170,47 +174,49 @@ void kvo_change_deliver_priors(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
   kvo_frame_hold(frame);
-  deliver(observers, frame, true);
+  change_deliver(observers, frame, true);
 }
 
-static void begin_propagation(kvo_frame *frame, const kvo_mutation *mutation) {
+static void change_begin_general_delivery(kvo_frame *frame, const kvo_mutation *mutation) {
   uint64_t shortages = kvo_shortages;
-  if (kvo_propagation_begin(frame, mutation)) kvo_propagation_deliver_priors(frame);
+  if (kvo_general_delivery_begin(frame, mutation)) kvo_general_delivery_deliver_priors(frame);
   kvo_change_report_shortage(frame, shortages);
 }
 
-bool kvo_change_add_root(kvo_frame *frame, kvo_root *root, const kvo_mutation *mutation) {
+bool kvo_change_add_key(kvo_frame *frame, kvo_changed_key *changed_key,
+    const kvo_mutation *mutation) {
   uint64_t shortages = kvo_shortages;
   void *recorder = kvo_suspend_recording();
-  bool added = kvo_propagation_add(frame, root, mutation);
+  bool added = kvo_general_delivery_add(frame, changed_key, mutation);
   if (added) kvo_change_report_shortage(frame, shortages);
   kvo_resume_recording(recorder);
   return added;
 }
 
-static void finish_propagation(kvo_frame *frame) {
+static void finish_general_delivery(kvo_frame *frame) {
   uint64_t shortages = kvo_shortages;
-  kvo_propagation_finish(frame);
+  kvo_general_delivery_finish(frame);
   kvo_change_report_shortage(frame, shortages);
 }
 
 // Reads the old value and calls prior observers.
-KVO_INLINE void begin(kvo_frame *frame, kvo_observers observers, const kvo_mutation *mutation) {
+KVO_INLINE void change_begin(kvo_frame *frame, kvo_observers observers,
+    const kvo_mutation *mutation) {
   uint32_t options = kvo_observers_options(observers);
-  bool reaches = options & KVO_LINKED;
+  bool reaches = options & KVO_PATH_NODE;
   if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
     if (mutation || !kvo_single_recipient_begin(frame, observers))
-      begin_propagation(frame, mutation);
+      change_begin_general_delivery(frame, mutation);
     return;
   }
-  if (options & KVO_OLD) read_old(frame, observers);
+  if (options & KVO_OLD) change_read_old(frame, observers);
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
 }
 
 KVO_INLINE void begin_unrecorded(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation) {
   void *recorder = kvo_suspend_recording();
-  begin(frame, observers, mutation);
+  change_begin(frame, observers, mutation);
   kvo_resume_recording(recorder);
 }
 
@@ -228,23 +234,23 @@ KVO_INLINE bool are_automatic(kvo_observers observers) {
   return KVO_LIKELY(observers) && KVO_LIKELY(!kvo_observers_are_manual(observers));
 }
 
-KVO_INLINE void open(kvo_frame *frame, kvo_thread *thread, kvo_object *object, uintptr_t id,
-    const kvo_mutation *mutation) {
+KVO_INLINE void change_open_frame_state(kvo_frame *frame, kvo_thread *thread, kvo_object *object,
+    uintptr_t id, const kvo_mutation *mutation) {
   frame->id = id;
   thread->open_count++;
   kvo_observers observers = kvo_object_observers(object, id);
   if (!are_automatic(observers)) {
     if (observers && kvo_announced_open(frame, observers, mutation)) return;
-    __atomic_store_n(&frame->state, KVO_FRAME_LOOKING, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->state, KVO_FRAME_UNOBSERVED, __ATOMIC_RELAXED);
     return;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
   begin_unrecorded(frame, observers, mutation);
 }
 
-KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, uintptr_t id) {
+KVO_INLINE kvo_frame *change_push(kvo_thread *thread, kvo_object *object, uintptr_t id) {
   kvo_frame *frame = KVO_LIKELY(thread != NULL) ? kvo_frame_push(thread, object) : NULL;
-  if (KVO_UNLIKELY(!frame)) kvo_change_report_untold(object, id);
+  if (KVO_UNLIKELY(!frame)) kvo_change_report_undelivered(object, id);
   return frame;
 }
 
@@ -253,19 +259,19 @@ KVO_INLINE kvo_frame *push(kvo_thread *thread, kvo_object *object, uintptr_t id)
 static kvo_frame *take_into_batch(kvo_frame *frame, kvo_object *object, uintptr_t id,
     const kvo_mutation *mutation) {
   if (!frame->thread->batch_count || !are_automatic(kvo_object_observers(object, id))) return NULL;
-  return kvo_batch_takes(frame->thread, object, id, mutation);
+  return kvo_batch_record(frame->thread, object, id, mutation);
 }
 
 // Opens a change while this thread has another change or a batch open.
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
-  kvo_frame *batch = kvo_batch_takes_again(thread, object, id);
+  kvo_frame *batch = kvo_batch_record_again(thread, object, id);
   if (batch || kvo_thread_has_open(thread, object, id)) return batch;
-  kvo_frame *frame = push(thread, object, id);
+  kvo_frame *frame = change_push(thread, object, id);
   if (!frame) return NULL;
   batch = take_into_batch(frame, object, id, mutation);
   if (!batch) {
-    open(frame, thread, object, id, mutation);
+    change_open_frame_state(frame, thread, object, id, mutation);
     return frame;
   }
   kvo_frame_pop(frame);
@@ -275,14 +281,14 @@ static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_
 KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && KVO_UNLIKELY(thread->open_count)) return open_nested(thread, object, id, mutation);
-  kvo_frame *frame = push(thread, object, id);
-  if (frame) open(frame, thread, object, id, mutation);
+  kvo_frame *frame = change_push(thread, object, id);
+  if (frame) change_open_frame_state(frame, thread, object, id, mutation);
   return frame;
 }
 
 // The caller pushed `frame` while no other change was open on this thread.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
-  open(frame, frame->thread, object, frame->id, NULL);
+  change_open_frame_state(frame, frame->thread, object, frame->id, NULL);
   return frame;
 }
 
@@ -301,7 +307,7 @@ void kvo_change_take_ticket(kvo_frame *frame) {
 }
 
 // The new value is also read if the old value was not: it stands in for the old one in a call of a late observer.
-KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
+KVO_INLINE void change_read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   read_new_value(frame, kvo_observers_accessors(observers));
 }
@@ -310,41 +316,42 @@ KVO_INLINE void read_new(kvo_frame *frame, kvo_observers observers, uint32_t opt
 
 // Fences, then looks for observers. A thread that registers at this time sees the stored value, or its registration
 // is found here (I3).
-KVO_INLINE void finish(kvo_frame *frame) {
+KVO_INLINE void change_finish(kvo_frame *frame) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (KVO_UNLIKELY(!observers)) {
-    if (frame->flags & KVO_FRAME_PROPAGATES) kvo_propagation_finish(frame);
+    if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_finish(frame);
     return;
   }
   uint32_t options = kvo_observers_options(observers);
-  bool reaches =
-      options & KVO_LINKED || frame->flags & (KVO_FRAME_PROPAGATES | KVO_FRAME_SINGLE_RECIPIENT);
+  bool reaches = options & KVO_PATH_NODE ||
+                 frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
   if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
     bool was_single = frame->flags & KVO_FRAME_SINGLE_RECIPIENT;
-    if (!was_single || !kvo_single_recipient_finish(frame, observers)) finish_propagation(frame);
+    if (!was_single || !kvo_single_recipient_finish(frame, observers))
+      finish_general_delivery(frame);
     return;
   }
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
     if (KVO_UNLIKELY(options & KVO_DISTINCT)) kvo_change_take_ticket(frame);
-    read_new(frame, observers, options);
+    change_read_new(frame, observers, options);
     // The program's getter may have changed the observers.
     observers = kvo_object_observers(frame->object, frame->id);
     if (KVO_UNLIKELY(!observers)) return;
   }
-  deliver(observers, frame, false);
+  change_deliver(observers, frame, false);
 }
 
 KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
   void *recorder = kvo_suspend_recording();
-  finish(frame);
+  change_finish(frame);
   kvo_resume_recording(recorder);
 }
 
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
 
 // Notifies the observers that have been added since the change began, if any.
-static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand) {
+static __attribute__((noinline)) void notify_late_observers(kvo_frame *frame, bool by_hand) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
@@ -353,18 +360,18 @@ static __attribute__((noinline)) void look_again(kvo_frame *frame, bool by_hand)
   if (observers && !is_silent) kvo_change_finish(frame);
 }
 
-void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand) {
+void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_hand) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_has_open(thread, object, id)) return; // the open change delivers it
-  if (thread && kvo_batch_tells(thread, object, id)) return;
+  if (thread && kvo_batch_will_deliver(thread, object, id)) return;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
-    kvo_change_report_untold(object, id);
+    kvo_change_report_undelivered(object, id);
     return;
   }
   frame->id = id;
   __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // all present observers count as late
-  look_again(frame, by_hand);
+  notify_late_observers(frame, by_hand);
   kvo_frame_pop(frame);
 }
 
@@ -372,12 +379,12 @@ void kvo_change_close(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // the batch delivers it when it ends
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
-  else kvo_frame_take_over(frame);
+  else kvo_frame_transfer(frame);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame);
-  } else if (state == KVO_FRAME_LOOKING) {
-    look_again(frame, false);
+  } else if (state == KVO_FRAME_UNOBSERVED) {
+    notify_late_observers(frame, false);
   } else if (state == KVO_FRAME_ANNOUNCED) {
     kvo_announced_close(frame);
   }
@@ -387,7 +394,8 @@ void kvo_change_close(kvo_frame *frame) {
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (frame->flags & KVO_FRAME_PROPAGATES && kvo_propagation_has_others(frame->propagation)) {
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
+      kvo_general_delivery_has_others(frame->general_delivery)) {
     kvo_change_close(frame);
     return;
   }
@@ -402,9 +410,10 @@ void kvo_change_cancel(kvo_frame *frame) {
 
 static bool read_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
-  kvo_link *link = kvo_link_of(registration);
-  bool is_read = link ? kvo_change_read_path(registration->object, link->chain, &frame->new_value)
-                      : kvo_change_read(accessors, registration->object, &frame->new_value);
+  kvo_path_node *node = kvo_path_node_of(registration);
+  bool is_read =
+      node ? kvo_change_read_path(registration->object, node->observation, &frame->new_value)
+           : kvo_change_read(accessors, registration->object, &frame->new_value);
   if (is_read) frame->flags |= KVO_FRAME_HAS_NEW;
   return is_read;
 }

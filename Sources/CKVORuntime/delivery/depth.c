@@ -9,8 +9,8 @@
 // several of them.
 #include "delivery/kvo_depth.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_log.h"
-#include "base/kvo_upcalls.h"
 #include "classes/kvo_stack.h"
 #include "delivery/kvo_delivery.h"
 #include "kvo_binding.h"
@@ -31,7 +31,7 @@ void kvo_set_depth_limit(uint32_t limit) {
   __atomic_store_n(&depth_limit, limit, __ATOMIC_RELAXED);
 }
 
-__attribute__((constructor(101))) static void read_environment(void) {
+__attribute__((constructor(101))) static void depth_read_environment(void) {
   size_t limit = KVO_DEFAULT_DEPTH;
   kvo_read_number("KVO_DEPTH", &limit);
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
@@ -40,9 +40,9 @@ __attribute__((constructor(101))) static void read_environment(void) {
 // The newest change whose observers or methods are being called and whose object is alive and observed; also returns
 // that key's accessors. NULL if there is none, that is, observers are called from elsewhere. The object stays held,
 // because the program ends.
-static const kvo_frame *find_told(const kvo_thread *thread, const kvo_accessors **accessors) {
+static const kvo_frame *find_delivering(const kvo_thread *thread, const kvo_accessors **accessors) {
   const kvo_frame *frame = NULL;
-  while ((frame = kvo_thread_told_before(thread, frame))) {
+  while ((frame = kvo_thread_delivering_before(thread, frame))) {
     kvo_object *object = kvo_table_owner_at(frame->object);
     *accessors = object ? kvo_change_accessors(object, frame->id) : NULL;
     if (*accessors) break;
@@ -52,8 +52,8 @@ static const kvo_frame *find_told(const kvo_thread *thread, const kvo_accessors 
 
 static bool (*key_speller)(const void *binding, char *buffer, size_t capacity); // atomic
 
-void kvo_set_key_speller(bool (*spell)(const void *binding, char *buffer, size_t capacity)) {
-  __atomic_store_n(&key_speller, spell, __ATOMIC_RELEASE);
+void kvo_set_key_speller(bool (*depth_spell)(const void *binding, char *buffer, size_t capacity)) {
+  __atomic_store_n(&key_speller, depth_spell, __ATOMIC_RELEASE);
 }
 
 // The text of a key that is not a name, spelled by the binding. Spelling may take more stack than is left, so it is
@@ -63,7 +63,7 @@ static struct {
   char text[192];
 } spelling;
 
-static void *spell(void *unused) {
+static void *depth_spell(void *unused) {
   bool (*speller)(const void *, char *, size_t) = __atomic_load_n(&key_speller, __ATOMIC_ACQUIRE);
   const kvo_property_description *property = kvo_accessors_property(spelling.accessors);
   bool is_spelled =
@@ -71,7 +71,7 @@ static void *spell(void *unused) {
   return is_spelled ? spelling.text : unused;
 }
 
-static void *join(pthread_t thread) {
+static void *depth_join(pthread_t thread) {
   enum { SECONDS = 10 }; // a machine may be busy
   void *result = NULL;
 #ifdef __linux__
@@ -84,12 +84,12 @@ static void *join(pthread_t thread) {
 #endif
 }
 
-static const char *spelled(const kvo_accessors *told) {
-  if (*told->key != '\\') return told->key;
+static const char *depth_spelled(const kvo_accessors *delivered) {
+  if (*delivered->key != '\\') return delivered->key;
   pthread_t thread;
-  spelling.accessors = told;
-  const char *text = pthread_create(&thread, NULL, spell, NULL) ? NULL : join(thread);
-  return text ? text : told->key;
+  spelling.accessors = delivered;
+  const char *text = pthread_create(&thread, NULL, depth_spell, NULL) ? NULL : depth_join(thread);
+  return text ? text : delivered->key;
 }
 
 // The code to blame in the message: the observers, or a method of the class.
@@ -97,21 +97,22 @@ typedef struct {
   const char *name, *deed, *kind;
 } culprit;
 
-static const culprit *culprit_of(const kvo_frame *told) {
+static const culprit *culprit_of(const kvo_frame *delivering) {
   static const culprit observer = {"observers of", "set what they observe", "An observer"};
   static const culprit method = {"didChangeValue for", "sets what it announces", "A method"};
   static const culprit method_of_part = {"didChange for", "sets what it announces", "A method"};
-  if (!told || told->state != KVO_FRAME_ANNOUNCING) return &observer;
-  return told->flags & KVO_FRAME_HAS_PART ? &method_of_part : &method;
+  if (!delivering || delivering->state != KVO_FRAME_ANNOUNCING) return &observer;
+  return delivering->flags & KVO_FRAME_HAS_PART ? &method_of_part : &method;
 }
 
-static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object *object,
+static __attribute__((noreturn)) void depth_stop(const kvo_thread *thread, kvo_object *object,
     const char *why, const char *remedy) {
-  const kvo_accessors *told = NULL;
-  const kvo_frame *frame = find_told(thread, &told);
+  const kvo_accessors *delivered = NULL;
+  const kvo_frame *frame = find_delivering(thread, &delivered);
   // Static, because little of the stack may be left. No second thread gets here: the first one ends the program.
   static char key[256], message[1024];
-  if (told) snprintf(key, sizeof key, "\"%s\" of %s", spelled(told), told->cls->name);
+  if (delivered)
+    snprintf(key, sizeof key, "\"%s\" of %s", depth_spelled(delivered), delivered->cls->name);
   else snprintf(key, sizeof key, "%s", kvo_class_of(object)->name);
   const culprit *culprit = culprit_of(frame);
   snprintf(message, sizeof message,
@@ -126,11 +127,11 @@ static __attribute__((noreturn)) void stop(const kvo_thread *thread, kvo_object 
 static void check_number(const kvo_thread *thread, kvo_object *object) {
   uint32_t limit = kvo_depth_limit(), count = limit ? kvo_thread_depth_at_most(thread) : 0;
   if (KVO_LIKELY(count < limit || !limit)) return;
-  count = kvo_thread_count_told(thread);
+  count = kvo_thread_count_delivering(thread);
   if (count < limit) return;
   char why[64];
   snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);
-  stop(thread, object, why,
+  depth_stop(thread, object, why,
       "KVO_DEPTH, kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say how deep changes "
       "may nest.");
 }
@@ -162,7 +163,8 @@ static void check_stack(const kvo_thread *thread, kvo_object *object, uintptr_t 
   char why[64];
   snprintf(why, sizeof why, "%zu KB are left of the stack's %zu", stack.left / 1024,
       stack.size / 1024);
-  stop(thread, object, why, "Where it does stop, further on, its thread needs a larger stack.");
+  depth_stop(thread, object, why,
+      "Where it does stop, further on, its thread needs a larger stack.");
 }
 
 uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
@@ -176,7 +178,7 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
 
 // A property's own code that sets it, such as a Swift `didSet`, begins each change after the previous one has ended:
 // only the stack nests, not the changes. The program continues, because a deep call chain alone is no mistake.
-void kvo_depth_look(const kvo_registration *registration) {
+void kvo_depth_check_stack(const kvo_registration *registration) {
   static bool is_said; // atomic
   kvo_stack stack = kvo_stack_now();
   if (!kvo_stack_is_short(&stack, kvo_stack_reserve(&stack))) return;

@@ -10,7 +10,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-typedef struct kvo_chain kvo_chain;
+typedef struct kvo_path_observation kvo_path_observation;
 
 /// A mutation of a to-many key: some of its elements are inserted, removed or replaced.
 typedef struct kvo_mutation {
@@ -51,7 +51,7 @@ void kvo_change_close(kvo_frame *frame);
 /// Delivers a setting to observers that other threads registered while a property was set without an open change. Its
 /// old and new values are both the current one. The caller retains the object.
 /// - by_hand: also delivers for a key whose notifications are manual
-void kvo_change_look(kvo_object *object, uintptr_t id, bool by_hand);
+void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_hand);
 /// Closes a change that did not take place: calls no final observers.
 void kvo_change_cancel(kvo_frame *frame);
 
@@ -67,25 +67,25 @@ KVO_INLINE void kvo_resume_recording(void *KVO_NULLABLE recorder) {
   if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(recorder);
 }
 
-kvo_frame *KVO_NULLABLE kvo_batch_taking_change(kvo_thread *thread, kvo_object *object,
-    uintptr_t id, const kvo_mutation *KVO_NULLABLE mutation);
+kvo_frame *KVO_NULLABLE kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr_t id,
+    const kvo_mutation *KVO_NULLABLE mutation);
 /// Returns the batch's frame if a change of an observed key by this thread becomes part of a batch (batch.c), else
 /// NULL. For the first change of a key in the batch, this reads the old value and calls prior observers. The batch
 /// delivers the change when it ends, so the change needs no frame of its own.
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_takes(kvo_thread *thread, kvo_object *object,
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_record(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *KVO_NULLABLE mutation) {
   if (KVO_LIKELY(!thread->batch_count)) return NULL;
-  return kvo_batch_taking_change(thread, object, id, mutation);
+  return kvo_batch_record_slow(thread, object, id, mutation);
 }
-kvo_frame *KVO_NULLABLE kvo_batch_taking_again(kvo_thread *thread, kvo_object *object,
+kvo_frame *KVO_NULLABLE kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object,
     uintptr_t id);
 /// Fast check for a further change of a key in a batch: it succeeds only if the batch's frame is the thread's newest.
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_takes_again(kvo_thread *thread, kvo_object *object,
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_record_again(kvo_thread *thread, kvo_object *object,
     uintptr_t id) {
-  return KVO_UNLIKELY(thread->batch_count) ? kvo_batch_taking_again(thread, object, id) : NULL;
+  return KVO_UNLIKELY(thread->batch_count) ? kvo_batch_record_again_slow(thread, object, id) : NULL;
 }
 /// Whether a batch of this thread will deliver a change of the key.
-bool kvo_batch_tells(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 
 /// The current accessors of an observed key of a living object; NULL if the key is not observed.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
@@ -93,9 +93,10 @@ const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintp
 /// false, with a nil value, if memory is out. A path whose operators cannot work on its elements reads as nil, which
 /// is reported once.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value);
+bool kvo_change_read_path(kvo_object *object, const kvo_path_observation *observation,
+    kvo_value *value);
 /// Reports that observers of a key, if it has any, miss part of a change because memory was out.
-void kvo_change_report_untold(kvo_object *object, uintptr_t id);
+void kvo_change_report_undelivered(kvo_object *object, uintptr_t id);
 /// Reports that, once per change, if memory was out since `kvo_shortages` had the value `shortages`.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 

@@ -3,10 +3,10 @@
 // For an ordered key, the removed elements are those at the indexes before the change, the added ones those at the
 // indexes after it. A set is copied before the change and compared with the set after it. So the delivery is right
 // even if an accessor adds nothing, or something other than its argument.
-#include "delivery/kvo_propagation.h"
+#include "delivery/kvo_general_delivery.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "values/kvo_collection_internal.h"
 
 static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutation) {
@@ -15,8 +15,8 @@ static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutati
   return true;
 }
 
-static bool copy_told(kvo_mutation_record *record, const kvo_mutation *mutation) {
-  record->is_told = mutation->goes || mutation->comes;
+static bool copy_given(kvo_mutation_record *record, const kvo_mutation *mutation) {
+  record->elements_are_given = mutation->goes || mutation->comes;
   record->has_predicted =
       mutation->goes && kvo_value_copy(&record->predicted, mutation->goes) == KVO_OK;
   record->has_new =
@@ -31,7 +31,7 @@ bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutatio
       .is_exact = mutation->is_exact};
   if (mutation->indexes) record->indexes = kvo_index_set_copy(mutation->indexes);
   if (mutation->indexes && !record->indexes) return false;
-  return copy_objects(record, mutation) && copy_told(record, mutation);
+  return copy_objects(record, mutation) && copy_given(record, mutation);
 }
 
 void kvo_mutation_destroy(kvo_mutation_record *record) {
@@ -50,23 +50,27 @@ void kvo_mutation_free(kvo_mutation_record *record) {
 }
 
 // What an intersection takes away is not named, nor what setting a set adds and takes away.
-bool kvo_mutation_name_part(const kvo_mutation_record *record, kvo_part_named *part) {
+bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part) {
   if (record->kind == KVO_REPLACEMENT && !record->indexes) return false;
-  *part = (kvo_part_named){.kind = record->kind,
+  *part = (kvo_named_elements){.kind = record->kind,
       .indexes = record->indexes,
       .inserted = record->inserted,
       .is_exact = record->is_exact};
   if (record->set_mutation == KVO_UNION) part->comes = &record->objects;
   else if (record->set_mutation == KVO_MINUS) part->goes = &record->objects;
-  else if (record->is_told && record->has_predicted) part->goes = &record->predicted;
-  if (record->is_told && record->has_new) part->comes = &record->new_value;
+  else if (record->elements_are_given && record->has_predicted) part->goes = &record->predicted;
+  if (record->elements_are_given && record->has_new) part->comes = &record->new_value;
   return part->indexes || part->goes || part->comes;
 }
 
-static bool tells_old(const kvo_mutation_record *record) { return record->kind != KVO_INSERTION; }
-static bool tells_new(const kvo_mutation_record *record) { return record->kind != KVO_REMOVAL; }
+static bool gives_old_elements(const kvo_mutation_record *record) {
+  return record->kind != KVO_INSERTION;
+}
+static bool gives_new_elements(const kvo_mutation_record *record) {
+  return record->kind != KVO_REMOVAL;
+}
 
-static void read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
+static void mutation_read_key(kvo_object *object, uintptr_t id, kvo_value *value) {
   const kvo_accessors *accessors = kvo_change_accessors(object, id);
   *value = KVO_VALUE_NIL;
   if (accessors) kvo_accessors_read(accessors, object, value);
@@ -87,7 +91,7 @@ static void pick_from_all(void *opaque) {
 
 static void end_picking(void *opaque) { kvo_value_destroy(&((picking *)opaque)->all); }
 
-static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
+static bool mutation_pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
     kvo_value *picked) {
   const kvo_accessors *accessors = kvo_change_accessors(object, id);
   const kvo_property_description *property = accessors ? kvo_accessors_property(accessors) : NULL;
@@ -96,7 +100,7 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
     return true;
   }
   picking picking = {.indexes = indexes, .picked = picked};
-  read_key(object, id, &picking.all);
+  mutation_read_key(object, id, &picking.all);
   kvo_unwinding(pick_from_all, end_picking, &picking);
   end_picking(&picking);
   return picking.done;
@@ -104,7 +108,7 @@ static bool pick(kvo_object *object, uintptr_t id, const kvo_index_set *indexes,
 
 // Predicts the members that a set will lose: minus removes the operand's members, the other operations keep only the
 // operand's.
-static bool predict(kvo_mutation_record *record) {
+static bool mutation_predict(kvo_mutation_record *record) {
   kvo_status status =
       record->set_mutation == KVO_MINUS
           ? kvo_value_intersection(&record->before, &record->objects, &record->predicted)
@@ -115,18 +119,18 @@ static bool predict(kvo_mutation_record *record) {
 static void read_set_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
   if (!(options & (KVO_OLD | KVO_NEW))) return;
-  read_key(object, id, &record->before);
+  mutation_read_key(object, id, &record->before);
   record->has_before = kvo_value_snapshot(&record->before) == KVO_OK;
-  if (record->has_before && options & KVO_OLD && tells_old(record))
-    record->has_predicted = predict(record);
+  if (record->has_before && options & KVO_OLD && gives_old_elements(record))
+    record->has_predicted = mutation_predict(record);
 }
 
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
-  if (record->is_told) return;
+  if (record->elements_are_given) return;
   if (record->set_mutation) read_set_before(record, object, id, options);
-  else if (options & KVO_OLD && tells_old(record) && record->indexes)
-    record->has_predicted = pick(object, id, record->indexes, &record->predicted);
+  else if (options & KVO_OLD && gives_old_elements(record) && record->indexes)
+    record->has_predicted = mutation_pick(object, id, record->indexes, &record->predicted);
 }
 
 typedef struct {
@@ -140,8 +144,8 @@ static void find_difference(void *opaque) {
   const kvo_value *before = &record->before, *after = &difference->after;
   record->has_old =
       record->has_predicted && kvo_value_difference(before, after, &record->old_value) == KVO_OK;
-  record->has_new =
-      tells_new(record) && kvo_value_difference(after, before, &record->new_value) == KVO_OK;
+  record->has_new = gives_new_elements(record) &&
+                    kvo_value_difference(after, before, &record->new_value) == KVO_OK;
 }
 
 static void end_difference(void *opaque) { kvo_value_destroy(&((difference *)opaque)->after); }
@@ -149,19 +153,20 @@ static void end_difference(void *opaque) { kvo_value_destroy(&((difference *)opa
 static void read_set_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id) {
   if (!record->has_before) return;
   difference difference = {.record = record};
-  read_key(object, id, &difference.after);
+  mutation_read_key(object, id, &difference.after);
   kvo_unwinding(find_difference, end_difference, &difference);
   end_difference(&difference);
 }
 
 void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options) {
-  if (record->set_mutation && !record->is_told) {
+  if (record->set_mutation && !record->elements_are_given) {
     read_set_after(record, object, id);
     return;
   }
   record->has_old =
       record->has_predicted && kvo_value_copy(&record->old_value, &record->predicted) == KVO_OK;
-  if (options & KVO_NEW && tells_new(record) && record->indexes && !record->is_told)
-    record->has_new = pick(object, id, record->indexes, &record->new_value);
+  if (options & KVO_NEW && gives_new_elements(record) && record->indexes &&
+      !record->elements_are_given)
+    record->has_new = mutation_pick(object, id, record->indexes, &record->new_value);
 }

@@ -6,7 +6,7 @@
 #include "base/kvo_memory.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_get_key_path.h"
-#include "delivery/kvo_short.h"
+#include "delivery/kvo_fast_path.h"
 #include "graph/kvo_graph.h"
 #include "kvo_binding.h"
 #include "tables/kvo_group.h"
@@ -24,37 +24,39 @@ uint32_t kvo_change_get_key_index(const kvo_change *change) {
 
 // MARK: Calling
 
-KVO_INLINE void call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed) {
-  const kvo_registration *head = kvo_seat_head(seat);
-  keyed->key_index = seat->index;
-  head->callback(kvo_group_context(head->group, seat->index), head->object, key, &keyed->change);
+KVO_INLINE void notify_call(const kvo_group_key *group_key, const char *key,
+    kvo_keyed_change *keyed) {
+  const kvo_registration *head = kvo_group_key_head(group_key);
+  keyed->key_index = group_key->index;
+  head->callback(kvo_group_context(head->group, group_key->index), head->object, key,
+      &keyed->change);
 }
 
-void kvo_seat_call(const kvo_seat *seat, const char *key, kvo_keyed_change *keyed) {
-  call(seat, key, keyed);
+void kvo_group_key_call(const kvo_group_key *group_key, const char *key, kvo_keyed_change *keyed) {
+  notify_call(group_key, key, keyed);
 }
 
-static uint32_t index_of(const kvo_registration *member) {
+static uint32_t notify_index_of(const kvo_registration *member) {
   const kvo_group *group = member->group;
-  return group->seats ? ((const kvo_full_member *)member)->index
-                      : (uint32_t)(member - group->registrations);
+  return group->key_count ? ((const kvo_promoted_registration *)member)->index
+                          : (uint32_t)(member - group->registrations);
 }
 
 void kvo_group_call_member(const kvo_registration *member, kvo_keyed_change *keyed) {
-  keyed->key_index = index_of(member);
+  keyed->key_index = notify_index_of(member);
   member->callback(member->context, member->object, kvo_registration_key_path(member),
       &keyed->change);
 }
 
 // The fast path has read the values that are asked for. No log is enabled, or the change would not take the fast
 // path.
-void kvo_short_tell(kvo_frame *frame, kvo_registration *registration, const char *key) {
-  if (KVO_LIKELY((registration->options & KVO_SEATED) == KVO_SEATED)) {
-    const kvo_seat *seat = (const kvo_seat *)registration;
+void kvo_fast_path_call_other(kvo_frame *frame, kvo_registration *registration, const char *key) {
+  if (KVO_LIKELY((registration->options & KVO_GROUP_KEY) == KVO_GROUP_KEY)) {
+    const kvo_group_key *group_key = (const kvo_group_key *)registration;
 #ifdef KVO_POISON
-    (void)kvo_registration_state(kvo_seat_head(seat)); // traps if it has been freed
+    (void)kvo_registration_state(kvo_group_key_head(group_key)); // traps if it has been freed
 #endif
-    call(seat, key ? key : kvo_seat_accessors(seat)->key, &frame->keyed);
+    notify_call(group_key, key ? key : kvo_group_key_accessors(group_key)->key, &frame->keyed);
   } else if (registration->options & KVO_GROUPED) {
     kvo_group_call_member(registration, &frame->keyed);
   } else {
@@ -128,7 +130,7 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
 }
 
 // A value that could not be read for want of memory must not pass for nil.
-static bool is_whole(kvo_value *value, uint64_t shortages) {
+static bool notify_is_whole(kvo_value *value, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages)) return true;
   kvo_value_destroy(value);
   return false;
@@ -138,7 +140,7 @@ bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_val
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read(accessors, object, value);
   if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
-  return is_whole(value, shortages);
+  return notify_is_whole(value, shortages);
 }
 
 // Errors for values that an operator can't work on, or that have no keys where the path continues, also for single
@@ -149,24 +151,25 @@ static bool is_misfit(kvo_status status) {
 }
 
 // A misfit is delivered as nil and reported once.
-bool kvo_change_read_path(kvo_object *object, const kvo_chain *chain, kvo_value *value) {
+bool kvo_change_read_path(kvo_object *object, const kvo_path_observation *observation,
+    kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_error error; // filled in completely if anything fails
-  kvo_status status = kvo_value_at_path(object, chain->path, value, &error);
+  kvo_status status = kvo_value_at_path(object, observation->path, value, &error);
   if (KVO_UNLIKELY(is_misfit(status)))
-    kvo_chain_report_unread((kvo_chain *)(uintptr_t)chain, &error);
+    kvo_path_observation_report_unread((kvo_path_observation *)(uintptr_t)observation, &error);
   kvo_value_snapshot(value);
-  return is_whole(value, shortages);
+  return notify_is_whole(value, shortages);
 }
 
-void kvo_change_report_untold(kvo_object *object, uintptr_t id) {
+void kvo_change_report_undelivered(kvo_object *object, uintptr_t id) {
   const kvo_accessors *accessors = kvo_change_accessors(object, id);
-  if (accessors) kvo_report_untold(accessors->cls->name, accessors->key);
+  if (accessors) kvo_report_undelivered(accessors->cls->name, accessors->key);
 }
 
-// If the object died while observers were called, the propagation still holds its memory.
+// If the object died while observers were called, the general delivery still holds its memory.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages) || frame->flags & KVO_FRAME_REPORTED) return;
-  kvo_change_report_untold(frame->object, frame->id);
+  kvo_change_report_undelivered(frame->object, frame->id);
   frame->flags |= KVO_FRAME_REPORTED;
 }

@@ -15,22 +15,23 @@ void kvo_group_member_ended(kvo_registration *member) {
 
 kvo_counts *kvo_group_counts(kvo_group *group) { return &group->counts; }
 
-void kvo_group_let_go(kvo_group *group) {
+void kvo_group_release(kvo_group *group) {
   if (__atomic_sub_fetch(&group->references, 1, __ATOMIC_ACQ_REL)) return;
-  for (kvo_full_member *next, *full = group->full; full; full = next) {
-    next = full->next;
-    kvo_free(full);
+  for (kvo_promoted_registration *next, *promoted = group->promoted; promoted; promoted = next) {
+    next = promoted->next;
+    kvo_free(promoted);
   }
   kvo_free(group);
 }
 
-void kvo_group_member_free(kvo_registration *member) { kvo_group_let_go(member->group); }
+void kvo_group_member_free(kvo_registration *member) { kvo_group_release(member->group); }
 
 bool kvo_group_is_valid(const kvo_group *group) {
   for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)
     if (kvo_registration_state(&group->registrations[i]) == KVO_LIVE) return true;
-  for (const kvo_full_member *full = kvo_group_full(group); full; full = full->next)
-    if (kvo_registration_state(&full->registration) == KVO_LIVE) return true;
+  for (const kvo_promoted_registration *promoted = kvo_group_promoted(group); promoted;
+      promoted = promoted->next)
+    if (kvo_registration_state(&promoted->registration) == KVO_LIVE) return true;
   return false;
 }
 
@@ -45,14 +46,15 @@ static void mark_ended(kvo_group *group) {
   group->has_ended = true;
 }
 
-// All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no seat is
+// All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no group key is
 // promoted.
 void kvo_group_end(kvo_group *group) {
   kvo_retired *retired = NULL;
   mark_ended(group);
   for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)
     kvo_registration_unlink(&group->registrations[i], &retired);
-  for (kvo_full_member *full = kvo_group_full(group); full; full = full->next)
-    kvo_registration_unlink(&full->registration, &retired);
+  for (kvo_promoted_registration *promoted = kvo_group_promoted(group); promoted;
+      promoted = promoted->next)
+    kvo_registration_unlink(&promoted->registration, &retired);
   kvo_retire(retired);
 }

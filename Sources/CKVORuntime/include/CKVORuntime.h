@@ -3,7 +3,7 @@
 /// Read in this order: kvo_object.h (objects), kvo_class.h (classes, methods, dispatch), kvo_property.h (a class in a
 /// few lines), kvo_coding.h (values by key), kvo_observing.h (notification of changes), kvo_collection.h and
 /// kvo_mutable.h (to-many properties), kvo_diagnostics.h (dumps, logs, limits), kvo_binding.h (only for language
-/// bindings).
+/// bindings). kvo_deprecated.h has old spellings.
 #ifndef CKVORUNTIME_H
 #define CKVORUNTIME_H
 
@@ -13,6 +13,7 @@
 #include "kvo_coding.h"
 #include "kvo_collection.h"
 #include "kvo_cplusplus.h"
+#include "kvo_deprecated.h"
 #include "kvo_diagnostics.h"
 #include "kvo_error.h"
 #include "kvo_index_set.h"

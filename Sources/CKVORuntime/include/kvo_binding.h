@@ -45,7 +45,7 @@ typedef struct kvo_class_operations {
   /// and after it. These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that
   /// begins and finishes the change. A method that does not call its superclass's leaves the change without a
   /// notification. No exception may leave them.
-  /// - part: for a change of some elements, the part that was passed to `kvo_uniform_will_part`; NULL for a setting.
+  /// - part: for a change of some elements, the part that was passed to `kvo_stored_property_will_change_part`; NULL for a setting.
   void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
   void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
@@ -95,7 +95,7 @@ void kvo_reads_are_path(kvo_reads *reads, size_t count, ptrdiff_t offset);
 bool kvo_reads_follow(kvo_reads *reads, const kvo_object *object, const void *token);
 /// Returns where to put the getter's result, which saves a second reading of the key: a nil value, in which the
 /// binding makes the result as `get` does. NULL if the result is not wanted. Only on the thread that tracks.
-kvo_value *KVO_NULLABLE kvo_reads_answer(kvo_reads *reads);
+kvo_value *KVO_NULLABLE kvo_reads_result(kvo_reads *reads);
 
 /// Describes a key of a binding's class.
 typedef struct kvo_property_description {
@@ -165,10 +165,10 @@ KVO_INLINE bool kvo_marks_have(uintptr_t marks, const void *header, const void *
 /// Sets a property of a trivial type of eight bytes, which is stored in the object: opens its change, stores the value, and
 /// notifies the observers. False, with nothing done, if the change joins one under way, or if `storage` is not in the
 /// object. Any thread.
-bool kvo_uniform_set_word(void *header, void *storage, uint64_t value);
+bool kvo_stored_property_set_word(void *header, void *storage, uint64_t value);
 
 /// Whether the object is observed by now, for a property that was set while it was not. If so, another thread has
-/// registered an observer during the set, and `kvo_uniform_look` notifies it. Any thread.
+/// registered an observer during the set, and `kvo_stored_property_notify_late_observers` notifies it. Any thread.
 KVO_INLINE bool kvo_binding_came_to_be_observed(const void *header) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return kvo_binding_is_observed(header);
@@ -269,28 +269,28 @@ bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void 
 typedef struct kvo_frame kvo_frame;
 
 /// Opens an automatic change of the property stored at `storage`. If the property has observers, it reads the old
-/// value and calls prior observers. Pass the result to `kvo_uniform_did` or `kvo_uniform_cancel`, on the same thread
+/// value and calls prior observers. Pass the result to `kvo_stored_property_did_change` or `kvo_stored_property_cancel_change`, on the same thread
 /// unless the language suspends inside an access. The caller must keep the object alive until then. The property is
-/// read both here and in `kvo_uniform_did`. No exception may leave either function: the binding's callback must catch
+/// read both here and in `kvo_stored_property_did_change`. No exception may leave either function: the binding's callback must catch
 /// an observer's.
 /// - Returns: NULL if the storage is not the object's, or if the change joins one in progress.
-kvo_frame *KVO_NULLABLE kvo_uniform_will(void *header, const void *storage);
-/// Closes the change that `kvo_uniform_will` or one of its variants opened, and calls the observers.
-void kvo_uniform_did(kvo_frame *frame);
-/// Closes a change that `kvo_uniform_will_key` opened, and calls the observers. For a caller that has the key at
+kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void *storage);
+/// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
+void kvo_stored_property_did_change(kvo_frame *frame);
+/// Closes a change that `kvo_stored_property_will_change_key` opened, and calls the observers. For a caller that has the key at
 /// hand, which saves a memory access if objects have very many keys.
-void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key);
+void kvo_stored_property_did_change_key(kvo_frame *frame, const char *interned_key);
 /// Closes a change without calling the observers again, because nothing was changed.
-void kvo_uniform_cancel(kvo_frame *frame);
+void kvo_stored_property_cancel_change(kvo_frame *frame);
 /// Notifies observers that another thread registered while a property was set without a change, because the object
 /// was not observed. Call it if the object is observed (`kvo_binding_came_to_be_observed`) after the value has been
 /// stored. The caller must keep the object alive.
-void kvo_uniform_look(void *header, const void *storage);
-/// Notifies observers as `kvo_uniform_look` does, for a property named by its interned key.
-void kvo_uniform_look_key(void *header, const char *interned_key);
-/// Opens a change as `kvo_uniform_will` does, for a key without storage of its own, named by its interned key
+void kvo_stored_property_notify_late_observers(void *header, const void *storage);
+/// Notifies observers as `kvo_stored_property_notify_late_observers` does, for a property named by its interned key.
+void kvo_stored_property_notify_late_observers_key(void *header, const char *interned_key);
+/// Opens a change as `kvo_stored_property_will_change` does, for a key without storage of its own, named by its interned key
 /// (`kvo_key_intern`).
-kvo_frame *KVO_NULLABLE kvo_uniform_will_key(void *header, const char *interned_key);
+kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key(void *header, const char *interned_key);
 
 /// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
 /// if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
@@ -299,26 +299,26 @@ kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
 /// Ends the batch that `kvo_batch_begin` began, and delivers the collected changes.
 void kvo_batch_end(kvo_frame *frame);
 
-/// Opens a manual change of a key around a body. `kvo_bracket_did` closes it after the body, on the same thread.
+/// Opens a manual change of a key around a body. `kvo_scoped_change_end` closes it after the body, on the same thread.
 /// Observers are notified as by `kvo_will_change` and `kvo_did_change`, but the object stores no pair in the
-/// meantime. If the key has observers, the old value is read and prior observers are called. Brackets nest. A pair in
+/// meantime. If the key has observers, the old value is read and prior observers are called. Scoped changes nest. A pair in
 /// the body is a change of its own, and so is an automatic change. The caller must keep the object alive until the
-/// bracket is closed. No exception may leave the two functions: the binding's callback must catch an observer's. Any
+/// scoped change is closed. No exception may leave the two functions: the binding's callback must catch an observer's. Any
 /// thread. O(1).
 /// - Returns: NULL if the key has no observers, if the change joins an automatic one in progress, or if the class
 ///   announces changes itself (`kvo_class_set_announces`). In the first two cases the binding asks
-///   `kvo_binding_came_to_be_observed` after the body, and calls `kvo_bracket_look` if it is true.
+///   `kvo_binding_came_to_be_observed` after the body, and calls `kvo_scoped_change_notify_late_observers` if it is true.
 /// - likely_id: what `kvo_binding_key_id` returned for the key and the object's class or a superclass of it; 0 if it
 ///   was not called.
-kvo_frame *KVO_NULLABLE kvo_bracket_will(void *header, const char *interned_key,
+kvo_frame *KVO_NULLABLE kvo_scoped_change_begin(void *header, const char *interned_key,
     uintptr_t likely_id);
-/// Opens a manual change as `kvo_bracket_will` does, for a key that need not be interned. O(n) in its length.
-kvo_frame *KVO_NULLABLE kvo_bracket_will_named(void *header, const char *key);
-/// Closes the change that `kvo_bracket_will` or `kvo_bracket_will_named` opened, and calls the observers.
-void kvo_bracket_did(kvo_frame *frame);
-/// Notifies observers that another thread registered while a body ran without a change, because `kvo_bracket_will`
+/// Opens a manual change as `kvo_scoped_change_begin` does, for a key that need not be interned. O(n) in its length.
+kvo_frame *KVO_NULLABLE kvo_scoped_change_begin_named(void *header, const char *key);
+/// Closes the change that `kvo_scoped_change_begin` or `kvo_scoped_change_begin_named` opened, and calls the observers.
+void kvo_scoped_change_end(kvo_frame *frame);
+/// Notifies observers that another thread registered while a body ran without a change, because `kvo_scoped_change_begin`
 /// returned NULL. The caller must keep the object alive.
-void kvo_bracket_look(void *header, const char *key);
+void kvo_scoped_change_notify_late_observers(void *header, const char *key);
 
 /// The changes that a class's own methods announce.
 typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
@@ -327,11 +327,11 @@ typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
 } kvo_announced_kinds;
 
 /// Declares that a class's objects announce changes by methods that the program overrides. Automatic changes of
-/// observed keys then call the operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS, `kvo_bracket_will` returns
+/// observed keys then call the operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS, `kvo_scoped_change_begin` returns
 /// NULL for objects of the class and its subclasses. Call it before the class is registered.
 void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds);
 
-/// The id by which observation tables know a key of the class, for `kvo_bracket_will`. 0 if the class has no such
+/// The id by which observation tables know a key of the class, for `kvo_scoped_change_begin`. 0 if the class has no such
 /// key, or memory is out. The id of a key may change while the key has no observers. O(1) after the first call for
 /// class and key. Any thread.
 uintptr_t kvo_binding_key_id(const kvo_class *cls, const char *interned_key);
@@ -354,9 +354,9 @@ typedef struct kvo_part {
   bool is_exact;
 } kvo_part;
 
-/// Opens a change of some elements of a key, stored or not, as `kvo_uniform_will_key` does for a whole key. The
-/// indexes and values are copied. They must describe exactly what is done before `kvo_uniform_did`.
-kvo_frame *KVO_NULLABLE kvo_uniform_will_part(void *header, const char *interned_key,
+/// Opens a change of some elements of a key, stored or not, as `kvo_stored_property_will_change_key` does for a whole key. The
+/// indexes and values are copied. They must describe exactly what is done before `kvo_stored_property_did_change`.
+kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_part(void *header, const char *interned_key,
     const kvo_part *part);
 
 /// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
@@ -422,9 +422,9 @@ void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer);
 /// Destroys a lock, which must be free. See `kvo_binding_lock_init`.
 void kvo_binding_lock_destroy(kvo_binding_lock *lock);
 /// Takes a lock, waiting until it is free. See `kvo_binding_lock_init`.
-void kvo_binding_lock_take(kvo_binding_lock *lock);
+void kvo_binding_lock_acquire(kvo_binding_lock *lock);
 /// Releases a lock that this thread holds. See `kvo_binding_lock_init`.
-void kvo_binding_lock_give_back(kvo_binding_lock *lock);
+void kvo_binding_lock_release(kvo_binding_lock *lock);
 
 /// The binding's errors on this thread: its functions store here what does not fit in a `kvo_error`.
 extern __thread void *KVO_NULLABLE kvo_errors;
@@ -434,14 +434,14 @@ KVO_INLINE void *KVO_NULLABLE kvo_current_errors(void) { return kvo_errors; }
 KVO_INLINE void kvo_set_errors(void *KVO_NULLABLE errors) { kvo_errors = errors; }
 
 /// The value that the binding is forwarding from one property to another on this thread.
-extern __thread void *KVO_NULLABLE kvo_flow;
-/// The value that is being forwarded on this thread, for languages that can't name the variable `kvo_flow`.
-KVO_INLINE void *KVO_NULLABLE kvo_current_flow(void) { return kvo_flow; }
+extern __thread void *KVO_NULLABLE kvo_forwarding;
+/// The value that is being forwarded on this thread, for languages that can't name the variable `kvo_forwarding`.
+KVO_INLINE void *KVO_NULLABLE kvo_current_forwarding(void) { return kvo_forwarding; }
 /// Sets the value that is being forwarded on this thread.
-KVO_INLINE void kvo_set_flow(void *KVO_NULLABLE flow) { kvo_flow = flow; }
+KVO_INLINE void kvo_set_forwarding(void *KVO_NULLABLE flow) { kvo_forwarding = flow; }
 
 /// An address that identifies this thread: no other running thread has the same one.
-KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_flow; }
+KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_forwarding; }
 
 /// Whether the outermost change of this thread that is open, being delivered or collected began before a stamp was
 /// taken. Two changes are part of one such outermost change if it began before the earlier of them was stamped, and
@@ -466,7 +466,7 @@ const void *KVO_NULLABLE kvo_idle_recorder(void);
 bool kvo_tracks_reads(kvo_object *object);
 /// Announces to that library that a key of a tracked object is about to be read: calls `kvo_observation_read`. Any
 /// thread.
-void kvo_tell_tracker(kvo_object *object, const char *interned_key);
+void kvo_notify_tracker(kvo_object *object, const char *interned_key);
 
 /// Sets the function that receives reads by key while a recorder is set. It is called for reads by key-value coding,
 /// of objects of C and of the binding, which do not go through getters that would record them. One binding per
@@ -484,11 +484,12 @@ void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
 /// For the binding's recorder: the tracked key that alone receives the reads of this thread, which `kvo_reads_follow`
 /// may be called with. NULL if the reads go elsewhere.
-extern __thread kvo_reads *KVO_NULLABLE kvo_sink __attribute__((tls_model("initial-exec")));
-/// The tracked key that receives this thread's reads, for languages that can't name the variable `kvo_sink`.
-KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_sink(void) { return kvo_sink; }
+extern __thread kvo_reads *KVO_NULLABLE kvo_tracked_reads
+    __attribute__((tls_model("initial-exec")));
+/// The tracked key that receives this thread's reads, for languages that can't name the variable `kvo_tracked_reads`.
+KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_tracked_reads(void) { return kvo_tracked_reads; }
 /// Sets the tracked key that alone receives this thread's reads; NULL if they go elsewhere.
-KVO_INLINE void kvo_set_sink(kvo_reads *KVO_NULLABLE sink) { kvo_sink = sink; }
+KVO_INLINE void kvo_set_tracked_reads(kvo_reads *KVO_NULLABLE sink) { kvo_tracked_reads = sink; }
 
 /// Whether reads on this thread are recorded or asked about. `pure`, so that a loop may test it once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }

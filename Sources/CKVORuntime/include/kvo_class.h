@@ -155,7 +155,8 @@ KVO_INLINE kvo_imp kvo_method_lookup(const kvo_object *self, const kvo_method *m
 extern uint64_t kvo_first_observations;
 /// The slow path of `kvo_setter_returned`: a first observation happened while the setter ran. Its parameters are the
 /// same.
-void kvo_setter_ran_bare(kvo_object *self, const kvo_method *method, kvo_imp imp, uint64_t begun);
+void kvo_setter_ran_unobserved(kvo_object *self, const kvo_method *method, kvo_imp imp,
+    uint64_t begun);
 
 /// Call this before `kvo_method_lookup` finds a setter, and pass the result to `kvo_setter_returned` after the call.
 /// The setters that the macros make do so. A setter that begins while the property has no observer is not interposed;
@@ -173,7 +174,7 @@ KVO_INLINE void kvo_setter_returned(kvo_object *self, const kvo_method *method, 
     uint64_t begun) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(__atomic_load_n(&kvo_first_observations, __ATOMIC_RELAXED) != begun))
-    kvo_setter_ran_bare(self, method, imp, begun);
+    kvo_setter_ran_unobserved(self, method, imp, begun);
 }
 
 KVO_ASSUME_NONNULL_END

@@ -9,7 +9,7 @@
 /// | `KVO_COUNT_HITS=1` | counts deliveries per registration, for the dump |
 /// | `KVO_ABORT_ON_MISUSE=1` | stops the program at the first misuse |
 /// | `KVO_FORCE_CLOSURES=1` | calls `kvo_set_closures_forced(true)` |
-/// | `KVO_FORCE_LONG_WAY=1` | calls `kvo_set_long_way_forced(true)` |
+/// | `KVO_DISABLE_FAST_PATH=1` | calls `kvo_set_fast_path_disabled(true)` |
 /// | `KVO_DEPTH=1000` | calls `kvo_set_depth_limit(1000)` |
 /// | `KVO_NAMES=1000` | calls `kvo_set_name_limit(1000)` |
 #ifndef KVO_DIAGNOSTICS_H
@@ -22,7 +22,7 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Writes to stderr: every registration with the object (key path, observer, options, context, hits if they are
-/// counted), every registration that the object made as an observer, and its open pairs. Call it from a debugger:
+/// counted), every registration that the object made as an observer, and its open manual changes. Call it from a debugger:
 /// `call kvo_debug_dump(object)`.
 void kvo_debug_dump(const kvo_object *KVO_NULLABLE object);
 /// Returns the text that `kvo_debug_dump` writes. The caller frees it with `free`. NULL if memory is out. Any thread.
@@ -69,7 +69,7 @@ bool kvo_set_closures_forced(bool forced);
 /// Forces the slow path: each change takes the general path that changes with several observers take, even if the
 /// fast path would do. The notifications are the same. Returns the previous setting. Don't call it while another
 /// thread makes changes.
-bool kvo_set_long_way_forced(bool forced);
+bool kvo_set_fast_path_disabled(bool forced);
 
 /// Limits the depth of nested deliveries. When about `limit` changes are being delivered within one another on one
 /// thread, the program stops with a message that names class and key: some observer sets what it observes, without

@@ -1,4 +1,4 @@
-// Functions for language bindings: root classes with operations of their own, keys without methods, and brackets that
+// Functions for language bindings: root classes with operations of their own, keys without methods, and scoped changes that
 // a binding puts around a change at the place of an assignment.
 #include "kvo_binding.h"
 
@@ -6,7 +6,7 @@
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "delivery/kvo_delivery.h"
-#include "delivery/kvo_short.h"
+#include "delivery/kvo_fast_path.h"
 #include "objects/kvo_class_internal.h"
 
 #include <string.h>
@@ -48,55 +48,57 @@ bool kvo_binding_holds(const void *header, const void *address) {
 
 _Static_assert(offsetof(kvo_class, instance_size) == sizeof(size_t), "kvo_binding_marks reads it");
 
-#define SAME_PLACE(part) \
+#define SAME_STORAGE(part) \
   _Static_assert(offsetof(kvo_change_parts, part) == offsetof(struct kvo_change, part), #part)
-SAME_PLACE(kind);
-SAME_PLACE(is_prior);
-SAME_PLACE(old_value);
-SAME_PLACE(new_value);
-SAME_PLACE(indexes);
-#undef SAME_PLACE
+SAME_STORAGE(kind);
+SAME_STORAGE(is_prior);
+SAME_STORAGE(old_value);
+SAME_STORAGE(new_value);
+SAME_STORAGE(indexes);
+#undef SAME_STORAGE
 _Static_assert(offsetof(kvo_keyed_change, key_index) == sizeof(kvo_change_parts), "behind them");
 
-KVO_INLINE kvo_frame *will(kvo_object *object, uintptr_t id) {
-  kvo_thread *thread = kvo_short_thread;
-  if (!kvo_short_may_begin(thread)) return kvo_change_open(object, id);
+KVO_INLINE kvo_frame *binding_will(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_fast_path_thread;
+  if (!kvo_fast_path_may_begin(thread)) return kvo_change_open(object, id);
   kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return kvo_change_open(object, id);
   frame->id = id;
-  if (KVO_UNLIKELY(!kvo_short_will(thread, frame, object, id, &frame->place, KVO_KIND_VOID, 0)))
+  if (KVO_UNLIKELY(!kvo_fast_path_will_change(thread, frame, object, id, &frame->observer_slot,
+          KVO_KIND_VOID, 0)))
     return kvo_change_open_frame(frame, object);
-  frame->flags = KVO_FRAME_SHORT;
+  frame->flags = KVO_FRAME_FAST_PATH;
   return frame;
 }
 
 // Without an observer, an address that is not in the object may be that of a copy.
 KVO_INLINE kvo_frame *frame_if_held(kvo_frame *frame, const void *header, const void *storage) {
-  if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_LOOKING)) return frame;
+  if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_UNOBSERVED)) return frame;
   if (kvo_binding_holds(header, storage)) return frame;
   kvo_change_cancel(frame);
   return NULL;
 }
 
-kvo_frame *kvo_uniform_will(void *header, const void *storage) {
-  kvo_frame *frame = will(header, (uintptr_t)storage - (uintptr_t)header);
+kvo_frame *kvo_stored_property_will_change(void *header, const void *storage) {
+  kvo_frame *frame = binding_will(header, (uintptr_t)storage - (uintptr_t)header);
   return frame_if_held(frame, header, storage);
 }
 
-void kvo_uniform_look(void *header, const void *storage) {
-  kvo_change_look(header, (uintptr_t)storage - (uintptr_t)header, false);
+void kvo_stored_property_notify_late_observers(void *header, const void *storage) {
+  kvo_change_notify_late_observers(header, (uintptr_t)storage - (uintptr_t)header, false);
 }
 
-void kvo_uniform_look_key(void *header, const char *interned_key) {
+void kvo_stored_property_notify_late_observers_key(void *header, const char *interned_key) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
-  if (id) kvo_change_look(header, id, false);
+  if (id) kvo_change_notify_late_observers(header, id, false);
 }
 
-kvo_frame *kvo_uniform_will_key(void *header, const char *interned_key) {
-  return will(header, (uintptr_t)interned_key);
+kvo_frame *kvo_stored_property_will_change_key(void *header, const char *interned_key) {
+  return binding_will(header, (uintptr_t)interned_key);
 }
 
-kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const kvo_part *part) {
+kvo_frame *kvo_stored_property_will_change_part(void *header, const char *interned_key,
+    const kvo_part *part) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
   const kvo_mutation mutation = {.kind = part->kind,
       .indexes = part->indexes,
@@ -109,23 +111,23 @@ kvo_frame *kvo_uniform_will_part(void *header, const char *interned_key, const k
   return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
 }
 
-KVO_INLINE void did(kvo_frame *frame, const char *KVO_NULLABLE key) {
+KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
-  bool is_short = frame->flags == KVO_FRAME_SHORT && thread == kvo_short_thread &&
-                  __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
-  if (KVO_LIKELY(is_short)) {
+  bool is_fast = frame->flags == KVO_FRAME_FAST_PATH && thread == kvo_fast_path_thread &&
+                 __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+  if (KVO_LIKELY(is_fast)) {
     thread->open_count--;
     frame->flags = 0;
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    kvo_short_finish(frame, frame->object, &frame->place, key, 0);
+    kvo_fast_path_finish(frame, frame->object, &frame->observer_slot, key, 0);
     kvo_frame_pop_own(thread, frame);
     return;
   }
-  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_SHORT)) kvo_short_leave(frame);
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_FAST_PATH)) kvo_fast_path_leave(frame);
   kvo_change_close(frame);
 }
 
-void kvo_uniform_did(kvo_frame *frame) { did(frame, NULL); }
+void kvo_stored_property_did_change(kvo_frame *frame) { binding_did(frame, NULL); }
 
 // Sets the property in a frame in which the change has been opened; NULL if it has not.
 static __attribute__((noinline)) bool set_word_in(kvo_frame *KVO_NULLABLE frame, void *header,
@@ -133,30 +135,32 @@ static __attribute__((noinline)) bool set_word_in(kvo_frame *KVO_NULLABLE frame,
   frame = frame_if_held(frame, header, storage);
   if (!frame) return false;
   memcpy(storage, &value, sizeof value);
-  did(frame, NULL);
+  binding_did(frame, NULL);
   return true;
 }
 
 // Between will and did no code of the program runs, so on the fast path the change counts as open nowhere.
-bool kvo_uniform_set_word(void *header, void *storage, uint64_t value) {
+bool kvo_stored_property_set_word(void *header, void *storage, uint64_t value) {
   kvo_object *object = header;
   uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
-  kvo_thread *thread = kvo_short_thread;
+  kvo_thread *thread = kvo_fast_path_thread;
   kvo_frame *frame = NULL;
-  if (KVO_LIKELY(kvo_short_may_begin(thread)))
+  if (KVO_LIKELY(kvo_fast_path_may_begin(thread)))
     frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return set_word_in(kvo_change_open(object, id), header, storage, value);
   frame->id = id;
-  kvo_place place;
-  if (KVO_UNLIKELY(!kvo_short_begin(frame, object, id, &place, KVO_KIND_VOID, 0)))
+  kvo_observer_slot slot;
+  if (KVO_UNLIKELY(!kvo_fast_path_begin(frame, object, id, &slot, KVO_KIND_VOID, 0)))
     return set_word_in(kvo_change_open_frame(frame, object), header, storage, value);
   memcpy(storage, &value, sizeof value);
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  kvo_short_finish(frame, object, &place, NULL, 0);
+  kvo_fast_path_finish(frame, object, &slot, NULL, 0);
   kvo_frame_pop_own(thread, frame);
   return true;
 }
 
-void kvo_uniform_did_key(kvo_frame *frame, const char *interned_key) { did(frame, interned_key); }
+void kvo_stored_property_did_change_key(kvo_frame *frame, const char *interned_key) {
+  binding_did(frame, interned_key);
+}
 
-void kvo_uniform_cancel(kvo_frame *frame) { kvo_change_cancel(frame); }
+void kvo_stored_property_cancel_change(kvo_frame *frame) { kvo_change_cancel(frame); }

@@ -83,7 +83,7 @@ static void *refuse_closure(kvo_error *error, const char *what, const char *caus
 }
 
 // The system's reason. libffi's allocator reports a lack of memory, whatever the reason was.
-static const char *refusal(void) {
+static const char *closure_refusal(void) {
   void *page =
       mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return strerror(errno);
@@ -91,14 +91,14 @@ static const char *refusal(void) {
   return strerror(ENOMEM);
 }
 
-static ffi_closure *allocate(void **code, kvo_error *error) {
+static ffi_closure *closure_allocate(void **code, kvo_error *error) {
   ffi_closure *closure = kvo_alloc_code(ffi_closure_alloc, sizeof *closure, code);
-  return closure ? closure : refuse_closure(error, NO_EXECUTABLE_MEMORY, refusal());
+  return closure ? closure : refuse_closure(error, NO_EXECUTABLE_MEMORY, closure_refusal());
 }
 
 static kvo_imp make_closure(const kvo_call *call, kvo_error *error) {
   void *code = NULL;
-  ffi_closure *closure = allocate(&code, error);
+  ffi_closure *closure = closure_allocate(&code, error);
   if (!closure) return NULL;
   ffi_status status = ffi_prep_closure_loc(closure, call->cif, handler_of(call),
       (void *)kvo_typed_interposer(call), code);

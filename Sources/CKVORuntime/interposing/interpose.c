@@ -49,9 +49,11 @@ typedef struct owned_mutation {
   kvo_index_set *indexes;
 } owned_mutation;
 
-static owned_mutation setting(void) { return (owned_mutation){{.kind = KVO_SETTING}, NULL}; }
+static owned_mutation interpose_setting(void) {
+  return (owned_mutation){{.kind = KVO_SETTING}, NULL};
+}
 
-static owned_mutation indexed(kvo_change_kind kind, kvo_index_set *indexes) {
+static owned_mutation interpose_indexed(kvo_change_kind kind, kvo_index_set *indexes) {
   return (owned_mutation){{.kind = kind, .indexes = indexes}, indexes};
 }
 
@@ -62,17 +64,17 @@ static __attribute__((noinline)) owned_mutation refuse_index(void **arguments,
              "observers are notified that all of it was set.",
       method->selector, kvo_class_of(self)->name, (ptrdiff_t)index,
       (const char *)kvo_interpose_key(method));
-  return setting();
+  return interpose_setting();
 }
 
 static owned_mutation at_index(kvo_change_kind kind, const kvo_method *method, void **arguments,
     size_t i) {
   size_t index = index_argument(method, arguments, i);
   if (KVO_UNLIKELY(kvo_index_is_negative(index))) return refuse_index(arguments, method, index);
-  return indexed(kind, kvo_index_set_create_range(index, 1));
+  return interpose_indexed(kind, kvo_index_set_create_range(index, 1));
 }
 
-static owned_mutation inserting(const kvo_method *method, void **arguments) {
+static owned_mutation interpose_inserting(const kvo_method *method, void **arguments) {
   owned_mutation insertion = at_index(KVO_INSERTION, method, arguments, 3);
   if (argument_type(method, 2)->kind == KVO_KIND_OBJECT)
     insertion.mutation.inserted = *(kvo_object **)arguments[2];
@@ -82,10 +84,11 @@ static owned_mutation inserting(const kvo_method *method, void **arguments) {
 static owned_mutation at_indexes(kvo_change_kind kind, const kvo_method *method, void **arguments,
     size_t i) {
   const kvo_index_set *indexes = indexes_argument(arguments, i);
-  if (!indexes || !kvo_index_set_count(indexes)) return indexed(kind, kvo_index_set_create());
+  if (!indexes || !kvo_index_set_count(indexes))
+    return interpose_indexed(kind, kvo_index_set_create());
   size_t last = kvo_index_set_last(indexes);
   if (KVO_UNLIKELY(kvo_index_is_negative(last))) return refuse_index(arguments, method, last);
-  return indexed(kind, kvo_index_set_copy(indexes));
+  return interpose_indexed(kind, kvo_index_set_copy(indexes));
 }
 
 static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects) {
@@ -94,9 +97,9 @@ static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects)
       NULL};
 }
 
-static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
+static owned_mutation interpose_mutation_of(const kvo_method *method, void **arguments) {
   switch ((kvo_accessor_kind)method->accessor_kind) {
-  case KVO_ACCESSOR_INSERT: return inserting(method, arguments);
+  case KVO_ACCESSOR_INSERT: return interpose_inserting(method, arguments);
   case KVO_ACCESSOR_INSERT_MANY: return at_indexes(KVO_INSERTION, method, arguments, 3);
   case KVO_ACCESSOR_REMOVE: return at_index(KVO_REMOVAL, method, arguments, 2);
   case KVO_ACCESSOR_REMOVE_MANY: return at_indexes(KVO_REMOVAL, method, arguments, 2);
@@ -110,7 +113,7 @@ static owned_mutation mutation_of(const kvo_method *method, void **arguments) {
   case KVO_ACCESSOR_NONE:
   case KVO_ACCESSOR_SET: break;
   }
-  return setting();
+  return interpose_setting();
 }
 
 static void end_mutation(owned_mutation *owned) {
@@ -126,14 +129,14 @@ typedef struct opening {
   kvo_object *self;
   const kvo_method *method;
   owned_mutation owned;
-  bool is_short; // memory was out
+  bool ran_out_of_memory; // memory was out
 } opening;
 
 // A method may change two keys; usually only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
   // If memory is out, observers are notified of a setting: that is less detailed, but correct.
-  bool is_setting = opening->is_short || opening->owned.mutation.kind == KVO_SETTING;
+  bool is_setting = opening->ran_out_of_memory || opening->owned.mutation.kind == KVO_SETTING;
   const kvo_mutation *mutation = is_setting ? NULL : &opening->owned.mutation;
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)
     if (opening->interposition->observed & (1u << i))
@@ -146,10 +149,10 @@ static void end_opening(void *opaque) { end_mutation(&((opening *)opaque)->owned
 static void open_mutations(kvo_interposition *interposition, kvo_object *self,
     const kvo_method *method, void **arguments) {
   uint64_t shortages = kvo_shortages;
-  opening opening = {interposition, self, method, mutation_of(method, arguments), false};
-  opening.is_short = kvo_shortages != shortages;
+  opening opening = {interposition, self, method, interpose_mutation_of(method, arguments), false};
+  opening.ran_out_of_memory = kvo_shortages != shortages;
   kvo_unwinding(open_keys, end_opening, &opening);
-  for (uint32_t i = 0; KVO_UNLIKELY(opening.is_short) && i < method->key_count; i++)
+  for (uint32_t i = 0; KVO_UNLIKELY(opening.ran_out_of_memory) && i < method->key_count; i++)
     if (interposition->frames[i]) kvo_change_report_shortage(interposition->frames[i], shortages);
   end_opening(&opening);
 }
@@ -174,7 +177,8 @@ kvo_interposition kvo_interpose_begin(kvo_object *self, const kvo_method *method
 }
 
 void kvo_interpose_end(const kvo_interposition *interposition) {
-  kvo_interpose_look(interposition->self, interposition->method, interposition->observed);
+  kvo_interpose_notify_late_observers(interposition->self, interposition->method,
+      interposition->observed);
   if (interposition->frames[1]) kvo_change_close(interposition->frames[1]);
   if (interposition->frames[0]) kvo_change_close(interposition->frames[0]);
 }

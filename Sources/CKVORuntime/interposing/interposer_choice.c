@@ -10,7 +10,7 @@
 #include "base/kvo_log.h"
 
 #ifndef KVO_EXCEPTIONS
-#include "base/kvo_upcalls.h"
+#include "base/kvo_forward.h"
 #include "interposing/kvo_typed_interposers.h"
 #endif
 

@@ -4,7 +4,7 @@
 
 #include "classes/kvo_accessor_kind.h"
 #include "delivery/kvo_delivery.h"
-#include "interposing/kvo_bare.h"
+#include "interposing/kvo_unobserved_setters.h"
 #include "objects/kvo_class_internal.h"
 
 KVO_ASSUME_NONNULL_BEGIN
@@ -25,7 +25,7 @@ KVO_INLINE kvo_imp kvo_interpose_original(kvo_object *self, const kvo_method *me
 }
 
 /// Which of the method's keys have ever been observed: bit i for `keys[i]`. Read when a change begins, and compared
-/// when the original has returned (`kvo_interpose_look`).
+/// when the original has returned (`kvo_interpose_notify_late_observers`).
 KVO_INLINE uint8_t kvo_interpose_observed(const kvo_method *method) {
   return __atomic_load_n(&method->observed, __ATOMIC_RELAXED);
 }
@@ -37,10 +37,12 @@ KVO_INLINE uintptr_t kvo_interpose_key(const kvo_method *method) {
 }
 /// Call when the original has returned, before its changes are closed. Notifies observers that another thread has
 /// registered for a key of the method that had never been observed before, as for setters that ran bare.
-KVO_INLINE void kvo_interpose_look(kvo_object *self, const kvo_method *method, uint8_t observed) {
+KVO_INLINE void kvo_interpose_notify_late_observers(kvo_object *self, const kvo_method *method,
+    uint8_t observed) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   uint8_t now = kvo_interpose_observed(method);
-  if (KVO_UNLIKELY(now != observed)) kvo_setter_ran_partly_bare(self, method, now & ~observed);
+  if (KVO_UNLIKELY(now != observed))
+    kvo_setter_ran_partly_unobserved(self, method, now & ~observed);
 }
 
 /// Opens the changes that the method will make, and finds the original. `arguments` has a pointer to each argument;

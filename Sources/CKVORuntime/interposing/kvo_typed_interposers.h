@@ -4,7 +4,7 @@
 #ifndef KVO_TYPED_INTERPOSERS_H
 #define KVO_TYPED_INTERPOSERS_H
 
-#include "delivery/kvo_short.h"
+#include "delivery/kvo_fast_path.h"
 #include "interposing/kvo_interpose.h"
 #include "interposing/kvo_interposer_choice.h"
 #include "types/kvo_scalars.h"
@@ -18,10 +18,11 @@ typedef struct unwinding {
   bool is_under_way;
 } unwinding;
 
-KVO_INLINE void unwind(unwinding *unwinding) {
+KVO_INLINE void interposer_unwind(unwinding *unwinding) {
   if (KVO_UNLIKELY(unwinding->is_under_way)) kvo_thread_unwind(unwinding->mark);
 }
-#define UNWINDING_FROM(place) unwinding unwinding __attribute__((cleanup(unwind))) = {(place), true}
+#define UNWINDING_FROM(place) \
+  unwinding unwinding __attribute__((cleanup(interposer_unwind))) = {(place), true}
 
 KVO_INLINE kvo_frame *KVO_NULLABLE top_frame(void) {
   return kvo_this_thread ? kvo_this_thread->top : NULL;
@@ -33,13 +34,14 @@ typedef struct setting {
   kvo_frame *KVO_NULLABLE frame;
   kvo_object *self;
   const kvo_method *method;
-  kvo_place place;
+  kvo_observer_slot observer_slot;
   uint8_t observed;
 } setting;
 typedef void (*set)(kvo_object *self, const kvo_method *method, void *value);
 
 // For a method that changes two keys or part of a to-many key.
-static void set_several(kvo_object *self, const kvo_method *method, set set, void *value) {
+static void interposer_set_several_keys(kvo_object *self, const kvo_method *method, set set,
+    void *value) {
   void *arguments[] = {&self, &method, value};
   UNWINDING_FROM(top_frame());
   kvo_interposition interposition = kvo_interpose_begin(self, method, arguments);
@@ -49,49 +51,52 @@ static void set_several(kvo_object *self, const kvo_method *method, set set, voi
 }
 
 // For a method that sets one key. The setting's frame may have been pushed already.
-static void set_one(const setting *setting, set set, void *value) {
+static void interposer_set_one_key(const setting *setting, set set, void *value) {
   UNWINDING_FROM(setting->frame ? setting->frame : top_frame());
   kvo_frame *frame = setting->frame
                          ? kvo_change_open_frame(setting->frame, setting->self)
                          : kvo_change_open(setting->self, kvo_interpose_key(setting->method));
   set(setting->self, setting->method, value);
-  kvo_interpose_look(setting->self, setting->method, setting->observed);
+  kvo_interpose_notify_late_observers(setting->self, setting->method, setting->observed);
   if (frame) kvo_change_close(frame);
   unwinding.is_under_way = false;
 }
 
-static __attribute__((noinline)) void set_long(const setting *setting, set set, void *value) {
-  if (kvo_interpose_sets_one_key(setting->observed)) set_one(setting, set, value);
-  else set_several(setting->self, setting->method, set, value);
+static __attribute__((noinline)) void interposer_set_slow(const setting *setting, set set,
+    void *value) {
+  if (kvo_interpose_sets_one_key(setting->observed)) interposer_set_one_key(setting, set, value);
+  else interposer_set_several_keys(setting->self, setting->method, set, value);
 }
 
 // False if the change takes the slow path.
-KVO_INLINE bool begin_short(setting *setting, kvo_object *self, const kvo_method *method,
+KVO_INLINE bool interposer_begin_fast(setting *setting, kvo_object *self, const kvo_method *method,
     kvo_kind kind, size_t size) {
   setting->self = self;
   setting->method = method;
   setting->frame = NULL;
   setting->observed = kvo_interpose_observed(method);
   if (KVO_UNLIKELY(!kvo_interpose_sets_one_key(setting->observed))) return false;
-  kvo_thread *thread = kvo_short_thread;
-  if (!kvo_short_may_begin(thread)) return false;
+  kvo_thread *thread = kvo_fast_path_thread;
+  if (!kvo_fast_path_may_begin(thread)) return false;
   kvo_frame *frame = kvo_frame_push_as(thread, self, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return false;
   setting->thread = thread;
   setting->frame = frame;
   frame->id = kvo_interpose_key(method);
-  return kvo_short_will(thread, frame, self, frame->id, &setting->place, kind, size);
+  return kvo_fast_path_will_change(thread, frame, self, frame->id, &setting->observer_slot, kind,
+      size);
 }
 
-KVO_INLINE void end_short(const setting *setting, size_t size) {
+KVO_INLINE void interposer_end_fast(const setting *setting, size_t size) {
   kvo_frame *frame = setting->frame;
-  kvo_interpose_look(setting->self, setting->method, setting->observed);
+  kvo_interpose_notify_late_observers(setting->self, setting->method, setting->observed);
   setting->thread->open_count--;
   // If the state is no longer OPEN, the object was destroyed in the setter; skip delivery.
   if (KVO_LIKELY(__atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     // Keys with a typed setter use their interned name as id.
-    kvo_short_finish(frame, setting->self, &setting->place, (const char *)frame->id, size);
+    kvo_fast_path_finish(frame, setting->self, &setting->observer_slot, (const char *)frame->id,
+        size);
   }
 }
 
@@ -107,15 +112,15 @@ KVO_INLINE void end_short(const setting *setting, size_t size) {
   KVO_CALLS_BY_ENCODING static void interpose_##name(kvo_object *self, const kvo_method *method, \
       c_type value) {                                                                            \
     setting setting;                                                                             \
-    if (KVO_UNLIKELY(!begin_short(&setting, self, method, (kind), (size)))) {                    \
+    if (KVO_UNLIKELY(!interposer_begin_fast(&setting, self, method, (kind), (size)))) {          \
       struct setting slow = setting; /* a copy: `setting` itself can stay in registers */        \
       c_type copy = value;                                                                       \
-      set_long(&slow, set_##name, &copy);                                                        \
+      interposer_set_slow(&slow, set_##name, &copy);                                             \
       return;                                                                                    \
     }                                                                                            \
     UNWINDING_FROM(setting.frame);                                                               \
     call_##name(self, method, value);                                                            \
-    end_short(&setting, (size));                                                                 \
+    interposer_end_fast(&setting, (size));                                                       \
     unwinding.is_under_way = false;                                                              \
     kvo_frame_pop_own(setting.thread, setting.frame);                                            \
   }

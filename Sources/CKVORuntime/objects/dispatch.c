@@ -34,7 +34,7 @@ void kvo_class_without_method(void) {
 // After the slots, a table stores how many are in use, by any class, and the address of the table that it replaces,
 // which readers may still use. This is not before the slots because leak checkers distrust pointers into the middle
 // of a block.
-static kvo_imp *make_table(uint32_t capacity, kvo_imp *replaced) {
+static kvo_imp *dispatch_make_table(uint32_t capacity, kvo_imp *replaced) {
   void **memory = kvo_alloc((capacity + 2) * sizeof(void *));
   if (!memory) return NULL;
   for (uint32_t i = 0; i < capacity; i++) memory[i] = (void *)kvo_class_without_method;
@@ -72,7 +72,7 @@ static void point_at(kvo_class *cls, kvo_imp *table, uint32_t capacity) {
 // Makes a new table for the class and the subclasses that share its table.
 static bool move_locked(kvo_class *cls, uint32_t capacity) {
   uint32_t count = shared_count(cls);
-  kvo_imp *table = make_table(capacity > count ? capacity : count, cls->table);
+  kvo_imp *table = dispatch_make_table(capacity > count ? capacity : count, cls->table);
   if (!table) return false;
   memcpy(table, cls->table, count * sizeof(kvo_imp));
   point_at(cls, table, capacity > count ? capacity : count);
@@ -93,7 +93,7 @@ bool kvo_class_begin_table_locked(kvo_class *cls, const kvo_class *superclass, b
   if (!has_own) return true;
   uint32_t count = superclass ? superclass->slot_count : 0;
   uint32_t capacity = at_least_checked(count);
-  kvo_imp *table = make_table(capacity, NULL);
+  kvo_imp *table = dispatch_make_table(capacity, NULL);
   if (!table) return false;
   if (count) memcpy(table, cls->table, count * sizeof(kvo_imp));
   cls->table = table;
@@ -112,7 +112,7 @@ static bool has_place(const kvo_class *cls, uint32_t needed) {
 }
 
 // If a subclass already has methods of its own, there is no common free slot, and the tables are separated.
-static bool make_place_locked(kvo_class *cls, uint32_t needed) {
+static bool make_room_for_slot_locked(kvo_class *cls, uint32_t needed) {
   if (has_place(cls, needed)) return true;
   uint32_t capacity = cls->slot_count * 2 > needed ? cls->slot_count * 2 : needed;
   bool is_common = shared_count(cls) == cls->slot_count;
@@ -120,7 +120,7 @@ static bool make_place_locked(kvo_class *cls, uint32_t needed) {
 }
 
 bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed) {
-  if (!make_place_locked(cls, needed)) return false;
+  if (!make_room_for_slot_locked(cls, needed)) return false;
   for (kvo_class *subclass = cls->subclasses; subclass; subclass = subclass->sibling)
     if (!kvo_class_reserve_slots_locked(subclass, needed)) return false;
   return true;

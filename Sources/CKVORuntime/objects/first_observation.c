@@ -9,7 +9,7 @@ uint64_t kvo_first_observations;
 enum { BUCKET_BITS = 8 };
 static uint64_t last[1 << BUCKET_BITS];
 
-static uint64_t *bucket(const void *concerned) {
+static uint64_t *first_observation_bucket(const void *concerned) {
   return &last[((uint64_t)(uintptr_t)concerned * 0x9E3779B97F4A7C15u) >> (64 - BUCKET_BITS)];
 }
 
@@ -17,11 +17,12 @@ static uint64_t *bucket(const void *concerned) {
 // the value that the setter has stored, because it reads after a later fence.
 void kvo_note_first_observation(const void *concerned) {
   uint64_t number = __atomic_add_fetch(&kvo_first_observations, 1, __ATOMIC_SEQ_CST);
-  uint64_t *entry = bucket(concerned), known = __atomic_load_n(entry, __ATOMIC_RELAXED);
+  uint64_t *entry = first_observation_bucket(concerned),
+           known = __atomic_load_n(entry, __ATOMIC_RELAXED);
   while (known < number && !__atomic_compare_exchange_n(entry, &known, number, true,
                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
 }
 
 bool kvo_first_observation_may_concern(const void *concerned, uint64_t begun) {
-  return __atomic_load_n(bucket(concerned), __ATOMIC_SEQ_CST) > begun;
+  return __atomic_load_n(first_observation_bucket(concerned), __ATOMIC_SEQ_CST) > begun;
 }

@@ -196,7 +196,7 @@ KVO_INLINE bool kvo_class_is_registered(const kvo_class *cls) {
 
 /// Retains the object, unless it is being destroyed; returns whether it did. For code that continues with the object
 /// after observers were called, which may release it (D7).
-KVO_INLINE bool kvo_object_hold(kvo_object *object) {
+KVO_INLINE bool kvo_object_retain_memory(kvo_object *object) {
   return kvo_class_of(object)->operations->try_retain(object);
 }
 

@@ -13,9 +13,9 @@
 // is not open.
 #include "observing/kvo_announced.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
-#include "delivery/kvo_propagation.h"
+#include "delivery/kvo_general_delivery.h"
 #include "objects/kvo_class_internal.h"
 
 // A call of such a method that is in progress.
@@ -30,7 +30,7 @@ typedef struct kvo_announcing {
 
 typedef void (*announcing_method)(kvo_object *, const char *, const kvo_part *KVO_NULLABLE);
 
-static void call(const kvo_frame *frame, announcing_method method) {
+static void announced_call(const kvo_frame *frame, announcing_method method) {
   if (!(frame->flags & KVO_FRAME_HAS_PART)) {
     method(frame->object, frame->key, NULL);
     return;
@@ -47,13 +47,13 @@ static void call(const kvo_frame *frame, announcing_method method) {
 
 // If a getter makes the change, its recorder must not record what the method reads. The closing call may be on
 // another thread than the opening one. Returns false if that thread has no record because memory is out.
-static bool announce(kvo_announcing *announcing, announcing_method method) {
+static bool announced_call_method(kvo_announcing *announcing, announcing_method method) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return false;
   announcing->outer = thread->announcing;
   thread->announcing = announcing;
   void *recorder = kvo_suspend_recording();
-  call(announcing->frame, method);
+  announced_call(announcing->frame, method);
   kvo_resume_recording(recorder);
   thread->announcing = announcing->outer;
   return true;
@@ -73,16 +73,16 @@ static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
 
 // MARK: Beginning and finishing
 
-static void begin(kvo_frame *frame, const kvo_mutation *mutation) {
+static void announced_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_object *object = frame->object;
   frame->flags |= KVO_FRAME_BEGUN;
   if (!kvo_object_observers(object, frame->id)) return;
-  if (kvo_batch_takes(kvo_this_thread, object, frame->id, mutation))
+  if (kvo_batch_record(kvo_this_thread, object, frame->id, mutation))
     frame->flags |= KVO_FRAME_BATCHED;
   else kvo_change_begin_mutation(frame, mutation);
 }
 
-static void finish(kvo_frame *frame) {
+static void announced_finish(kvo_frame *frame) {
   frame->flags &= (uint16_t)~KVO_FRAME_BEGUN;
   if (frame->flags & (KVO_FRAME_BATCHED | KVO_FRAME_CANCELLED)) return;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
@@ -95,32 +95,32 @@ bool kvo_announced_open(kvo_frame *frame, kvo_observers observers, const kvo_mut
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCED, __ATOMIC_RELAXED);
   if (!(accessors->cls->announces & (mutation ? KVO_ANNOUNCES_PARTS : KVO_ANNOUNCES_SETTINGS))) {
     frame->flags |= KVO_FRAME_SILENT;
-    begin(frame, mutation);
+    announced_begin(frame, mutation);
     return true;
   }
   if (mutation) keep_part(frame, mutation);
   __atomic_store_n(&frame->key, accessors->key, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .mutation = mutation};
-  (void)announce(&announcing, kvo_class_of(frame->object)->operations->will);
+  (void)announced_call_method(&announcing, kvo_class_of(frame->object)->operations->will);
   return true;
 }
 
 void kvo_announced_close(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_SILENT) {
-    finish(frame);
+    announced_finish(frame);
     return;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED);
   kvo_announcing announcing = {.frame = frame, .is_did = true};
-  if (!announce(&announcing, kvo_class_of(frame->object)->operations->did) &&
+  if (!announced_call_method(&announcing, kvo_class_of(frame->object)->operations->did) &&
       frame->flags & KVO_FRAME_BEGUN)
-    finish(frame);
+    announced_finish(frame);
 }
 
 // MARK: Called by the methods
 
 // The change of the key for which this thread is calling the class's method, or NULL.
-static kvo_announcing *find(const kvo_object *object, uintptr_t id, bool is_did) {
+static kvo_announcing *announced_find(const kvo_object *object, uintptr_t id, bool is_did) {
   kvo_announcing *announcing = kvo_this_thread ? kvo_this_thread->announcing : NULL;
   if (!announcing || announcing->is_did != is_did) return NULL;
   const kvo_frame *frame = announcing->frame;
@@ -129,17 +129,17 @@ static kvo_announcing *find(const kvo_object *object, uintptr_t id, bool is_did)
 
 // A second call in the same method opens a pair of its own.
 bool kvo_announced_begin(kvo_object *object, uintptr_t id) {
-  const kvo_announcing *announcing = find(object, id, false);
+  const kvo_announcing *announcing = announced_find(object, id, false);
   if (!announcing || announcing->frame->flags & KVO_FRAME_BEGUN) return false;
-  begin(announcing->frame, announcing->mutation);
+  announced_begin(announcing->frame, announcing->mutation);
   return true;
 }
 
 bool kvo_announced_finish(const kvo_object *object, uintptr_t id) {
-  const kvo_announcing *announcing = find(object, id, true);
+  const kvo_announcing *announcing = announced_find(object, id, true);
   kvo_frame *frame = announcing ? announcing->frame : NULL;
   if (!frame || !(frame->flags & KVO_FRAME_BEGUN)) return false;
-  finish(frame);
+  announced_finish(frame);
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED); // the method goes on
   return true;
 }

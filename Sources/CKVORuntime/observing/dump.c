@@ -34,39 +34,42 @@ typedef struct {
   entry *entries;
 } snapshot;
 
-static void add(void *context, kvo_registration *registration, const kvo_seat *seat) {
+static void dump_add(void *context, kvo_registration *registration,
+    const kvo_group_key *group_key) {
   snapshot *taken = context;
-  if (!kvo_registration_is_users(registration)) return;
+  if (!kvo_registration_is_direct(registration)) return;
   kvo_object *observer = kvo_registration_observer(registration);
   const kvo_class_operations *operations = kvo_registration_operations(registration);
   const kvo_counts *counts = kvo_registration_counts(registration);
   bool held = observer && operations->try_retain(observer);
   taken->entries[taken->count++] = (entry){
-      .info = {seat ? kvo_seat_accessors(seat)->key : kvo_registration_key_path(registration), "",
-          (kvo_options)(registration->options & KVO_ALL_OPTIONS),
-          seat ? kvo_group_context(registration->group, seat->index) : registration->context,
+      .info = {group_key ? kvo_group_key_accessors(group_key)->key
+                         : kvo_registration_key_path(registration),
+          "", (kvo_options)(registration->options & KVO_ALL_OPTIONS),
+          group_key ? kvo_group_context(registration->group, group_key->index)
+                    : registration->context,
           !observer, counts ? __atomic_load_n(&counts->hits, __ATOMIC_RELAXED) : 0},
-      .serial = registration->serial + (seat ? seat->index : 0),
+      .serial = registration->serial + (group_key ? group_key->index : 0),
       .observer = held ? observer : NULL,
       .operations = operations,
       .callback = observer ? NULL : registration->callback,
       .registration = registration,
   };
-  kvo_registration_hold(registration);
+  kvo_registration_retain(registration);
 }
 
 static size_t count_locked(const kvo_object *object) {
   const kvo_table *table = kvo_table_of(object);
-  return table ? table->live : kvo_only_of(object) != NULL;
+  return table ? table->live : kvo_object_inline_registration(object) != NULL;
 }
 
 static bool take_locked(snapshot *taken, const kvo_object *object) {
   taken->entries = kvo_alloc(count_locked(object) * sizeof(entry) + 1);
-  if (taken->entries) kvo_registrations_visit_locked(object, add, taken);
+  if (taken->entries) kvo_registrations_visit_locked(object, dump_add, taken);
   return taken->entries != NULL;
 }
 
-static int compare(const void *a, const void *b) {
+static int dump_compare(const void *a, const void *b) {
   const entry *left = a, *right = b;
   int order = strcmp(left->info.key_path, right->info.key_path);
   if (order) return order;
@@ -97,22 +100,22 @@ static void describe_observers(snapshot *taken, const kvo_frame *frame) {
 }
 
 // Another thread may end a registration whose context is named. NULL where no binding names it.
-static kvo_frame *protect(const kvo_object *object) {
+static kvo_frame *dump_protect(const kvo_object *object) {
   kvo_thread *thread = kvo_callbacks_have_names() ? kvo_thread_current() : NULL;
   return thread ? kvo_frame_push(thread, (kvo_object *)(uintptr_t)object) : NULL;
 }
 
-static bool take(snapshot *taken, const kvo_object *object) {
+static bool dump_take(snapshot *taken, const kvo_object *object) {
   bool done = true;
   *taken = (snapshot){0};
-  kvo_frame *frame = protect(object);
+  kvo_frame *frame = dump_protect(object);
   {
     KVO_LOCKED_OBJECTS(object, NULL);
-    if (kvo_object_word(object)) done = take_locked(taken, object);
+    if (kvo_object_owned_word(object)) done = take_locked(taken, object);
   }
   describe_observers(taken, frame);
   if (frame) kvo_frame_pop(frame);
-  if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), compare);
+  if (taken->count) qsort(taken->entries, taken->count, sizeof(entry), dump_compare);
   for (size_t i = 0; i < taken->count; i++)
     taken->entries[i].info.observer = taken->entries[i].description;
   return done;
@@ -121,9 +124,9 @@ static bool take(snapshot *taken, const kvo_object *object) {
 kvo_status kvo_visit_registrations(const kvo_object *object,
     void (*visit)(void *context, const kvo_registration_info *info), void *context) {
   snapshot taken;
-  if (!take(&taken, object)) return KVO_NO_MEMORY;
+  if (!dump_take(&taken, object)) return KVO_NO_MEMORY;
   for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
-  for (size_t i = 0; i < taken.count; i++) kvo_registration_let_go(taken.entries[i].registration);
+  for (size_t i = 0; i < taken.count; i++) kvo_registration_release(taken.entries[i].registration);
   kvo_free(taken.entries);
   return KVO_OK;
 }
@@ -144,7 +147,7 @@ typedef struct {
   size_t length, capacity;
 } output;
 
-static bool make_room(output *out, size_t length) {
+static bool dump_make_room(output *out, size_t length) {
   size_t needed = out->length + length + 1;
   if (needed <= out->capacity) return true;
   char *text = kvo_grow(out->text, out->length, needed, 1, &out->capacity);
@@ -152,13 +155,13 @@ static bool make_room(output *out, size_t length) {
   return text;
 }
 
-__attribute__((format(printf, 2, 3))) static void print(output *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void dump_print(output *out, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
   int length =
       out->file ? vfprintf(out->file, format, arguments) : vsnprintf(NULL, 0, format, arguments);
-  if (!out->file && length >= 0 && make_room(out, (size_t)length)) {
+  if (!out->file && length >= 0 && dump_make_room(out, (size_t)length)) {
     vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
     out->length += (size_t)length;
   }
@@ -169,94 +172,100 @@ __attribute__((format(printf, 2, 3))) static void print(output *out, const char 
 static void print_options(output *out, kvo_options options) {
   static const char *const names[] = {"new", "old", "initial", "prior", "distinct"};
   const char *separator = "";
-  print(out, "[");
+  dump_print(out, "[");
   for (int bit = 0; bit < 5; bit++) {
     if (!(options & (1u << bit))) continue;
-    print(out, "%s%s", separator, names[bit]);
+    dump_print(out, "%s%s", separator, names[bit]);
     separator = ", ";
   }
-  print(out, "]");
+  dump_print(out, "]");
 }
 
 static void print_registration(void *out, const kvo_registration_info *info) {
-  print(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
+  dump_print(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
   print_options(out, info->options);
-  print(out, ", context %p", info->context);
-  if (kvo_log_flags & KVO_COUNT_HITS) print(out, ", %llu hits", (unsigned long long)info->hits);
-  print(out, "\n");
+  dump_print(out, ", context %p", info->context);
+  if (kvo_log_flags & KVO_COUNT_HITS)
+    dump_print(out, ", %llu hits", (unsigned long long)info->hits);
+  dump_print(out, "\n");
 }
 
-static void print_made(output *out, const kvo_registration *first) {
+static void print_observed_by(output *out, const kvo_registration *first) {
   for (; first; first = first->next_watched)
-    print(out, "  it observes \"%s\" of %p, context %p\n", kvo_registration_key_path(first),
+    dump_print(out, "  it observes \"%s\" of %p, context %p\n", kvo_registration_key_path(first),
         (void *)first->object, first->context);
 }
 
 typedef struct {
   size_t count;
-  const kvo_link **links;
-} found_links;
+  const kvo_path_node **nodes;
+} found_nodes;
 
-static void find_link(void *context, kvo_registration *registration, const kvo_seat *seat) {
-  found_links *found = context;
-  (void)seat;
-  if (!kvo_registration_is_users(registration))
-    found->links[found->count++] = (kvo_link *)registration;
+static void dump_find_node(void *context, kvo_registration *registration,
+    const kvo_group_key *group_key) {
+  found_nodes *found = context;
+  (void)group_key;
+  if (!kvo_registration_is_direct(registration))
+    found->nodes[found->count++] = (kvo_path_node *)registration;
 }
 
-static int compare_links(const void *a, const void *b) {
-  const kvo_link *left = *(const kvo_link *const *)a, *right = *(const kvo_link *const *)b;
+static int compare_nodes(const void *a, const void *b) {
+  const kvo_path_node *left = *(const kvo_path_node *const *)a,
+                      *right = *(const kvo_path_node *const *)b;
   return (left->entry.serial > right->entry.serial) - (left->entry.serial < right->entry.serial);
 }
 
-static void print_link(output *out, const kvo_link *link) {
-  const kvo_chain *chain = link->chain;
-  print(out, "  \"%s\" leads on for ", chain->path->components[link->depth].key);
-  if (chain->derivation)
-    print(out, "\"%s\" of %p, derived from \"%s\"\n", chain->accessors->key, (void *)chain->root,
-        chain->path->text);
-  else print(out, "\"%s\" of %p\n", chain->path->text, (void *)chain->root);
+static void print_node(output *out, const kvo_path_node *node) {
+  const kvo_path_observation *observation = node->observation;
+  dump_print(out, "  \"%s\" leads on for ", observation->path->components[node->depth].key);
+  if (observation->dependent_key)
+    dump_print(out, "\"%s\" of %p, derived from \"%s\"\n", observation->accessors->key,
+        (void *)observation->root, observation->path->text);
+  else dump_print(out, "\"%s\" of %p\n", observation->path->text, (void *)observation->root);
 }
 
-// Prints the links at the object's keys, which belong to other registrations, in the order in which they were
+// Prints the nodes at the object's keys, which belong to other registrations, in the order in which they were
 // inserted.
-static void print_links_locked(output *out, const kvo_table *table) {
-  found_links found = {.links = kvo_alloc(table->live * sizeof(kvo_link *) + 1)};
-  if (!found.links) {
-    print(out, "  out of memory\n");
+static void print_nodes_locked(output *out, const kvo_table *table) {
+  found_nodes found = {.nodes = kvo_alloc(table->live * sizeof(kvo_path_node *) + 1)};
+  if (!found.nodes) {
+    dump_print(out, "  out of memory\n");
     return;
   }
-  kvo_registrations_visit_locked(table->object, find_link, &found);
-  if (found.count) qsort(found.links, found.count, sizeof *found.links, compare_links);
-  for (size_t i = 0; i < found.count; i++) print_link(out, found.links[i]);
-  kvo_free(found.links);
+  kvo_registrations_visit_locked(table->object, dump_find_node, &found);
+  if (found.count) qsort(found.nodes, found.count, sizeof *found.nodes, compare_nodes);
+  for (size_t i = 0; i < found.count; i++) print_node(out, found.nodes[i]);
+  kvo_free(found.nodes);
 }
 
-static void print_open_pairs(output *out, const kvo_open_pair *pair) {
-  for (; pair; pair = pair->next)
-    print(out, "  an open change by hand of \"%s\", begun on thread %u%s\n", pair->key,
-        (unsigned)pair->thread, pair->joined ? ", joining an automatic one" : "");
+static void print_manual_changes(output *out, const kvo_manual_change *manual_change) {
+  for (; manual_change; manual_change = manual_change->next)
+    dump_print(out, "  an open change by hand of \"%s\", begun on thread %u%s\n",
+        manual_change->key, (unsigned)manual_change->thread,
+        manual_change->joined ? ", joining an automatic one" : "");
 }
 
-static void print_bracket(void *out, const char *key, uint32_t thread) {
-  if (!key) print(out, "  a batch of changes, begun on thread %u\n", (unsigned)thread);
+static void print_scoped_change(void *out, const char *key, uint32_t thread) {
+  if (!key) dump_print(out, "  a batch of changes, begun on thread %u\n", (unsigned)thread);
   else
-    print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key, (unsigned)thread);
+    dump_print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key,
+        (unsigned)thread);
 }
 
 static void print_dump(output *out, const kvo_object *object) {
   char description[160];
   kvo_object_describe(object, description, sizeof description);
-  print(out, "%s, isa %s\n", description,
+  dump_print(out, "%s, isa %s\n", description,
       kvo_isa(object) ? kvo_class_name(kvo_isa(object)) : "none");
-  if (kvo_visit_registrations(object, print_registration, out)) print(out, "  out of memory\n");
-  kvo_frames_visit_brackets(object, print_bracket, out);
+  if (kvo_visit_registrations(object, print_registration, out))
+    dump_print(out, "  out of memory\n");
+  kvo_frames_visit_scoped_changes(object, print_scoped_change, out);
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = kvo_table_of(object);
   if (!table) return;
-  print_links_locked(out, table);
-  print_made(out, table->watched);
-  print_open_pairs(out, table->open_pairs);
+  print_nodes_locked(out, table);
+  print_observed_by(out, table->watched);
+  print_manual_changes(out, table->manual_changes);
 }
 
 void kvo_debug_dump(const kvo_object *object) {

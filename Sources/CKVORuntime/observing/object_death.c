@@ -1,7 +1,7 @@
 // Ends everything that belongs to an object that is being destroyed: its open changes, its registrations and those
 // that it made (C4), then its associated values (P2).
-#include "base/kvo_upcalls.h"
-#include "observing/kvo_open_pairs.h"
+#include "base/kvo_forward.h"
+#include "observing/kvo_open_manual_changes.h"
 #include "tables/kvo_registration.h"
 #include "threads/kvo_thread.h"
 
@@ -10,6 +10,6 @@ void kvo_object_will_die(kvo_object *object) {
   if (!__atomic_load_n(&object->observations, __ATOMIC_ACQUIRE)) return;
   kvo_registrations_end_with(object);
   kvo_registrations_end_by(object);
-  kvo_open_pairs_end_with(object);
+  kvo_manual_changes_end_with(object);
   kvo_associations_end_with(object);
 }

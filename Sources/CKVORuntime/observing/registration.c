@@ -1,10 +1,10 @@
-// Making registrations (C1, C3). They end (ending.c) by removal, by invalidation, or by the death of the observed
+// Making registrations (C1, C3). They end (registration_end.c) by removal, by invalidation, or by the death of the observed
 // object or of the observer, whichever is first.
 //
 // A registration with an observer object is linked in two places: in the table of the observed object, and in the
 // observer's list of its registrations, under the observer's lock. It holds an unowned reference to the observer, so
 // that a delivery can check whether the observer is alive. It is inserted before its initial call, so that no change
-// is missed between the two. A registration for a key path follows the path (chain.c) before the initial call.
+// is missed between the two. A registration for a key path follows the path (path_observation.c) before the initial call.
 //
 // If this calls the program's code (class hooks, getters, the initial call), object and observer are held until the
 // registration is made (C4). That code may release the last other reference to either.
@@ -37,13 +37,13 @@ typedef struct request {
 // MARK: Making
 
 // `end` is the end of the registration's own data, where the words are stored.
-KVO_INLINE void fill_in(kvo_registration *made, const request *request, kvo_thread *thread,
-    const kvo_accessors *accessors, bool with_handle, void *end) {
+KVO_INLINE void registration_fill_in(kvo_registration *made, const request *request,
+    kvo_thread *thread, const kvo_accessors *accessors, bool with_handle, void *end) {
   *made = (kvo_registration){.references = with_handle ? 2 : 1,
       .options = (uint8_t)(request->options & KVO_ALL_OPTIONS),
       .context =
           request->words ? memcpy(end, request->words, request->words_size) : request->context,
-      .reading = kvo_reading_of(accessors),
+      .tagged_accessors = kvo_tag_accessors(accessors),
       .thread = thread->number,
       .object = request->object};
   if (request->observer) {
@@ -61,7 +61,7 @@ static __attribute__((noinline)) kvo_registration *make_counted(const request *r
   size_t size = sizeof(kvo_registration) + sizeof(kvo_counts);
   kvo_registration *made = kvo_alloc_zeroed(size + request->words_size);
   if (!made) return NULL;
-  fill_in(made, request, thread, accessors, with_handle, (char *)made + size);
+  registration_fill_in(made, request, thread, accessors, with_handle, (char *)made + size);
   made->has_counts = true;
   return made;
 }
@@ -71,26 +71,27 @@ KVO_INLINE kvo_registration *make_plain(const request *request, kvo_thread *thre
   bool is_counted = request->options & KVO_DISTINCT || kvo_log_flags & KVO_COUNT_HITS;
   if (KVO_UNLIKELY(is_counted)) return make_counted(request, thread, accessors, with_handle);
   kvo_registration *made = kvo_alloc(sizeof *made + request->words_size);
-  if (made) fill_in(made, request, thread, accessors, with_handle, made + 1);
+  if (made) registration_fill_in(made, request, thread, accessors, with_handle, made + 1);
   return made;
 }
 
 static kvo_registration *make_linked(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
-  kvo_chain *chain = kvo_chain_make(request->object, request->path, accessors, NULL);
-  kvo_link *link = chain ? kvo_alloc_zeroed(sizeof *link + request->words_size) : NULL;
-  if (link) {
-    fill_in(&link->entry, request, thread, accessors, with_handle, link + 1);
-    link->entry.options |= KVO_LINKED;
-    link->entry.has_counts = true;
-    kvo_link_init(link, chain, request->path->first_key);
-    chain->first = link;
+  kvo_path_observation *observation =
+      kvo_path_observation_make(request->object, request->path, accessors, NULL);
+  kvo_path_node *node = observation ? kvo_alloc_zeroed(sizeof *node + request->words_size) : NULL;
+  if (node) {
+    registration_fill_in(&node->entry, request, thread, accessors, with_handle, node + 1);
+    node->entry.options |= KVO_PATH_NODE;
+    node->entry.has_counts = true;
+    kvo_path_node_init(node, observation, request->path->first_key);
+    observation->first = node;
   }
-  if (chain) kvo_chain_release(chain);
-  return link ? &link->entry : NULL;
+  if (observation) kvo_path_observation_release(observation);
+  return node ? &node->entry : NULL;
 }
 
-static kvo_registration *make(const request *request, const kvo_accessors *accessors,
+static kvo_registration *registration_make(const request *request, const kvo_accessors *accessors,
     bool with_handle) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return NULL;
@@ -100,37 +101,37 @@ static kvo_registration *make(const request *request, const kvo_accessors *acces
 }
 
 // Frees a registration that was not inserted.
-static void discard(kvo_registration *made) {
-  kvo_link *link = kvo_link_of(made);
-  if (link) kvo_chain_release(link->chain);
+static void registration_discard(kvo_registration *made) {
+  kvo_path_node *node = kvo_path_node_of(made);
+  if (node) kvo_path_observation_release(node->observation);
   kvo_free(made);
 }
 
 // Removes a registration whose path could not be followed completely, or whose initial call could not be made. A
 // group's registration is ended with its group.
-static kvo_status take_back(kvo_registration *registration, kvo_handle **handle,
+static kvo_status registration_take_back(kvo_registration *registration, kvo_handle **handle,
     const kvo_accessors *accessors, kvo_error *error) {
   if (!(registration->options & KVO_GROUPED)) {
     if (!(registration->options & KVO_BY_OBSERVER)) registration->ended = NULL;
     kvo_registration_end(registration);
-    if (handle) kvo_registration_let_go(registration);
+    if (handle) kvo_registration_release(registration);
   }
   return kvo_fail_no_memory(error, "observe", accessors->cls->name, accessors->key);
 }
 
 // Frees a registration that could not be inserted.
-static kvo_status give_up(kvo_registration *registration, kvo_placement *placement,
-    kvo_error *error) {
-  kvo_placement_discard(placement);
-  if (!(registration->options & KVO_GROUPED)) discard(registration);
-  return kvo_fail_no_memory(error, "observe", placement->accessors->cls->name,
-      placement->accessors->key);
+static kvo_status registration_give_up(kvo_registration *registration,
+    kvo_prepared_registration *prepared, kvo_error *error) {
+  kvo_prepared_registration_discard(prepared);
+  if (!(registration->options & KVO_GROUPED)) registration_discard(registration);
+  return kvo_fail_no_memory(error, "observe", prepared->accessors->cls->name,
+      prepared->accessors->key);
 }
 
 // The state of an insertion, for cleaning up if the program's code throws an exception.
 typedef struct {
   kvo_registration *registration;
-  kvo_placement *placement;
+  kvo_prepared_registration *prepared;
   kvo_handle **handle;
   kvo_error *error;
   kvo_frame *frame; // protects the object, if the current value is read or delivered
@@ -139,77 +140,77 @@ typedef struct {
 } insertion;
 
 static kvo_status no_memory_in_time(const insertion *insertion) {
-  return take_back(insertion->registration, insertion->handle, insertion->placement->accessors,
-      insertion->error);
+  return registration_take_back(insertion->registration, insertion->handle,
+      insertion->prepared->accessors, insertion->error);
 }
 
 // False if memory is out.
-static bool place(insertion *insertion, kvo_link *link) {
+static bool registration_insert_entry(insertion *insertion, kvo_path_node *node) {
   kvo_retired *retired = NULL;
-  bool in_graph = link || insertion->placement->derivation;
-  kvo_registration_hold(insertion->registration); // another thread may remove it at once
+  bool in_graph = node || insertion->prepared->dependent_key;
+  kvo_registration_retain(insertion->registration); // another thread may remove it at once
   if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
-  insertion->is_held =
-      kvo_registration_place(insertion->registration, insertion->placement, &retired);
+  insertion->is_held = kvo_entry_insert(insertion->registration, insertion->prepared, &retired);
   if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
   kvo_retire(retired);
-  if (!insertion->is_held) kvo_registration_let_go(insertion->registration);
+  if (!insertion->is_held) kvo_registration_release(insertion->registration);
   return insertion->is_held;
 }
 
-static void attach(insertion *insertion, kvo_link *link) {
-  kvo_placement *placement = insertion->placement;
-  bool in_graph = link || placement->derivation;
-  if (in_graph && kvo_registration_state(insertion->registration) != KVO_UNPLACED) {
-    kvo_derivation *derivation = placement->derivation;
-    placement->derivation = NULL;
-    kvo_attach(link, derivation);
+static void registration_attach(insertion *insertion, kvo_path_node *node) {
+  kvo_prepared_registration *prepared = insertion->prepared;
+  bool in_graph = node || prepared->dependent_key;
+  if (in_graph && kvo_registration_state(insertion->registration) != KVO_NOT_INSERTED) {
+    kvo_dependent_key *dependent_key = prepared->dependent_key;
+    prepared->dependent_key = NULL;
+    kvo_path_attach(node, dependent_key);
   }
-  kvo_placement_settle(placement);
+  kvo_prepared_registration_finish(prepared);
 }
 
 // Inserts the registration, and follows its path.
-static void put_in_place(insertion *insertion) {
-  kvo_link *link = kvo_link_of(insertion->registration);
+static void registration_insert_all(insertion *insertion) {
+  kvo_path_node *node = kvo_path_node_of(insertion->registration);
   uint64_t shortages = kvo_shortages;
-  if (!place(insertion, link)) {
-    insertion->status = give_up(insertion->registration, insertion->placement, insertion->error);
+  if (!registration_insert_entry(insertion, node)) {
+    insertion->status =
+        registration_give_up(insertion->registration, insertion->prepared, insertion->error);
     return;
   }
-  attach(insertion, link);
+  registration_attach(insertion, node);
   if (kvo_shortages != shortages) insertion->status = no_memory_in_time(insertion);
 }
 
-static void insert(void *opaque) {
+static void registration_insert(void *opaque) {
   insertion *insertion = opaque;
-  put_in_place(insertion);
+  registration_insert_all(insertion);
   if (insertion->status || !insertion->frame) return;
-  if (!kvo_deliver_initial(insertion->registration, insertion->placement->accessors,
+  if (!kvo_deliver_initial(insertion->registration, insertion->prepared->accessors,
           insertion->frame))
     insertion->status = no_memory_in_time(insertion);
 }
 
 static void end_insertion(void *opaque) {
   const insertion *insertion = opaque;
-  if (insertion->placement->derivation) kvo_placement_discard(insertion->placement);
-  if (insertion->is_held) kvo_registration_let_go(insertion->registration);
+  if (insertion->prepared->dependent_key) kvo_prepared_registration_discard(insertion->prepared);
+  if (insertion->is_held) kvo_registration_release(insertion->registration);
   if (insertion->frame) kvo_frame_pop(insertion->frame);
 }
 
 // The registration may end during the initial call, or on another thread, so a frame protects it.
-kvo_status kvo_registration_insert(kvo_registration *registration, kvo_placement *placement,
-    kvo_handle **handle, kvo_error *error) {
+kvo_status kvo_registration_insert(kvo_registration *registration,
+    kvo_prepared_registration *prepared, kvo_handle **handle, kvo_error *error) {
   insertion insertion = {
-      .registration = registration, .placement = placement, .handle = handle, .error = error};
+      .registration = registration, .prepared = prepared, .handle = handle, .error = error};
   if (registration->options & (KVO_INITIAL | KVO_DISTINCT)) {
     insertion.frame =
         kvo_frame_push_as(kvo_thread_current(), registration->object, KVO_FRAME_DELIVERING);
-    if (!insertion.frame) return give_up(registration, placement, error);
+    if (!insertion.frame) return registration_give_up(registration, prepared, error);
     insertion.frame->id = kvo_registration_id(registration);
   }
   if (handle) *handle = registration;
   kvo_log_registration(registration, "added");
-  kvo_unwinding(insert, end_insertion, &insertion);
+  kvo_unwinding(registration_insert, end_insertion, &insertion);
   if (insertion.status && handle) *handle = NULL;
   end_insertion(&insertion);
   return insertion.status;
@@ -230,18 +231,18 @@ KVO_INLINE kvo_status add_along(request *request, const kvo_class *cls, kvo_hand
     kvo_error *error) {
   kvo_error cause; // filled in completely on failure
   cause.status = KVO_OK;
-  kvo_placement placement = {0};
+  kvo_prepared_registration prepared = {0};
   kvo_status status = check_path(request, cls, &cause);
   if (!status)
-    status = kvo_placement_prepare(request->object,
-        request->path->components[request->path->first_key].key, &placement, &cause);
+    status = kvo_registration_prepare(request->object,
+        request->path->components[request->path->first_key].key, &prepared, &cause);
   if (status) return kvo_fail_with(error, &cause);
-  kvo_registration *made = make(request, placement.accessors, handle != NULL);
+  kvo_registration *made = registration_make(request, prepared.accessors, handle != NULL);
   if (!made) {
-    kvo_placement_discard(&placement);
+    kvo_prepared_registration_discard(&prepared);
     return kvo_fail_no_memory(error, "observe", cls->name, request->key_path);
   }
-  return kvo_registration_insert(made, &placement, handle, error);
+  return kvo_registration_insert(made, &prepared, handle, error);
 }
 
 // A registration that calls the program's code. Object and observer are held.
@@ -270,48 +271,50 @@ static void add_held(void *opaque) {
 
 static void hold_observer(void *opaque) {
   const addition *addition = opaque;
-  kvo_holding(addition->request->observer, add_held, opaque);
+  kvo_with_object_retained(addition->request->observer, add_held, opaque);
 }
 
 static __attribute__((noinline)) kvo_status add_slowly(request *request, const kvo_class *cls,
     kvo_handle **handle, kvo_error *error) {
   addition addition = {.request = request, .cls = cls, .handle = handle, .error = error};
-  kvo_holding(request->object, request->observer ? hold_observer : add_held, &addition);
+  kvo_with_object_retained(request->object, request->observer ? hold_observer : add_held,
+      &addition);
   return addition.status;
 }
 
 // A key of which everything is known, and whose value is not read: none of the program's code runs here.
 KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
     const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
-  kvo_placement placement = {
+  kvo_prepared_registration prepared = {
       .object = request->object, .accessors = accessors, .dynamic = cls->dynamic};
   kvo_retired *retired = NULL;
   kvo_registration *made = make_plain(request, kvo_this_thread, accessors, handle != NULL);
   if (made && handle) *handle = made; // first: another thread may remove it once it is inserted
-  if (!made || !kvo_registration_place(made, &placement, &retired)) {
+  if (!made || !kvo_entry_insert(made, &prepared, &retired)) {
     if (handle) *handle = NULL;
     kvo_free(made);
     kvo_retire(retired);
     return kvo_fail_no_memory(error, "observe", accessors->cls->name, accessors->key);
   }
   if (retired) kvo_retire(retired);
-  kvo_placement_settle(&placement);
+  kvo_prepared_registration_finish(&prepared);
   return KVO_OK;
 }
 
-static bool is_quiet(kvo_options options) {
+static bool calls_nothing(kvo_options options) {
   bool reads = options & (KVO_INITIAL | KVO_DISTINCT);
   return KVO_LIKELY(!reads && !kvo_log_flags && kvo_this_thread);
 }
 
 bool kvo_key_is_ready(const kvo_object *object, const char *name) {
-  return is_quiet(0) && !kvo_wants_hints() && kvo_class_ready_accessors(kvo_class_of(object), name);
+  return calls_nothing(0) && !kvo_wants_hints() &&
+         kvo_class_ready_accessors(kvo_class_of(object), name);
 }
 
-static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
+static kvo_status registration_add(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
   const char *name = request->key_path;
-  bool may_be_ready = is_quiet(request->options);
+  bool may_be_ready = calls_nothing(request->options);
   const kvo_accessors *ready = may_be_ready ? kvo_class_recent_accessors(cls, name) : NULL;
   if (KVO_LIKELY(ready != NULL)) return add_ready(request, cls, ready, handle, error);
   if (cls->is_collection) return kvo_collection_refuse_observing(request->object, name, error);
@@ -325,7 +328,8 @@ static kvo_status add(request *request, kvo_handle **handle, kvo_error *error) {
 // A key that may have a dot: what is known of its text as a key path is not asked.
 static kvo_status add_of_key(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
-  if (KVO_LIKELY(kvo_key_is_plain(request->key_path))) return add(request, handle, error);
+  if (KVO_LIKELY(kvo_key_is_plain(request->key_path)))
+    return registration_add(request, handle, error);
   request->path = kvo_key_path_of_key(request->key_path);
   return request->path ? add_slowly(request, cls, handle, error)
                        : kvo_fail_no_memory(error, "observe", cls->name, request->key_path);
@@ -341,7 +345,7 @@ kvo_status kvo_add_callback(kvo_object *object, const char *key_path, kvo_option
       .context = context,
       .ended = ended};
   if (handle) *handle = NULL;
-  return add(&request, handle, error);
+  return registration_add(&request, handle, error);
 }
 
 kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
@@ -355,7 +359,7 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
       .words = words,
       .words_size = size};
   *handle = NULL;
-  return add(&request, handle, error);
+  return registration_add(&request, handle, error);
 }
 
 kvo_status kvo_add_callback_of_key(kvo_object *object, const char *key, kvo_options options,
@@ -389,7 +393,7 @@ bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void 
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*ended)(void *words), kvo_handle **handle) {
   // If hints are wanted, the binding may have one about the key.
-  bool is_silent = is_quiet(options) && !kvo_wants_hints();
+  bool is_silent = calls_nothing(options) && !kvo_wants_hints();
   const kvo_accessors *ready = is_silent ? kvo_token_accessors(token, type) : NULL;
   if (KVO_UNLIKELY(!ready)) return false;
   const request request = {.object = object,
@@ -418,5 +422,5 @@ kvo_status kvo_add_observer(kvo_object *object, kvo_object *observer, const char
       .key_path = key_path,
       .options = options,
       .context = context};
-  return add(&request, NULL, error);
+  return registration_add(&request, NULL, error);
 }

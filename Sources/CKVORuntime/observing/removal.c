@@ -24,7 +24,7 @@ typedef struct match {
   const void *context;
 } match;
 
-static bool matches(const kvo_registration *registration, const match *wanted) {
+static bool removal_matches(const kvo_registration *registration, const match *wanted) {
   return registration && kvo_registration_observer(registration) == wanted->observer &&
          kvo_registration_key_path(registration) == wanted->key &&
          (wanted->any_context || registration->context == wanted->context);
@@ -45,38 +45,38 @@ struct kvo_list_index {
   uint32_t known; // the number of places of the list that were added
   uint32_t mask;  // the number of buckets, a power of two, less one
   chains by_observer, by_context;
-  uint32_t places[];
+  uint32_t slots[];
 };
 
-static kvo_list_index *make_index(uint32_t capacity) {
+static kvo_list_index *removal_make_index(uint32_t capacity) {
   uint32_t buckets = FEW;
   while (buckets < capacity) buckets *= 2;
   size_t of_one = (size_t)buckets + capacity;
-  kvo_list_index *index = kvo_alloc(sizeof *index + 2 * of_one * sizeof *index->places);
+  kvo_list_index *index = kvo_alloc(sizeof *index + 2 * of_one * sizeof *index->slots);
   if (!index) return NULL;
-  uint32_t *first = index->places, *second = first + of_one;
+  uint32_t *first = index->slots, *second = first + of_one;
   index->known = 0;
   index->mask = buckets - 1;
   index->by_observer = (chains){first, first + buckets};
   index->by_context = (chains){second, second + buckets};
-  for (size_t i = 0; i < 2 * of_one; i++) index->places[i] = NOWHERE;
+  for (size_t i = 0; i < 2 * of_one; i++) index->slots[i] = NOWHERE;
   return index;
 }
 
-static uint64_t mixed(uint64_t hash, const void *pointer) {
+static uint64_t removal_mixed(uint64_t hash, const void *pointer) {
   return (hash ^ (uintptr_t)pointer) * 0x9E3779B97F4A7C15u;
 }
 
-static uint32_t *bucket(const kvo_list_index *index, const match *wanted) {
-  uint64_t hash = mixed(mixed(0, wanted->observer) >> 16, wanted->key);
-  if (!wanted->any_context) hash = mixed(hash >> 16, wanted->context);
+static uint32_t *removal_bucket(const kvo_list_index *index, const match *wanted) {
+  uint64_t hash = removal_mixed(removal_mixed(0, wanted->observer) >> 16, wanted->key);
+  if (!wanted->any_context) hash = removal_mixed(hash >> 16, wanted->context);
   const chains *chains = wanted->any_context ? &index->by_observer : &index->by_context;
   return &chains->newest[(hash >> 32) & index->mask];
 }
 
-static void enter(uint32_t *newest, const chains *chains, uint32_t place) {
-  chains->older[place] = *newest;
-  *newest = place;
+static void removal_enter(uint32_t *newest, const chains *chains, uint32_t index) {
+  chains->older[index] = *newest;
+  *newest = index;
 }
 
 static void take_in(kvo_list_index *index, const kvo_list *list) {
@@ -86,9 +86,9 @@ static void take_in(kvo_list_index *index, const kvo_list *list) {
     match match = {.key = kvo_registration_key_path(registration),
         .observer = registration->observer,
         .context = registration->context};
-    enter(bucket(index, &match), &index->by_context, index->known);
+    removal_enter(removal_bucket(index, &match), &index->by_context, index->known);
     match.any_context = true;
-    enter(bucket(index, &match), &index->by_observer, index->known);
+    removal_enter(removal_bucket(index, &match), &index->by_observer, index->known);
   }
 }
 
@@ -96,10 +96,10 @@ static kvo_registration *find_in_index(kvo_list_index *index, const kvo_list *li
     const match *wanted) {
   take_in(index, list);
   uint32_t *older = (wanted->any_context ? index->by_observer : index->by_context).older;
-  uint32_t *link = bucket(index, wanted);
+  uint32_t *link = removal_bucket(index, wanted);
   while (*link != NOWHERE) {
     kvo_registration *registration = list->items[*link];
-    if (matches(registration, wanted)) return registration;
+    if (removal_matches(registration, wanted)) return registration;
     if (registration) link = &older[*link];
     else *link = older[*link];
   }
@@ -109,19 +109,20 @@ static kvo_registration *find_in_index(kvo_list_index *index, const kvo_list *li
 // MARK: Finding
 
 static kvo_registration *find_in_list_locked(kvo_list *list, const match *wanted) {
-  if (list->count > FEW && !list->index) list->index = make_index(list->capacity);
+  if (list->count > FEW && !list->index) list->index = removal_make_index(list->capacity);
   if (list->index) return find_in_index(list->index, list, wanted);
   for (uint32_t i = list->count; i-- > 0;) // few, or no memory for an index
-    if (matches(list->items[i], wanted)) return list->items[i];
+    if (removal_matches(list->items[i], wanted)) return list->items[i];
   return NULL;
 }
 
-static kvo_registration *find_locked(kvo_object *object, uintptr_t id, const match *wanted) {
+static kvo_registration *removal_find_locked(kvo_object *object, uintptr_t id,
+    const match *wanted) {
   kvo_observers observers = kvo_object_observers_locked(object, id);
   if (kvo_observers_is_list(observers))
     return find_in_list_locked(kvo_observers_list(observers), wanted);
   kvo_registration *single = kvo_observers_single(observers);
-  return matches(single, wanted) ? single : NULL;
+  return removal_matches(single, wanted) ? single : NULL;
 }
 
 // The id of the key that a path begins with; 0 if nothing can be registered under it.
@@ -138,10 +139,10 @@ typedef enum { NONE_MATCHES, HAS_ENDED, IS_HELD } outcome;
 static outcome end_or_hold(kvo_object *object, uintptr_t id, const match *wanted,
     kvo_registration **found, kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(object, wanted->observer);
-  *found = find_locked(object, id, wanted);
+  *found = removal_find_locked(object, id, wanted);
   if (!*found) return NONE_MATCHES;
   if (!kvo_log_flags && kvo_registration_take_out_locked(*found, retired)) return HAS_ENDED;
-  kvo_registration_hold(*found);
+  kvo_registration_retain(*found);
   return IS_HELD;
 }
 
@@ -152,7 +153,7 @@ static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) 
   outcome outcome;
   while ((outcome = end_or_hold(object, id, wanted, &found, &retired)) == IS_HELD) {
     bool has_ended = kvo_registration_end(found);
-    kvo_registration_let_go(found);
+    kvo_registration_release(found);
     if (has_ended) return true;
   }
   kvo_retire(retired);
@@ -183,7 +184,7 @@ static kvo_status remove_matching(kvo_object *object, const char *key_path, matc
   if (KVO_LIKELY(end_ready(object, cls, key_path, wanted))) return KVO_OK;
   const kvo_key_path *path = strchr(key_path, '.') ? kvo_key_path_find(key_path) : NULL;
   bool has_ended = end_along(object, cls, path, key_path, wanted);
-  if (path) kvo_key_path_let_go(path);
+  if (path) kvo_key_path_release(path);
   if (has_ended) return KVO_OK;
   char observer[128];
   kvo_object_describe(wanted->observer, observer, sizeof observer);

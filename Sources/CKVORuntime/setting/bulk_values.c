@@ -18,7 +18,7 @@ typedef struct {
   kvo_status status;
 } reading;
 
-static void read_all(void *opaque) {
+static void bulk_read_all(void *opaque) {
   reading *reading = opaque;
   for (; !reading->status && reading->read < reading->count; reading->read++)
     reading->status = kvo_value_for_key(reading->object, reading->keys[reading->read],
@@ -26,7 +26,7 @@ static void read_all(void *opaque) {
 }
 
 // Destroys the values read so far if a later key can't be read or its getter throws.
-static void give_back(void *opaque) {
+static void bulk_give_back(void *opaque) {
   reading *reading = opaque;
   for (size_t i = 0; i < reading->count; i++) {
     if (i < reading->read) kvo_value_destroy(&reading->values[i]);
@@ -34,13 +34,15 @@ static void give_back(void *opaque) {
   }
 }
 
-static void read_or_give_back(void *opaque) { kvo_unwinding(read_all, give_back, opaque); }
+static void read_or_give_back(void *opaque) {
+  kvo_unwinding(bulk_read_all, bulk_give_back, opaque);
+}
 
 kvo_status kvo_values_for_keys(kvo_object *object, const char *const *keys, size_t count,
     kvo_value *values, kvo_error *error) {
   reading reading = {object, keys, count, values, 0, error, KVO_OK};
-  kvo_holding(object, read_or_give_back, &reading);
-  if (reading.status) give_back(&reading);
+  kvo_with_object_retained(object, read_or_give_back, &reading);
+  if (reading.status) bulk_give_back(&reading);
   return reading.status;
 }
 
@@ -65,7 +67,7 @@ static void prepare_all(batch *batch) {
         &batch->settings[i], batch->error);
 }
 
-static void make_all(void *opaque) {
+static void bulk_make_all(void *opaque) {
   batch *batch = opaque;
   prepare_all(batch);
   for (; !batch->status && batch->made < batch->prepared; batch->made++) {
@@ -77,7 +79,7 @@ static void make_all(void *opaque) {
   }
 }
 
-static void end(void *opaque) {
+static void bulk_end(void *opaque) {
   batch *batch = opaque;
   for (size_t i = 0; i < batch->prepared; i++) kvo_value_destroy(&batch->settings[i].value);
   kvo_free(batch->settings);
@@ -91,8 +93,8 @@ kvo_status kvo_set_values_for_keys(kvo_object *object, const char *const *keys, 
   batch.settings = kvo_alloc(count * sizeof *batch.settings + 1);
   if (!batch.settings)
     return kvo_fail(error, KVO_NO_MEMORY, name, NULL, "No memory to set keys of %s.", name);
-  batch.is_held = kvo_object_hold(object);
-  kvo_unwinding(make_all, end, &batch);
-  end(&batch);
+  batch.is_held = kvo_object_retain_memory(object);
+  kvo_unwinding(bulk_make_all, bulk_end, &batch);
+  bulk_end(&batch);
   return batch.status;
 }

@@ -5,9 +5,9 @@
 #include "kvo_mutable.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
 #include "kvo_coding.h"
@@ -22,7 +22,7 @@ static bool has_accessors(kvo_collection *collection) {
   return accessors && accessors->kind;
 }
 
-static kvo_status read_key(kvo_collection *collection, kvo_value *value, kvo_error *error) {
+static kvo_status mutable_read_key(kvo_collection *collection, kvo_value *value, kvo_error *error) {
   kvo_proxy *proxy = kvo_proxy_of(collection);
   return kvo_value_for_key(proxy->owner, proxy->key, value, error);
 }
@@ -38,25 +38,28 @@ typedef struct {
   size_t index; ///< an index or a count
   kvo_error *KVO_NULLABLE error;
   kvo_status status;
-} look;
+} collection_read;
 
-static void end_look(void *opaque) { kvo_value_destroy(&((look *)opaque)->value); }
+static void mutable_end_read(void *opaque) {
+  kvo_value_destroy(&((collection_read *)opaque)->value);
+}
 
-static void read_and(look *look, void (*body)(void *look)) {
-  look->status = read_key(look->collection, &look->value, look->error);
-  kvo_finally(body, end_look, look);
+static void read_and(collection_read *collection_read, void (*body)(void *collection_read)) {
+  collection_read->status = mutable_read_key(collection_read->collection, &collection_read->value,
+      collection_read->error);
+  kvo_finally(body, mutable_end_read, collection_read);
 }
 
 static void take_count(void *opaque) {
-  look *look = opaque;
-  look->index = kvo_value_count(&look->value);
+  collection_read *collection_read = opaque;
+  collection_read->index = kvo_value_count(&collection_read->value);
 }
 
-static size_t count(kvo_collection *collection) {
+static size_t mutable_count(kvo_collection *collection) {
   if (has_accessors(collection)) return kvo_lazy_methods.count(collection);
-  look look = {.collection = collection};
-  read_and(&look, take_count);
-  return look.index;
+  collection_read collection_read = {.collection = collection};
+  read_and(&collection_read, take_count);
+  return collection_read.index;
 }
 
 static kvo_status get_from(const kvo_value *value, const kvo_proxy *proxy, size_t index,
@@ -74,19 +77,21 @@ static kvo_status get_from(const kvo_value *value, const kvo_proxy *proxy, size_
   return KVO_OK;
 }
 
-static void take_element(void *opaque) {
-  look *look = opaque;
-  const kvo_proxy *proxy = kvo_proxy_of(look->collection);
-  if (!look->status)
-    look->status = get_from(&look->value, proxy, look->index, look->found, look->error);
+static void mutable_take_element(void *opaque) {
+  collection_read *collection_read = opaque;
+  const kvo_proxy *proxy = kvo_proxy_of(collection_read->collection);
+  if (!collection_read->status)
+    collection_read->status = get_from(&collection_read->value, proxy, collection_read->index,
+        collection_read->found, collection_read->error);
 }
 
-static kvo_status get(kvo_collection *collection, size_t index, kvo_value *element,
+static kvo_status mutable_get(kvo_collection *collection, size_t index, kvo_value *element,
     kvo_error *error) {
   if (has_accessors(collection)) return kvo_lazy_methods.get(collection, index, element, error);
-  look look = {.collection = collection, .index = index, .found = element, .error = error};
-  read_and(&look, take_element);
-  return look.status;
+  collection_read collection_read = {
+      .collection = collection, .index = index, .found = element, .error = error};
+  read_and(&collection_read, mutable_take_element);
+  return collection_read.status;
 }
 
 static size_t index_in(const kvo_value *value, const kvo_value *element) {
@@ -98,38 +103,41 @@ static size_t index_in(const kvo_value *value, const kvo_value *element) {
 }
 
 static void take_index(void *opaque) {
-  look *look = opaque;
-  look->index = index_in(&look->value, look->element);
+  collection_read *collection_read = opaque;
+  collection_read->index = index_in(&collection_read->value, collection_read->element);
 }
 
-static size_t index_of(kvo_collection *collection, const kvo_value *element) {
+static size_t mutable_index_of(kvo_collection *collection, const kvo_value *element) {
   if (has_accessors(collection)) return kvo_lazy_methods.index_of(collection, element);
-  look look = {.collection = collection, .element = element};
-  read_and(&look, take_index);
-  return look.index;
+  collection_read collection_read = {.collection = collection, .element = element};
+  read_and(&collection_read, take_index);
+  return collection_read.index;
 }
 
-static bool contains(kvo_collection *collection, const kvo_value *element) {
+static bool mutable_contains(kvo_collection *collection, const kvo_value *element) {
   if (has_accessors(collection)) return kvo_lazy_methods.contains(collection, element);
-  return index_of(collection, element) != KVO_NOT_FOUND;
+  return mutable_index_of(collection, element) != KVO_NOT_FOUND;
 }
 
 // Nil, and a value that is no collection, have no elements.
 static void take_some(void *opaque) {
-  look *look = opaque;
-  if (!look->status && kvo_value_is_collection(&look->value, NULL))
-    look->status = kvo_value_elements(&look->value, look->indexes, look->elements, look->error);
+  collection_read *collection_read = opaque;
+  if (!collection_read->status && kvo_value_is_collection(&collection_read->value, NULL))
+    collection_read->status = kvo_value_elements(&collection_read->value, collection_read->indexes,
+        collection_read->elements, collection_read->error);
 }
 
-static kvo_status pick(kvo_collection *collection, const kvo_index_set *indexes,
+static kvo_status mutable_pick(kvo_collection *collection, const kvo_index_set *indexes,
     kvo_elements *elements, kvo_error *error) {
   if (has_accessors(collection)) return kvo_lazy_methods.pick(collection, indexes, elements, error);
-  look look = {.collection = collection, .indexes = indexes, .elements = elements, .error = error};
-  read_and(&look, take_some);
-  return look.status;
+  collection_read collection_read = {
+      .collection = collection, .indexes = indexes, .elements = elements, .error = error};
+  read_and(&collection_read, take_some);
+  return collection_read.status;
 }
 
-const kvo_collection_methods kvo_mutable_methods = {count, get, index_of, contains, pick};
+const kvo_collection_methods kvo_mutable_methods = {
+    mutable_count, mutable_get, mutable_index_of, mutable_contains, mutable_pick};
 
 // MARK: Making
 
@@ -139,7 +147,7 @@ static kvo_status refuse_owner(const kvo_class *cls, const char *key, kvo_error 
 }
 
 // A key without accessors may still be one that `valueForUndefinedKey:` answers.
-static kvo_status check_key(kvo_object *object, const char *key, kvo_error *error) {
+static kvo_status mutable_check_key(kvo_object *object, const char *key, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(object);
   if (cls->is_collection) return refuse_owner(cls, key, error);
   if (kvo_class_accessors(cls, key, NULL)) return KVO_OK;
@@ -160,7 +168,7 @@ typedef struct {
 
 static kvo_status make_held(const request *request) {
   kvo_object *object = request->object;
-  kvo_status status = check_key(object, request->key, request->error);
+  kvo_status status = mutable_check_key(object, request->key, request->error);
   if (status) return status;
   kvo_error cause;
   const char *interned = kvo_key_keep(request->key, kvo_class_name(kvo_class_of(object)), &cause);
@@ -175,32 +183,32 @@ static void carry_out(void *opaque) {
   request->status = make_held(request);
 }
 
-static kvo_status make(kvo_object *object, const char *key, kvo_collection_kind kind,
+static kvo_status mutable_make(kvo_object *object, const char *key, kvo_collection_kind kind,
     kvo_collection **proxy, kvo_error *error) {
   request request = {object, key, kind, proxy, error, KVO_OK};
   *proxy = NULL;
-  kvo_holding(object, carry_out, &request);
+  kvo_with_object_retained(object, carry_out, &request);
   return request.status;
 }
 
 kvo_status kvo_mutable_array(kvo_object *object, const char *key, kvo_collection **proxy,
     kvo_error *error) {
-  return make(object, key, KVO_ARRAY, proxy, error);
+  return mutable_make(object, key, KVO_ARRAY, proxy, error);
 }
 
 kvo_status kvo_mutable_set(kvo_object *object, const char *key, kvo_collection **proxy,
     kvo_error *error) {
-  return make(object, key, KVO_SET, proxy, error);
+  return mutable_make(object, key, KVO_SET, proxy, error);
 }
 
 kvo_status kvo_mutable_ordered_set(kvo_object *object, const char *key, kvo_collection **proxy,
     kvo_error *error) {
-  return make(object, key, KVO_ORDERED_SET, proxy, error);
+  return mutable_make(object, key, KVO_ORDERED_SET, proxy, error);
 }
 
 // MARK: By key path
 
-static kvo_status broken(const kvo_class *cls, const char *path, kvo_error *error) {
+static kvo_status mutable_broken(const kvo_class *cls, const char *path, kvo_error *error) {
   const char *name = kvo_class_name(cls);
   return kvo_fail(error, KVO_INVALID_KEY_PATH, name, path,
       "The key path \"%s\" of %s leads to no object whose \"%s\" could be mutated.", path, name,
@@ -218,42 +226,45 @@ typedef struct {
   kvo_collection **proxy;
   kvo_error *error;
   kvo_status status;
-} route;
+} owner_read;
 
-static void make_at_end(route *route) {
-  const char *key = strrchr(route->path, '.') + 1;
-  kvo_object *owner = kvo_value_get_object(&route->value);
+static void make_at_end(owner_read *owner_read) {
+  const char *key = strrchr(owner_read->path, '.') + 1;
+  kvo_object *owner = kvo_value_get_object(&owner_read->value);
   if (!owner || kvo_class_of(owner)->is_collection)
-    route->status = broken(route->cls, route->path, route->error);
-  else route->status = make(owner, key, route->kind, route->proxy, route->error);
+    owner_read->status = mutable_broken(owner_read->cls, owner_read->path, owner_read->error);
+  else
+    owner_read->status =
+        mutable_make(owner, key, owner_read->kind, owner_read->proxy, owner_read->error);
 }
 
-static void go_along(void *opaque) {
-  route *route = opaque;
-  route->status = kvo_value_for_key_path(route->object, route->before, &route->value, route->error);
-  if (!route->status) make_at_end(route);
+static void read_owner(void *opaque) {
+  owner_read *owner_read = opaque;
+  owner_read->status = kvo_value_for_key_path(owner_read->object, owner_read->before,
+      &owner_read->value, owner_read->error);
+  if (!owner_read->status) make_at_end(owner_read);
 }
 
-static void end_route(void *opaque) {
-  route *route = opaque;
-  kvo_free(route->before);
-  kvo_value_destroy(&route->value);
+static void end_owner_read(void *opaque) {
+  owner_read *owner_read = opaque;
+  kvo_free(owner_read->before);
+  kvo_value_destroy(&owner_read->value);
 }
 
 static kvo_status make_by_path(kvo_object *object, const char *path, kvo_collection_kind kind,
     kvo_collection **proxy, kvo_error *error) {
   const char *dot = strrchr(path, '.');
-  if (!dot) return make(object, path, kind, proxy, error);
+  if (!dot) return mutable_make(object, path, kind, proxy, error);
   *proxy = NULL;
   char *before = kvo_alloc_string(path);
   if (!before) return kvo_fail_collection_memory(error);
   before[dot - path] = 0;
-  route route = {.object = object, .path = path, .before = before, .kind = kind};
-  route.cls = kvo_class_of(object); // a getter may release the object
-  route.proxy = proxy;
-  route.error = error;
-  kvo_finally(go_along, end_route, &route);
-  return route.status;
+  owner_read owner_read = {.object = object, .path = path, .before = before, .kind = kind};
+  owner_read.cls = kvo_class_of(object); // a getter may release the object
+  owner_read.proxy = proxy;
+  owner_read.error = error;
+  kvo_finally(read_owner, end_owner_read, &owner_read);
+  return owner_read.status;
 }
 
 kvo_status kvo_mutable_array_key_path(kvo_object *object, const char *key_path,

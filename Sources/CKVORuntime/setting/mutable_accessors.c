@@ -30,10 +30,10 @@ static const kvo_type *ordered_type(const kvo_edit *edit) {
 }
 
 static const kvo_type *set_type(const kvo_collection_accessors *methods) {
-  const kvo_method *tells = methods->set.add.one      ? methods->set.add.one
-                            : methods->set.remove.one ? methods->set.remove.one
-                                                      : methods->read.member;
-  return tells ? kvo_method_argument(tells, 0) : methods->element_type;
+  const kvo_method *notifies = methods->set.add.one      ? methods->set.add.one
+                               : methods->set.remove.one ? methods->set.remove.one
+                                                         : methods->read.member;
+  return notifies ? kvo_method_argument(notifies, 0) : methods->element_type;
 }
 
 static kvo_status fail_conversion(const kvo_edit *edit, kvo_status status, const kvo_type *type,
@@ -87,8 +87,8 @@ static const void *bytes_of(const kvo_value *value) {
   return bytes ? bytes : &none;
 }
 
-// Observers that another thread registered while the method ran are notified afterwards (bare.c).
-static void call(const kvo_edit *edit, const kvo_method *method, const void *first,
+// Observers that another thread registered while the method ran are notified afterwards (unobserved_setters.c).
+static void mutable_accessor_call(const kvo_edit *edit, const kvo_method *method, const void *first,
     const void *second) {
   kvo_object *owner = kvo_edit_owner(edit);
   void *arguments[] = {&owner, &method, (void *)(uintptr_t)first, (void *)(uintptr_t)second};
@@ -126,13 +126,15 @@ static void call_one(const kvo_edit *edit, kvo_change_kind kind, size_t n) {
   const kvo_index_argument index =
       kvo_method_index(method, inserts, kvo_index_set_index(edit->indexes, n));
   const void *element = kind == KVO_REMOVAL ? NULL : bytes_of(&edit->elements.values[n]);
-  call(edit, method, inserts ? element : index.bytes, inserts ? index.bytes : element);
+  mutable_accessor_call(edit, method, inserts ? element : index.bytes,
+      inserts ? index.bytes : element);
 }
 
-static void insert_all(const kvo_edit *edit) {
+static void mutable_accessor_insert_all(const kvo_edit *edit) {
   const kvo_method_pair *methods = &edit->collection->ordered.insert;
   size_t count = edit->elements.count;
-  if (by_many(methods, count)) call(edit, methods->many, &edit->objects, &edit->indexes);
+  if (by_many(methods, count))
+    mutable_accessor_call(edit, methods->many, &edit->objects, &edit->indexes);
   else
     for (size_t n = 0; n < count; n++) call_one(edit, KVO_INSERTION, n);
 }
@@ -141,7 +143,7 @@ static void insert_all(const kvo_edit *edit) {
 static void remove_all(const kvo_edit *edit) {
   const kvo_method_pair *methods = &edit->collection->ordered.remove;
   size_t count = kvo_index_set_count(edit->indexes);
-  if (by_many(methods, count)) call(edit, methods->many, &edit->indexes, NULL);
+  if (by_many(methods, count)) mutable_accessor_call(edit, methods->many, &edit->indexes, NULL);
   else
     while (count) call_one(edit, KVO_REMOVAL, --count);
 }
@@ -149,12 +151,12 @@ static void remove_all(const kvo_edit *edit) {
 static void replace_all(const kvo_edit *edit) {
   const kvo_method_pair *methods = &edit->collection->ordered.replace;
   if (by_many(methods, edit->elements.count)) {
-    call(edit, methods->many, &edit->indexes, &edit->objects);
+    mutable_accessor_call(edit, methods->many, &edit->indexes, &edit->objects);
   } else if (methods->one) {
     for (size_t n = 0; n < edit->elements.count; n++) call_one(edit, KVO_REPLACEMENT, n);
   } else {
     remove_all(edit);
-    insert_all(edit);
+    mutable_accessor_insert_all(edit);
   }
 }
 
@@ -180,10 +182,10 @@ kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   kvo_status status = passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
   if (status) return status;
   const kvo_method_pair *methods = ordered_methods(edit, edit->kind);
-  bool tells = is_one_call(methods, kvo_index_set_count(edit->indexes));
-  kvo_frame *frame = tells ? NULL : kvo_edit_open(edit, count_ordered_calls(edit));
+  bool notifies = is_one_call(methods, kvo_index_set_count(edit->indexes));
+  kvo_frame *frame = notifies ? NULL : kvo_edit_open(edit, count_ordered_calls(edit));
   switch (edit->kind) {
-  case KVO_INSERTION: insert_all(edit); break;
+  case KVO_INSERTION: mutable_accessor_insert_all(edit); break;
   case KVO_REMOVAL: remove_all(edit); break;
   default: replace_all(edit);
   }
@@ -206,7 +208,7 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
   kvo_frame *frame = kvo_edit_open(edit, 0);
   if (before) remove_all(edit);
   edit->indexes = edit->later_indexes;
-  if (edit->elements.count) insert_all(edit);
+  if (edit->elements.count) mutable_accessor_insert_all(edit);
   if (frame) kvo_change_close(frame);
   return KVO_OK;
 }
@@ -216,10 +218,10 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
 // Calls the method for one with each element, or the method for many with all of them.
 static void call_with(const kvo_edit *edit, const kvo_method_pair *methods,
     const kvo_elements *elements, kvo_collection *all) {
-  if (by_many(methods, elements->count)) call(edit, methods->many, &all, NULL);
+  if (by_many(methods, elements->count)) mutable_accessor_call(edit, methods->many, &all, NULL);
   else
     for (size_t i = 0; i < elements->count; i++)
-      call(edit, methods->one, bytes_of(&elements->values[i]), NULL);
+      mutable_accessor_call(edit, methods->one, bytes_of(&elements->values[i]), NULL);
 }
 
 static void call_with_batch(const kvo_edit *edit, const kvo_method_pair *methods,
@@ -227,7 +229,8 @@ static void call_with_batch(const kvo_edit *edit, const kvo_method_pair *methods
   if (batch->elements.count) call_with(edit, methods, &batch->elements, batch->all);
 }
 
-static kvo_status make_all(const kvo_edit *edit, kvo_batch *batch, const kvo_method_pair *methods) {
+static kvo_status mutable_accessor_make_all(const kvo_edit *edit, kvo_batch *batch,
+    const kvo_method_pair *methods) {
   const kvo_elements *elements = &batch->elements;
   if (!by_many(methods, elements->count)) return KVO_OK;
   batch->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
@@ -242,7 +245,7 @@ static kvo_status find_others(kvo_edit *edit) {
     if (!kvo_collection_contains(edit->objects, &edit->current.values[i]) &&
         kvo_elements_add(&edit->goes.elements, &edit->current.values[i]))
       return kvo_edit_no_memory(edit);
-  return make_all(edit, &edit->goes, &edit->collection->set.remove);
+  return mutable_accessor_make_all(edit, &edit->goes, &edit->collection->set.remove);
 }
 
 static kvo_status find_missing(kvo_edit *edit) {
@@ -252,7 +255,7 @@ static kvo_status find_missing(kvo_edit *edit) {
         kvo_elements_add(&edit->comes.elements, &edit->elements.values[i]))
       return kvo_edit_no_memory(edit);
   if (kvo_shortages != shortages) return kvo_edit_no_memory(edit);
-  return make_all(edit, &edit->comes, &edit->collection->set.add);
+  return mutable_accessor_make_all(edit, &edit->comes, &edit->collection->set.add);
 }
 
 static bool has_setter(const kvo_edit *edit) {
@@ -270,7 +273,7 @@ static kvo_status prepare_set(kvo_edit *edit) {
   return status;
 }
 
-static kvo_status set_elements(kvo_edit *edit) {
+static kvo_status mutable_accessor_set_elements(kvo_edit *edit) {
   if (has_setter(edit)) {
     const kvo_value value = kvo_value_borrowing(&edit->objects->object);
     return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
@@ -286,10 +289,11 @@ static kvo_status call_set(kvo_edit *edit) {
   case KVO_UNION: call_with(edit, &methods->set.add, &edit->elements, edit->objects); break;
   case KVO_MINUS: call_with(edit, &methods->set.remove, &edit->elements, edit->objects); break;
   case KVO_INTERSECT:
-    if (methods->set.intersect) call(edit, methods->set.intersect, &edit->objects, NULL);
+    if (methods->set.intersect)
+      mutable_accessor_call(edit, methods->set.intersect, &edit->objects, NULL);
     else call_with_batch(edit, &methods->set.remove, &edit->goes);
     break;
-  case KVO_SET_SET: return set_elements(edit);
+  case KVO_SET_SET: return mutable_accessor_set_elements(edit);
   }
   return KVO_OK;
 }

@@ -21,24 +21,24 @@ kvo_status kvo_edit_no_memory(const kvo_edit *edit) {
   return kvo_fail_no_memory(edit->error, "change", class_name(edit), edit->proxy->key);
 }
 
-static kvo_status refuse(const kvo_edit *edit, const char *reason) {
+static kvo_status edit_refuse(const kvo_edit *edit, const char *reason) {
   return kvo_fail(edit->error, KVO_INVALID_ARGUMENT, class_name(edit), edit->proxy->key,
       "\"%s\" of %s %s.", edit->proxy->key, class_name(edit), reason);
 }
 
-static kvo_change_kind kind_of(const kvo_edit *edit) {
+static kvo_change_kind edit_kind_of(const kvo_edit *edit) {
   return edit->set_mutation ? kvo_set_mutation_kind(edit->set_mutation) : edit->kind;
 }
 
 // Of a change of many elements the only one that comes is not asked for.
 static const kvo_object *inserted_by(const kvo_edit *edit) {
-  bool is_one = kind_of(edit) == KVO_INSERTION && edit->elements.count == 1;
+  bool is_one = edit_kind_of(edit) == KVO_INSERTION && edit->elements.count == 1;
   return is_one ? kvo_value_get_object(&edit->elements.values[0]) : NULL;
 }
 
 kvo_frame *kvo_edit_open(kvo_edit *edit, size_t calls) {
   if (!edit->accessors) return NULL;
-  const kvo_mutation mutation = {.kind = kind_of(edit),
+  const kvo_mutation mutation = {.kind = edit_kind_of(edit),
       .indexes = edit->indexes,
       .set_mutation = edit->set_mutation,
       .objects = edit->set_mutation ? edit->objects : NULL,
@@ -103,23 +103,23 @@ static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
 // Removes elements of an insertion that are already in the ordered set, or repeated, and closes the gaps.
 static kvo_status leave_out_present(kvo_edit *edit) {
   kvo_elements *elements = &edit->elements;
-  kvo_places places = {0};
+  kvo_hash_index index = {0};
   kvo_index_set *indexes = kvo_index_set_create();
   size_t count = elements->count;
   bool done = indexes != NULL;
   elements->count = 0;
   for (size_t i = 0; i < count; i++) {
     kvo_value value = elements->values[i];
-    bool known = kvo_places_find(&places, elements->values, &value) != SIZE_MAX ||
+    bool known = kvo_hash_index_find(&index, elements->values, &value) != SIZE_MAX ||
                  kvo_edit_has(edit, &value);
     elements->values[known ? i : elements->count] = value;
     if (known) kvo_value_destroy(&elements->values[i]);
     else
-      done = done && kvo_places_add(&places, elements->values) &&
+      done = done && kvo_hash_index_add(&index, elements->values) &&
              kvo_index_set_add(indexes,
                  kvo_index_set_index(edit->indexes, i) - (i - elements->count++));
   }
-  kvo_places_destroy(&places);
+  kvo_hash_index_destroy(&index);
   if (done) use_indexes(edit, indexes);
   else kvo_index_set_destroy(indexes);
   return done ? KVO_OK : kvo_edit_no_memory(edit);
@@ -128,17 +128,18 @@ static kvo_status leave_out_present(kvo_edit *edit) {
 // A replacement in an ordered set must leave each element once.
 static kvo_status check_unique(kvo_edit *edit) {
   kvo_collection *collection = &edit->proxy->collection;
-  kvo_places places = {0};
+  kvo_hash_index hash_index = {0};
   kvo_status status = KVO_OK;
   for (size_t i = 0; !status && i < edit->elements.count; i++) {
     const kvo_value *value = &edit->elements.values[i];
     size_t index = collection->methods->index_of(collection, value);
-    bool twice = kvo_places_find(&places, edit->elements.values, value) != SIZE_MAX ||
+    bool twice = kvo_hash_index_find(&hash_index, edit->elements.values, value) != SIZE_MAX ||
                  (index != KVO_NOT_FOUND && !kvo_index_set_contains(edit->indexes, index));
-    if (twice) status = refuse(edit, "is an ordered set and would have an element twice");
-    else if (!kvo_places_add(&places, edit->elements.values)) status = kvo_edit_no_memory(edit);
+    if (twice) status = edit_refuse(edit, "is an ordered set and would have an element twice");
+    else if (!kvo_hash_index_add(&hash_index, edit->elements.values))
+      status = kvo_edit_no_memory(edit);
   }
-  kvo_places_destroy(&places);
+  kvo_hash_index_destroy(&hash_index);
   return status;
 }
 
@@ -156,7 +157,7 @@ static kvo_status run_ordered(kvo_edit *edit) {
   bool by_methods = kvo_edit_has_methods(edit);
   bool matches =
       edit->kind == KVO_REMOVAL || edit->elements.count == kvo_index_set_count(edit->indexes);
-  if (!matches) return refuse(edit, "needs as many elements as indexes");
+  if (!matches) return edit_refuse(edit, "needs as many elements as indexes");
   if (!kvo_index_set_count(edit->indexes)) return KVO_OK;
   bool converts = by_methods && edit->kind != KVO_REMOVAL;
   kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
@@ -220,7 +221,7 @@ static kvo_status run_set(kvo_edit *edit) {
 
 // MARK: Running
 
-static void run(void *context) {
+static void edit_run(void *context) {
   kvo_edit *edit = context;
   const kvo_class *cls = kvo_class_of(kvo_edit_owner(edit));
   edit->accessors = kvo_class_accessors(cls, edit->proxy->key, NULL);
@@ -228,7 +229,7 @@ static void run(void *context) {
   bool is_set = edit->proxy->collection.kind == KVO_SET;
   if (!is_set) edit->status = edit->set_mutation ? run_by_element(edit) : run_ordered(edit);
   else if (edit->set_mutation) edit->status = run_set(edit);
-  else edit->status = refuse(edit, "is a set and has no indexes");
+  else edit->status = edit_refuse(edit, "is a set and has no indexes");
 }
 
 static void end_batch(kvo_batch *batch) {
@@ -236,7 +237,7 @@ static void end_batch(kvo_batch *batch) {
   if (batch->all) kvo_object_release(&batch->all->object);
 }
 
-static void give_back(void *context) {
+static void edit_give_back(void *context) {
   kvo_edit *edit = context;
   kvo_elements_destroy(&edit->elements);
   kvo_elements_destroy(&edit->current);
@@ -257,7 +258,7 @@ static kvo_status check_mutable(const kvo_collection *collection, kvo_error *err
 }
 
 // Runs the edit with copies of one element, or of all elements of a collection.
-static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *element,
+static kvo_status edit_make(kvo_collection *proxy, kvo_edit edit, const kvo_value *element,
     kvo_collection *elements) {
   kvo_status status = check_mutable(proxy, edit.error);
   if (status) {
@@ -269,12 +270,12 @@ static kvo_status make(kvo_collection *proxy, kvo_edit edit, const kvo_value *el
   edit.proxy = kvo_proxy_of(proxy);
   kvo_object_retain(&proxy->object);
   if (status) {
-    give_back(&edit);
+    edit_give_back(&edit);
     return status == KVO_NO_MEMORY ? kvo_fail_collection_memory(edit.error) : status;
   }
-  kvo_unwinding(run, give_back, &edit);
+  kvo_unwinding(edit_run, edit_give_back, &edit);
   status = edit.status;
-  give_back(&edit);
+  edit_give_back(&edit);
   return status;
 }
 
@@ -295,7 +296,7 @@ static kvo_status edit_at(kvo_collection *proxy, kvo_change_kind kind, size_t in
   kvo_index_set *one = kvo_index_set_create_range(index, 1);
   if (!one) return kvo_fail_collection_memory(error);
   const kvo_edit what = {.error = error, .kind = kind, .indexes = one, .own_indexes = one};
-  return make(proxy, what, element, NULL);
+  return edit_make(proxy, what, element, NULL);
 }
 
 kvo_status kvo_collection_insert(kvo_collection *proxy, size_t index, const kvo_value *element,
@@ -315,19 +316,19 @@ kvo_status kvo_collection_replace_at(kvo_collection *proxy, size_t index, const 
 kvo_status kvo_collection_insert_many(kvo_collection *proxy, const kvo_index_set *indexes,
     kvo_collection *elements, kvo_error *error) {
   const kvo_edit what = {.error = error, .kind = KVO_INSERTION, .indexes = indexes};
-  return make(proxy, what, NULL, elements);
+  return edit_make(proxy, what, NULL, elements);
 }
 
 kvo_status kvo_collection_remove_indexes(kvo_collection *proxy, const kvo_index_set *indexes,
     kvo_error *error) {
   const kvo_edit what = {.error = error, .kind = KVO_REMOVAL, .indexes = indexes};
-  return make(proxy, what, NULL, NULL);
+  return edit_make(proxy, what, NULL, NULL);
 }
 
 kvo_status kvo_collection_replace_indexes(kvo_collection *proxy, const kvo_index_set *indexes,
     kvo_collection *elements, kvo_error *error) {
   const kvo_edit what = {.error = error, .kind = KVO_REPLACEMENT, .indexes = indexes};
-  return make(proxy, what, NULL, elements);
+  return edit_make(proxy, what, NULL, elements);
 }
 
 kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element,
@@ -342,7 +343,7 @@ kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element
 static kvo_status edit_by_element(kvo_collection *proxy, kvo_set_mutation mutation,
     const kvo_value *element, kvo_collection *elements, kvo_error *error) {
   const kvo_edit what = {.error = error, .set_mutation = mutation};
-  return make(proxy, what, element, elements);
+  return edit_make(proxy, what, element, elements);
 }
 
 kvo_status kvo_collection_add(kvo_collection *proxy, const kvo_value *element, kvo_error *error) {

@@ -44,7 +44,7 @@ static bool is_settable(const kvo_edit *edit) {
   return type->kind == KVO_KIND_OBJECT || (type->operations && type->operations->collection);
 }
 
-static kvo_status set_value(const kvo_edit *edit) {
+static kvo_status fallback_set_value(const kvo_edit *edit) {
   return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &edit->value, edit->error);
 }
 
@@ -62,9 +62,9 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
 }
 
 // Sets the key to the new value, in a change that says which elements came and went.
-static kvo_status replace(kvo_edit *edit) {
+static kvo_status fallback_replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
-  kvo_status status = set_value(edit);
+  kvo_status status = fallback_set_value(edit);
   if (frame && status) kvo_change_cancel(frame);
   else if (frame) kvo_change_close(frame);
   return status;
@@ -73,7 +73,7 @@ static kvo_status replace(kvo_edit *edit) {
 // MARK: By index
 
 // Moves the elements from the two lists into a new one, in order.
-static kvo_status insert(kvo_edit *edit, kvo_elements *elements) {
+static kvo_status fallback_insert(kvo_edit *edit, kvo_elements *elements) {
   size_t total = edit->current.count + edit->elements.count, old = 0, new = 0;
   if (!kvo_elements_reserve(elements, total)) return kvo_edit_no_memory(edit);
   for (size_t i = 0; i < total; i++) {
@@ -113,18 +113,18 @@ kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
   kvo_status status = read_current(edit, &is_nil);
   if (!status) status = check_agreement(edit);
   if (!status)
-    status =
-        edit->kind == KVO_INSERTION ? insert(edit, &elements) : remove_or_replace(edit, &elements);
+    status = edit->kind == KVO_INSERTION ? fallback_insert(edit, &elements)
+                                         : remove_or_replace(edit, &elements);
   if (!status) status = make_value(edit, &elements);
   kvo_elements_destroy(&elements);
-  return status ? status : replace(edit);
+  return status ? status : fallback_replace(edit);
 }
 
 kvo_status kvo_edit_replace_all(kvo_edit *edit) {
   bool is_nil;
   kvo_status status = read_current(edit, &is_nil);
   if (!status) status = make_value(edit, &edit->elements);
-  return status ? status : set_value(edit);
+  return status ? status : fallback_set_value(edit);
 }
 
 // MARK: Sets
@@ -137,21 +137,22 @@ static kvo_status add_where(const kvo_edit *edit, bool among, kvo_elements *elem
   return KVO_OK;
 }
 
-static kvo_status add_all(const kvo_edit *edit, const kvo_elements *from, kvo_elements *elements) {
+static kvo_status fallback_add_all(const kvo_edit *edit, const kvo_elements *from,
+    kvo_elements *elements) {
   for (size_t i = 0; i < from->count; i++)
     if (kvo_elements_add(elements, &from->values[i])) return kvo_edit_no_memory(edit);
   return KVO_OK;
 }
 
-static kvo_status combine(const kvo_edit *edit, kvo_elements *elements) {
+static kvo_status fallback_combine(const kvo_edit *edit, kvo_elements *elements) {
   kvo_status status = KVO_OK;
   switch (edit->set_mutation) {
-  case KVO_UNION: status = add_all(edit, &edit->current, elements); break;
+  case KVO_UNION: status = fallback_add_all(edit, &edit->current, elements); break;
   case KVO_MINUS: return add_where(edit, false, elements);
   case KVO_INTERSECT: return add_where(edit, true, elements);
   case KVO_SET_SET: break;
   }
-  return status ? status : add_all(edit, &edit->elements, elements);
+  return status ? status : fallback_add_all(edit, &edit->elements, elements);
 }
 
 // The edit owns the new members: if comparing members throws, they are destroyed with the edit.
@@ -162,8 +163,8 @@ kvo_status kvo_edit_replace_set(kvo_edit *edit) {
   if (!status) status = read_current(edit, &is_nil);
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
   // Nothing can be removed from nil. It stays nil, but observers are notified.
-  if (!status && is_nil && takes) return replace(edit);
-  if (!status) status = combine(edit, elements);
+  if (!status && is_nil && takes) return fallback_replace(edit);
+  if (!status) status = fallback_combine(edit, elements);
   if (!status) status = make_value(edit, elements);
-  return status ? status : replace(edit);
+  return status ? status : fallback_replace(edit);
 }

@@ -27,13 +27,13 @@ typedef struct {
   bool entered;
 } assignment;
 
-static void end_assignment(void *opaque) {
+static void set_path_end_assignment(void *opaque) {
   assignment *assignment = opaque;
   kvo_nesting_leave(assignment->entered);
   kvo_elements_destroy(&assignment->elements);
 }
 
-static void set_elements(void *opaque) {
+static void set_path_set_elements(void *opaque) {
   assignment *assignment = opaque;
   const kvo_elements *elements = &assignment->elements;
   assignment->entered = kvo_nesting_enter();
@@ -48,8 +48,8 @@ static void set_elements(void *opaque) {
 kvo_status kvo_value_set_each(const kvo_value *collection, const char *key, const kvo_value *value,
     kvo_error *error) {
   assignment assignment = {.collection = collection, .key = key, .value = value, .error = error};
-  kvo_unwinding(set_elements, end_assignment, &assignment);
-  end_assignment(&assignment);
+  kvo_unwinding(set_path_set_elements, set_path_end_assignment, &assignment);
+  set_path_end_assignment(&assignment);
   return assignment.status;
 }
 

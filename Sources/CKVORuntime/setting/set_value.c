@@ -13,8 +13,8 @@
 #include "setting/kvo_setting.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_accessor_search.h"
 #include "delivery/kvo_delivery.h"
 #include "kvo_binding.h"
@@ -27,7 +27,7 @@ typedef kvo_status (*set_hook)(kvo_object *, const kvo_method *, const kvo_value
     kvo_error *);
 typedef kvo_status (*nil_hook)(kvo_object *, const kvo_method *, const char *, kvo_error *);
 
-static kvo_status tell_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
+static kvo_status call_set_hook(const kvo_class *cls, const kvo_method *hook, kvo_object *object,
     const kvo_value *value, const char *key, kvo_error *error) {
   kvo_error cause;
   kvo_error_clear(&cause);
@@ -38,11 +38,11 @@ static kvo_status tell_hook(const kvo_class *cls, const kvo_method *hook, kvo_ob
 static kvo_status set_for_undefined_key(const kvo_class *cls, kvo_object *object,
     const kvo_value *value, const char *key, kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_undefined);
-  return hook ? tell_hook(cls, hook, object, value, key, error)
+  return hook ? call_set_hook(cls, hook, object, value, key, error)
               : kvo_fail_undefined(cls, key, error);
 }
 
-static kvo_status refuse_nil(const kvo_class *cls, const kvo_accessors *accessors,
+static kvo_status set_value_refuse_nil(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_error *error) {
   return kvo_fail(error, KVO_NIL_VALUE, cls->name, accessors->key,
       "\"%s\" of %s takes %s and can't be nil.", accessors->key, cls->name,
@@ -52,7 +52,7 @@ static kvo_status refuse_nil(const kvo_class *cls, const kvo_accessors *accessor
 static kvo_status set_nil(const kvo_class *cls, const kvo_accessors *accessors, kvo_object *object,
     kvo_error *error) {
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_nil_value);
-  if (!hook) return refuse_nil(cls, accessors, error);
+  if (!hook) return set_value_refuse_nil(cls, accessors, error);
   kvo_error cause;
   kvo_error_clear(&cause);
   kvo_status status = ((nil_hook)kvo_class_imp(cls, hook))(object, hook, accessors->key, &cause);
@@ -64,7 +64,7 @@ static bool takes_nil(const kvo_type *type) {
          type->kind == KVO_KIND_POINTER;
 }
 
-static void swap(char *a, char *b, size_t size) {
+static void set_value_swap(char *a, char *b, size_t size) {
   for (size_t i = 0; i < size; i++) {
     char byte = a[i];
     a[i] = b[i];
@@ -74,7 +74,7 @@ static void swap(char *a, char *b, size_t size) {
 
 static void set_storage(const kvo_accessors *accessors, kvo_object *object, void *bytes) {
   kvo_frame *frame = kvo_change_open(object, accessors->id);
-  swap((char *)object + accessors->offset, bytes, accessors->set_type->size);
+  set_value_swap((char *)object + accessors->offset, bytes, accessors->set_type->size);
   if (frame) kvo_change_close(frame);
 }
 
@@ -102,18 +102,20 @@ static void make_assignment(void *opaque) {
   else set_storage(accessors, object, assignment->bytes);
 }
 
-static void end_assignment(void *opaque) { kvo_value_destroy(&((assignment *)opaque)->value); }
-
-static void assign(assignment *assignment) {
-  kvo_unwinding(make_assignment, end_assignment, assignment);
-  end_assignment(assignment);
+static void set_value_end_assignment(void *opaque) {
+  kvo_value_destroy(&((assignment *)opaque)->value);
 }
 
-static kvo_status refuse(const kvo_class *cls, const kvo_accessors *accessors,
+static void set_value_assign(assignment *assignment) {
+  kvo_unwinding(make_assignment, set_value_end_assignment, assignment);
+  set_value_end_assignment(assignment);
+}
+
+static kvo_status set_value_refuse(const kvo_class *cls, const kvo_accessors *accessors,
     const kvo_value *value, kvo_status status, kvo_error *error) {
   bool is_nil = kvo_value_is_nil(value);
   if (status == KVO_NIL_VALUE || (is_nil && status == KVO_TYPE_MISMATCH))
-    return refuse_nil(cls, accessors, error);
+    return set_value_refuse_nil(cls, accessors, error);
   if (status != KVO_TYPE_MISMATCH)
     return kvo_fail_no_memory(error, "set", cls->name, accessors->key);
   const char *expected = kvo_type_name(accessors->set_type), *found = kvo_type_name(value->type);
@@ -123,13 +125,13 @@ static kvo_status refuse(const kvo_class *cls, const kvo_accessors *accessors,
   return status;
 }
 
-static kvo_status set_value(const kvo_class *cls, const kvo_accessors *accessors,
+static kvo_status set_value_set_value(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const kvo_value *value, kvo_error *error) {
   assignment assignment = {.accessors = accessors, .object = object};
   kvo_status status = kvo_value_convert(&assignment.value, accessors->set_type, value);
-  if (status) return refuse(cls, accessors, value, status, error);
+  if (status) return set_value_refuse(cls, accessors, value, status, error);
   assignment.bytes = (void *)(uintptr_t)kvo_value_bytes(&assignment.value);
-  assign(&assignment);
+  set_value_assign(&assignment);
   return KVO_OK;
 }
 
@@ -138,7 +140,7 @@ static kvo_status store_nil(const kvo_accessors *accessors, kvo_object *object) 
   assignment assignment = {.accessors = accessors, .object = object};
   assignment.value.type = accessors->set_type;
   assignment.bytes = assignment.value.payload.words;
-  assign(&assignment);
+  set_value_assign(&assignment);
   return KVO_OK;
 }
 
@@ -166,7 +168,8 @@ static kvo_status set_found(const kvo_class *cls, const kvo_accessors *accessors
     return set_bound(cls, accessors, object, value ? value : &nil, error);
   // A binding's conversion decides whether its type accepts nil.
   bool converts = accessors->set_type->kind == KVO_KIND_BINDING;
-  if (!is_nil || converts) return set_value(cls, accessors, object, value ? value : &nil, error);
+  if (!is_nil || converts)
+    return set_value_set_value(cls, accessors, object, value ? value : &nil, error);
   if (takes_nil(accessors->set_type)) return store_nil(accessors, object);
   return set_nil(cls, accessors, object, error);
 }
@@ -192,10 +195,10 @@ kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *method, cons
 
 KVO_INLINE kvo_status set_by(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const char *key, const kvo_value *value, kvo_error *error) {
-  if (KVO_LIKELY(is_known(accessors) && !accessors->tells_class))
+  if (KVO_LIKELY(is_known(accessors) && !accessors->overrides_set_value))
     return set_found(cls, accessors, object, value, error);
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->set_value_for_key);
-  return hook ? tell_hook(cls, hook, object, value, key, error)
+  return hook ? call_set_hook(cls, hook, object, value, key, error)
               : kvo_search_and_set(object, hook, value, key, error);
 }
 
@@ -219,7 +222,7 @@ static void find_and_set(void *opaque) {
 static __attribute__((noinline)) kvo_status set_held(const kvo_class *cls, kvo_object *object,
     const char *key, const kvo_value *value, kvo_error *error) {
   finding finding = {cls, object, key, value, error, KVO_OK};
-  kvo_holding(object, find_and_set, &finding);
+  kvo_with_object_retained(object, find_and_set, &finding);
   return finding.status;
 }
 
@@ -236,22 +239,22 @@ void kvo_setting_make(kvo_object *object, kvo_setting *setting) {
       .accessors = setting->accessors, .object = object, .value = setting->value};
   setting->value = KVO_VALUE_NIL;
   assignment.bytes = (void *)(uintptr_t)kvo_value_bytes(&assignment.value);
-  assign(&assignment);
+  set_value_assign(&assignment);
 }
 
 // MARK: Checking beforehand
 
 // Whether the class has no such hook of its own: it has none, or the root's, which refuses.
-static bool refuses(const kvo_class *cls, const char *selector) {
+static bool set_value_refuses(const kvo_class *cls, const char *selector) {
   const kvo_method *hook = kvo_class_find_method(cls, selector);
   return !hook || kvo_class_imp(cls, hook) == kvo_class_imp(kvo_root_class(), hook);
 }
 
 // If a function sets the key, the value is converted only to check that the type accepts it.
-static kvo_status convert(const kvo_class *cls, const kvo_accessors *accessors,
+static kvo_status set_value_convert(const kvo_class *cls, const kvo_accessors *accessors,
     const kvo_value *value, kvo_setting *setting, kvo_error *error) {
   kvo_status status = kvo_value_convert(&setting->value, accessors->set_type, value);
-  if (status) return refuse(cls, accessors, value, status, error);
+  if (status) return set_value_refuse(cls, accessors, value, status, error);
   if (accessors->setter == KVO_ACCESS_COMPUTED) kvo_value_destroy(&setting->value);
   else setting->accessors = accessors;
   return KVO_OK;
@@ -264,16 +267,17 @@ kvo_status kvo_setting_prepare(kvo_object *object, const char *key, const kvo_va
   uint64_t shortages = kvo_shortages;
   const kvo_accessors *accessors = kvo_class_accessors(cls, key, NULL);
   if (!accessors && kvo_shortages != shortages) return kvo_fail_unreached(cls, key, error);
-  if (cls->is_collection || (accessors && accessors->tells_class)) return KVO_OK;
+  if (cls->is_collection || (accessors && accessors->overrides_set_value)) return KVO_OK;
   if (!is_known(accessors))
-    return refuses(cls, kvo_hooks()->set_value_for_undefined)
+    return set_value_refuses(cls, kvo_hooks()->set_value_for_undefined)
                ? set_for_undefined_key(cls, object, value, key, error)
                : KVO_OK;
   if (!accessors->setter) return read_only(cls, accessors->key, error);
   // The binding's function may accept a nil that the type does not.
   if (accessors->setter == KVO_ACCESS_COMPUTED && kvo_value_is_nil(value)) return KVO_OK;
   if (!kvo_value_is_nil(value) || accessors->set_type->kind == KVO_KIND_BINDING)
-    return convert(cls, accessors, value, setting, error);
-  bool takes = takes_nil(accessors->set_type) || !refuses(cls, kvo_hooks()->set_nil_value);
+    return set_value_convert(cls, accessors, value, setting, error);
+  bool takes =
+      takes_nil(accessors->set_type) || !set_value_refuses(cls, kvo_hooks()->set_nil_value);
   return takes ? KVO_OK : set_nil(cls, accessors, object, error);
 }

@@ -6,8 +6,8 @@
 #include "kvo_coding.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
-#include "base/kvo_upcalls.h"
 #include "coding/kvo_get_key_path.h"
 #include "objects/kvo_class_internal.h"
 #include "threads/kvo_thread.h"
@@ -24,12 +24,12 @@ typedef struct question {
   bool is_general;
 } question;
 
-static kvo_status no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
+static kvo_status validation_no_memory(const kvo_class *cls, const char *key, kvo_error *error) {
   return kvo_fail_no_memory(error, "validate", cls->name, key);
 }
 
 // A validator's own error is returned unchanged. A validator that gives none gets this one.
-static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status status,
+static kvo_status validation_refuse(const kvo_class *cls, const char *key, kvo_status status,
     const kvo_error *cause, kvo_error *error) {
   if (!cause->status)
     return kvo_fail(error, status, cls->name, key, "The value is not valid for \"%s\" of %s.", key,
@@ -38,7 +38,7 @@ static kvo_status refuse(const kvo_class *cls, const char *key, kvo_status statu
   return status;
 }
 
-static kvo_status ask(const question *question, kvo_value *value, kvo_error *error) {
+static kvo_status validation_ask(const question *question, kvo_value *value, kvo_error *error) {
   kvo_imp imp = kvo_class_imp(kvo_class_of(question->object), question->hook);
   if (question->is_general)
     return ((general_validator)imp)(question->object, question->hook, value, question->key, error);
@@ -52,20 +52,23 @@ typedef struct {
   kvo_status status;
 } proposal;
 
-static void propose(void *opaque) {
+static void validation_propose(void *opaque) {
   proposal *proposal = opaque;
-  proposal->status = ask(proposal->question, &proposal->proposed, &proposal->cause);
+  proposal->status = validation_ask(proposal->question, &proposal->proposed, &proposal->cause);
 }
 
 static void end_proposal(void *opaque) { kvo_value_destroy(&((proposal *)opaque)->proposed); }
 
-static kvo_status validate(const question *question, kvo_value *value, kvo_error *error) {
+static kvo_status validation_validate(const question *question, kvo_value *value,
+    kvo_error *error) {
   const kvo_class *cls = kvo_class_of(question->object);
   proposal proposal = {.question = question};
-  if (kvo_value_copy(&proposal.proposed, value)) return no_memory(cls, question->key, error);
-  kvo_unwinding(propose, end_proposal, &proposal);
+  if (kvo_value_copy(&proposal.proposed, value))
+    return validation_no_memory(cls, question->key, error);
+  kvo_unwinding(validation_propose, end_proposal, &proposal);
   kvo_value_destroy(proposal.status ? &proposal.proposed : value);
-  if (proposal.status) return refuse(cls, question->key, proposal.status, &proposal.cause, error);
+  if (proposal.status)
+    return validation_refuse(cls, question->key, proposal.status, &proposal.cause, error);
   *value = proposal.proposed;
   return KVO_OK;
 }
@@ -76,7 +79,7 @@ kvo_status kvo_search_and_validate(kvo_object *object, const kvo_method *method,
   const char *selector = kvo_accessor_name("validate", key, true, ":error:");
   const kvo_method *hook = selector ? kvo_class_find_method(kvo_class_of(object), selector) : NULL;
   const question question = {object, hook, key, false};
-  return hook ? validate(&question, value, error) : KVO_OK;
+  return hook ? validation_validate(&question, value, error) : KVO_OK;
 }
 
 static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *value,
@@ -85,7 +88,7 @@ static kvo_status validate_key(kvo_object *object, const char *key, kvo_value *v
   const kvo_method *hook = kvo_class_find_method(cls, kvo_hooks()->validate_value);
   bool is_own = hook && kvo_class_imp(cls, hook) != (kvo_imp)kvo_search_and_validate;
   const question question = {object, hook, key, true};
-  return is_own ? validate(&question, value, error)
+  return is_own ? validation_validate(&question, value, error)
                 : kvo_search_and_validate(object, hook, value, key, error);
 }
 

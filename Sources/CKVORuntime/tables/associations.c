@@ -14,7 +14,7 @@ struct kvo_association {
 };
 
 // The link to the key's association, or the last link. The object's lock.
-static kvo_association **find_locked(kvo_table *table, const void *key) {
+static kvo_association **association_find_locked(kvo_table *table, const void *key) {
   kvo_association **link = &table->associations;
   while (*link && (*link)->key != key) link = &(*link)->next;
   return link;
@@ -27,14 +27,14 @@ static void free_association(kvo_association *association) {
 }
 
 // Afterwards `*made` is the replaced association, or NULL. False if memory is out.
-static bool put(kvo_object *object, kvo_association **made) {
+static bool association_put(kvo_object *object, kvo_association **made) {
   kvo_retired *retired = NULL;
   kvo_table *table;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     table = kvo_table_reserve_locked(object, 0, &retired);
     if (table) {
-      kvo_association **link = find_locked(table, (*made)->key), *old = *link;
+      kvo_association **link = association_find_locked(table, (*made)->key), *old = *link;
       if (old) *link = old->next;
       (*made)->next = table->associations;
       table->associations = *made;
@@ -45,13 +45,13 @@ static bool put(kvo_object *object, kvo_association **made) {
   return table;
 }
 
-static kvo_association *take_out(kvo_object *object, const void *key) {
+static kvo_association *association_take_out(kvo_object *object, const void *key) {
   kvo_retired *retired = NULL;
   kvo_association *taken = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     kvo_table *table = kvo_table_of(object);
-    kvo_association **link = table ? find_locked(table, key) : NULL;
+    kvo_association **link = table ? association_find_locked(table, key) : NULL;
     if (link) taken = *link;
     if (taken) *link = taken->next;
     kvo_table_trim_locked(object, &retired);
@@ -63,13 +63,13 @@ static kvo_association *take_out(kvo_object *object, const void *key) {
 kvo_status kvo_object_associate(kvo_object *object, const void *key, void *value,
     void (*release)(void *value), kvo_error *error) {
   if (!value) {
-    free_association(take_out(object, key));
+    free_association(association_take_out(object, key));
     return KVO_OK;
   }
   kvo_association *made = kvo_alloc(sizeof *made);
   if (made) *made = (kvo_association){.key = key, .value = value, .release = release};
   kvo_association *mine = made;
-  if (mine && put(object, &made)) {
+  if (mine && association_put(object, &made)) {
     free_association(made);
     return KVO_OK;
   }
@@ -82,12 +82,12 @@ kvo_status kvo_object_associate(kvo_object *object, const void *key, void *value
 void *kvo_object_associated(kvo_object *object, const void *key, void (*retain)(void *value)) {
   KVO_LOCKED_OBJECTS(object, NULL);
   kvo_table *table = kvo_table_of(object);
-  const kvo_association *found = table ? *find_locked(table, key) : NULL;
+  const kvo_association *found = table ? *association_find_locked(table, key) : NULL;
   if (found && retain) retain(found->value);
   return found ? found->value : NULL;
 }
 
-static kvo_association *take_all(kvo_object *object) {
+static kvo_association *association_take_all(kvo_object *object) {
   kvo_retired *retired = NULL;
   kvo_association *all = NULL;
   {
@@ -106,7 +106,7 @@ static kvo_association *take_all(kvo_object *object) {
 // A `release` function may associate another value with the object, hence the outer loop.
 void kvo_associations_end_with(kvo_object *object) {
   kvo_association *next;
-  for (kvo_association *all; (all = take_all(object));)
+  for (kvo_association *all; (all = association_take_all(object));)
     for (; all; all = next) {
       next = all->next;
       free_association(all);

@@ -16,9 +16,9 @@
 // again. A value that can't be compared is not kept.
 #include "tables/kvo_distinct.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "objects/kvo_class_internal.h"
 #include "tables/kvo_group.h"
 
@@ -77,7 +77,7 @@ static void release_known(kvo_known *known) {
 // MARK: Plain values
 
 // Whether the runtime itself copies and compares the value, without memory of its own.
-static bool is_plain(const kvo_value *value) {
+static bool distinct_is_plain(const kvo_value *value) {
   const kvo_type *type = value->type;
   return type && !type->copy && type->kind != KVO_KIND_BINDING &&
          type->size <= KVO_VALUE_INLINE_SIZE && type->alignment <= _Alignof(kvo_value);
@@ -90,7 +90,8 @@ static bool exchange_plain(kvo_registration *registration, uint64_t ticket, cons
   kvo_last *last = last_of(registration);
   kvo_known *known = last->known;
   bool is_shared = known && __atomic_load_n(&known->references, __ATOMIC_ACQUIRE) != 1;
-  if (!known || is_shared || known->value.type != new->type || !is_plain(new)) return false;
+  if (!known || is_shared || known->value.type != new->type || !distinct_is_plain(new))
+    return false;
   bool is_overtaken = ticket < last->ticket;
   *is_distinct = !is_overtaken && !kvo_value_equal(&known->value, new);
   if (!is_overtaken) last->ticket = ticket;
@@ -134,7 +135,7 @@ static bool take_known(comparison *comparison) {
 }
 
 // False if the value that was compared with has been replaced.
-static bool store(comparison *comparison) {
+static bool distinct_store(comparison *comparison) {
   KVO_LOCKED_OBJECTS(comparison->registration->object, NULL);
   kvo_last *last = last_of(comparison->registration);
   if (last->known != comparison->known || comparison->ticket < last->ticket) return false;
@@ -146,19 +147,19 @@ static bool store(comparison *comparison) {
   return true;
 }
 
-static void compare(void *opaque) {
+static void distinct_compare(void *opaque) {
   comparison *comparison = opaque;
   while (take_known(comparison)) {
     comparison->is_distinct = !equals_known(comparison);
     bool keeps = comparison->is_distinct && !comparison->made && is_comparable(comparison->new);
     if (keeps) comparison->made = make_known(comparison->new);
-    if (store(comparison)) return;
+    if (distinct_store(comparison)) return;
     release_compared(comparison);
   }
   comparison->is_distinct = false;
 }
 
-static void end_comparison(void *opaque) {
+static void distinct_end_comparison(void *opaque) {
   comparison *comparison = opaque;
   release_compared(comparison);
   release_known(comparison->made);
@@ -174,7 +175,7 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
   if (exchange_plain(registration, ticket, new, &is_distinct)) return is_distinct;
   uint64_t shortages = kvo_shortages;
   comparison comparison = {.registration = registration, .ticket = ticket, .new = new};
-  kvo_finally(compare, end_comparison, &comparison);
+  kvo_finally(distinct_compare, distinct_end_comparison, &comparison);
   kvo_shortages = shortages;
   return comparison.is_distinct;
 }

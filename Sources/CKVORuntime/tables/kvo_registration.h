@@ -7,16 +7,16 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-struct kvo_derivation;
+struct kvo_dependent_key;
 
 /// Everything that is needed to insert an entry at a key of an object. The caller holds the object.
-typedef struct kvo_placement {
+typedef struct kvo_prepared_registration {
   kvo_object *object;
   const kvo_accessors *accessors;
   kvo_class *dynamic;
-  /// Made in advance for a derived key. After `kvo_registration_place`, the one that has to be attached.
-  struct kvo_derivation *KVO_NULLABLE derivation;
-} kvo_placement;
+  /// Made in advance for a derived key. After `kvo_entry_insert`, the one that has to be attached.
+  struct kvo_dependent_key *KVO_NULLABLE dependent_key;
+} kvo_prepared_registration;
 
 /// The accessors of an interned key that can be observed, because it can be read. NULL with
 /// KVO_UNDEFINED_KEY or KVO_NO_MEMORY. May call `valueForUndefinedKey:`.
@@ -26,41 +26,42 @@ const kvo_accessors *KVO_NULLABLE kvo_observable_accessors(kvo_object *object, c
 kvo_status kvo_collection_refuse_observing(kvo_object *collection, const char *key,
     kvo_error *KVO_NULLABLE error);
 
-/// Finds the key's accessors, its dynamic subclass and its derivation. Calls hooks: no lock held. After a failure
+/// Finds the key's accessors, its dynamic subclass and its dependent key. Calls hooks: no lock held. After a failure
 /// nothing has to be discarded. Statuses as `kvo_add_callback`.
-kvo_status kvo_placement_prepare(kvo_object *object, const char *key, kvo_placement *placement,
-    kvo_error *KVO_NULLABLE error);
+kvo_status kvo_registration_prepare(kvo_object *object, const char *key,
+    kvo_prepared_registration *prepared, kvo_error *KVO_NULLABLE error);
 /// Prepares the placement of a key that the class does not have, which only manual changes can change. Calls hooks:
 /// no lock held.
-kvo_status kvo_placement_prepare_by_hand(kvo_object *object, const char *key,
-    kvo_placement *placement, kvo_error *error);
-void kvo_placement_discard(kvo_placement *placement);
+kvo_status kvo_registration_prepare_manual(kvo_object *object, const char *key,
+    kvo_prepared_registration *prepared, kvo_error *error);
+void kvo_prepared_registration_discard(kvo_prepared_registration *prepared);
 /// Ends the use of a placement that was used: if the class has changed since it was prepared, the dependencies of the
 /// object's derived keys are determined again. No lock held.
-void kvo_placement_settle(kvo_placement *placement);
+void kvo_prepared_registration_finish(kvo_prepared_registration *prepared);
 
 /// Inserts an entry among its key's observers, and swizzles the object's isa. Takes the object's and the observer's
 /// lock. Call it under the graph lock if the entry is linked or the key derived. Returns false, with nothing changed,
 /// if memory is out.
-bool kvo_registration_place(kvo_registration *registration, kvo_placement *placement,
+bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration *prepared,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Inserts a registration, follows its path, and makes its initial call. It takes over the placement and, on an
 /// error, the registration, unless that is a group's. `*handle`, if there is one, is set before the call.
 /// KVO_NO_MEMORY: nothing has changed. No lock held.
-kvo_status kvo_registration_insert(kvo_registration *registration, kvo_placement *placement,
-    kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
-/// The derivation that may have to end after an observer of a derived key was removed.
-typedef struct kvo_aftermath {
-  struct kvo_derivation *KVO_NULLABLE
-      orphan; ///< the removed observer was the last one: the derivation was taken from the cell
-  struct kvo_derivation
-      *KVO_NULLABLE suspect; ///< other entries are left, but perhaps none that needs the derivation
-} kvo_aftermath;
+kvo_status kvo_registration_insert(kvo_registration *registration,
+    kvo_prepared_registration *prepared, kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle,
+    kvo_error *KVO_NULLABLE error);
+/// The dependent key that may have to end after an observer of a derived key was removed.
+typedef struct kvo_removal_result {
+  struct kvo_dependent_key *KVO_NULLABLE
+      detached; ///< the removed observer was the last one: the dependent key was taken from the cell
+  struct kvo_dependent_key *KVO_NULLABLE
+      maybe_unused; ///< other entries are left, but perhaps none that needs the dependent key
+} kvo_removal_result;
 
-/// Removes an entry, unless it has ended. Call it under the graph lock if `aftermath` is given. Without, it returns
+/// Removes an entry, unless it has ended. Call it under the graph lock if `removal` is given. Without, it returns
 /// false if that lock is needed.
 bool kvo_registration_take_out(kvo_registration *registration,
-    kvo_aftermath *KVO_NULLABLE aftermath, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
+    kvo_removal_result *KVO_NULLABLE removal, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Removes a live entry, with the locks of its object and its observer held. Returns false, with nothing done, if it
 /// needs the graph lock.
@@ -79,8 +80,8 @@ enum { KVO_RECIPIENT_NAME = 256 };
 void kvo_log_registration(const kvo_registration *registration, const char *what);
 
 /// Takes and releases a reference to the registration's memory.
-void kvo_registration_hold(kvo_registration *registration);
-void kvo_registration_let_go(kvo_registration *registration);
+void kvo_registration_retain(kvo_registration *registration);
+void kvo_registration_release(kvo_registration *registration);
 
 /// Makes a registration of a group live, unless the group has ended. The object's lock.
 bool kvo_group_member_begin_locked(kvo_registration *member);

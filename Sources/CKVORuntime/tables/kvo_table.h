@@ -9,12 +9,16 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-enum { KVO_LIVE = 0, KVO_ENDED, KVO_UNPLACED }; // the state of a registration
+enum { KVO_LIVE = 0, KVO_ENDED, KVO_NOT_INSERTED }; // the state of a registration
 
-/// A further option of a registration: it is part of a kvo_link (kvo_graph.h), so a change of its key affects other
+/// A further option of a registration: it is part of a kvo_path_node (kvo_graph.h), so a change of its key affects other
 /// keys too.
-enum { KVO_LINKED_BIT = 5, KVO_LINKED = 1 << KVO_LINKED_BIT, KVO_ALL_OPTIONS = KVO_LINKED - 1 };
-enum { KVO_OPTION_COUNT = KVO_LINKED_BIT + 1 };
+enum {
+  KVO_PATH_NODE_BIT = 5,
+  KVO_PATH_NODE = 1 << KVO_PATH_NODE_BIT,
+  KVO_ALL_OPTIONS = KVO_PATH_NODE - 1
+};
+enum { KVO_OPTION_COUNT = KVO_PATH_NODE_BIT + 1 };
 /// Further options of a registration: it is part of a kvo_group (group.c); it was made by an observer object.
 enum { KVO_GROUPED = 64, KVO_BY_OBSERVER = 128 };
 /// The options that a plain observer may have: it is called after each change, with old and new.
@@ -42,9 +46,9 @@ struct kvo_handle {
   uint8_t options;
   uint8_t
       operations; ///< with KVO_BY_OBSERVER: the index of the observer's operations (`kvo_operations`)
-  uint8_t has_counts;  ///< whether `kvo_registration_counts` finds some for it
-  uint32_t references; ///< atomic: the object's table (or limbo), the handle, recipients
-  uintptr_t reading;   ///< the accessors of its key, tagged in the lowest bits (below)
+  uint8_t has_counts;         ///< whether `kvo_registration_counts` finds some for it
+  uint32_t references;        ///< atomic: the object's table (or limbo), the handle, recipients
+  uintptr_t tagged_accessors; ///< the accessors of its key, tagged in the lowest bits (below)
   union {
     kvo_callback KVO_NULLABLE callback;
     kvo_object *KVO_NULLABLE
@@ -74,7 +78,7 @@ struct kvo_handle {
   union {
     kvo_registration *KVO_NULLABLE next_watched; ///< with KVO_BY_OBSERVER: the next in that list
     kvo_registration *KVO_NULLABLE
-        next_only; ///< of an object's only registration: the next in its chain (only_registration.c)
+        next_inline; ///< of an object's inline registration: the next in its chain (inline_registration.c)
   };
 };
 
@@ -97,10 +101,10 @@ kvo_registration_operations(const kvo_registration *registration) {
   return kvo_operations[registration->operations];
 }
 
-/// The serial of a registration that is visible but has no number yet, and that of a head before all of its seats are
+/// The serial of a registration that is visible but has no number yet, and that of a head before all of its group keys are
 /// visible.
 #define KVO_NO_SERIAL (UINT64_MAX - 1)
-#define KVO_NOT_IN_PLACE UINT64_MAX
+#define KVO_SERIAL_OF_HIDDEN UINT64_MAX
 /// Gives a registration with KVO_NO_SERIAL a number, unless another thread does so first. Returns its number.
 uint64_t kvo_registration_take_serial(const kvo_registration *registration);
 /// The serial number of a registration. It is overwritten when the registration ends, so check the state after
@@ -121,18 +125,18 @@ KVO_INLINE uint32_t kvo_registration_thread(const kvo_registration *registration
 }
 
 /// Tags of an accessors pointer. Keys that methods of the class announce (announced.c) are tagged as manual too.
-enum { KVO_READING_MANUAL = 1, KVO_READING_TRACKED = 2, KVO_READING_MARKS = 3 };
-KVO_INLINE const kvo_accessors *kvo_reading_accessors(uintptr_t reading) {
-  return (const kvo_accessors *)(reading & ~(uintptr_t)KVO_READING_MARKS);
+enum { KVO_ACCESSORS_MANUAL = 1, KVO_ACCESSORS_TRACKED = 2, KVO_ACCESSORS_TAG_MASK = 3 };
+KVO_INLINE const kvo_accessors *kvo_untag_accessors(uintptr_t tagged_accessors) {
+  return (const kvo_accessors *)(tagged_accessors & ~(uintptr_t)KVO_ACCESSORS_TAG_MASK);
 }
-KVO_INLINE uintptr_t kvo_reading_of(const kvo_accessors *accessors) {
+KVO_INLINE uintptr_t kvo_tag_accessors(const kvo_accessors *accessors) {
   bool is_tracked = accessors->is_bound && accessors->property->track;
   bool is_automatic = kvo_accessors_automatic(accessors) == KVO_BY_SETTER;
-  return (uintptr_t)accessors | (is_automatic ? 0 : KVO_READING_MANUAL) |
-         (is_tracked ? KVO_READING_TRACKED : 0);
+  return (uintptr_t)accessors | (is_automatic ? 0 : KVO_ACCESSORS_MANUAL) |
+         (is_tracked ? KVO_ACCESSORS_TRACKED : 0);
 }
 KVO_INLINE const kvo_accessors *kvo_registration_accessors(const kvo_registration *registration) {
-  return kvo_reading_accessors(registration->reading);
+  return kvo_untag_accessors(registration->tagged_accessors);
 }
 /// The id of the registration's key, by which its object's table is indexed.
 KVO_INLINE uintptr_t kvo_registration_id(const kvo_registration *registration) {
@@ -148,32 +152,32 @@ KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
   return (kvo_registration *)((char *)retired - offsetof(struct kvo_handle, retired));
 }
 
-/// A seat: one key of a registration of several keys that asks for no more than old and new. All else is in the
-/// group's head, which is stored before its seats (kvo_group.h). A delivery reads the seat. Code that needs a
-/// registration makes one for the key (seats.c). Immutable.
+/// A group key: one key of a registration of several keys that asks for no more than old and new. All else is in the
+/// group's head, which is stored before its group keys (kvo_group.h). A delivery reads the group key. Code that needs a
+/// registration makes one for the key (group_keys.c). Immutable.
 ///
-/// Its first fields are those of a registration, so that the fast path (kvo_short.h) need not ask which of the two it
+/// Its first fields are those of a registration, so that the fast path (kvo_fast_path.h) need not ask which of the two it
 /// found.
-typedef struct kvo_seat {
+typedef struct kvo_group_key {
   uint8_t state;   ///< always KVO_LIVE; the head has the real state
-  uint8_t options; ///< those of the head, and KVO_SEATED
+  uint8_t options; ///< those of the head, and KVO_GROUP_KEY
   uint32_t index;  ///< the index of the key in the group
   uintptr_t
-      reading; ///< as in a registration, without tags; 0: the key has a registration from the beginning
-} kvo_seat;
-/// The option bits that mark a seat. No registration has both.
-enum { KVO_SEATED = KVO_GROUPED | KVO_BY_OBSERVER };
+      tagged_accessors; ///< as in a registration, without tags; 0: the key has a registration from the beginning
+} kvo_group_key;
+/// The option bits that mark a group key. No registration has both.
+enum { KVO_GROUP_KEY = KVO_GROUPED | KVO_BY_OBSERVER };
 
-KVO_INLINE kvo_registration *kvo_seat_head(const kvo_seat *seat) {
-  return (kvo_registration *)(uintptr_t)(seat - seat->index) - 1;
+KVO_INLINE kvo_registration *kvo_group_key_head(const kvo_group_key *group_key) {
+  return (kvo_registration *)(uintptr_t)(group_key - group_key->index) - 1;
 }
-KVO_INLINE const kvo_accessors *kvo_seat_accessors(const kvo_seat *seat) {
-  return (const kvo_accessors *)seat->reading;
+KVO_INLINE const kvo_accessors *kvo_group_key_accessors(const kvo_group_key *group_key) {
+  return (const kvo_accessors *)group_key->tagged_accessors;
 }
-/// Whether it is the head of a group with seats. It is in the cells of many keys, or in none if all keys have
+/// Whether it is the head of a group with group keys. It is in the cells of many keys, or in none if all keys have
 /// registrations.
-KVO_INLINE bool kvo_registration_is_head(const kvo_registration *registration) {
-  return !registration->reading;
+KVO_INLINE bool kvo_registration_is_group_head(const kvo_registration *registration) {
+  return !registration->tagged_accessors;
 }
 
 /// The list of a key with several observers, in the order of registration. A new one is stored after the last, and
@@ -186,11 +190,11 @@ typedef struct kvo_list {
   uint32_t count; ///< atomic
   uint32_t live;
   uint32_t wanting
-      [KVO_OPTION_COUNT]; ///< the number of live ones with each option; readers use `options`
-  uint32_t options;       ///< atomic: the union
-  uintptr_t reading;      ///< of the key, from the newest registration; atomic
-  struct kvo_derivation
-      *KVO_NULLABLE derivation; ///< the dependencies of the key, if it is derived; object lock
+      [KVO_OPTION_COUNT];     ///< the number of live ones with each option; readers use `options`
+  uint32_t options;           ///< atomic: the union
+  uintptr_t tagged_accessors; ///< of the key, from the newest registration; atomic
+  struct kvo_dependent_key
+      *KVO_NULLABLE dependent_key; ///< the dependencies of the key, if it is derived; object lock
   kvo_list_index *KVO_NULLABLE index;     ///< by observer; object lock
   kvo_registration *KVO_NULLABLE items[]; ///< atomic
 } kvo_list;
@@ -198,13 +202,13 @@ typedef struct kvo_list {
 /// Tag bits of `kvo_observers`.
 enum {
   KVO_OBSERVERS_LIST = 1,
-  /// One registration, no list, to which the fast path (kvo_short.h) can deliver a change.
+  /// One registration, no list, to which the fast path (kvo_fast_path.h) can deliver a change.
   KVO_OBSERVERS_PLAIN = 2,
-  /// In a cell: a seat, which is also plain.
-  KVO_OBSERVERS_SEAT = 4,
-  /// In the object itself: its only registration.
-  KVO_OBSERVERS_ONLY = 4,
-  KVO_OBSERVERS_MARKS = 7,
+  /// In a cell: a group key, which is also plain.
+  KVO_OBSERVERS_GROUP_KEY = 4,
+  /// In the object itself: its inline registration.
+  KVO_OBSERVERS_INLINE = 4,
+  KVO_OBSERVERS_TAG_MASK = 7,
 };
 KVO_INLINE bool kvo_observers_is_list(kvo_observers observers) {
   return observers & KVO_OBSERVERS_LIST;
@@ -213,22 +217,22 @@ KVO_INLINE bool kvo_observers_is_plain(kvo_observers observers) {
   return observers & KVO_OBSERVERS_PLAIN;
 }
 KVO_INLINE kvo_list *kvo_observers_list(kvo_observers observers) {
-  return (kvo_list *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
+  return (kvo_list *)(observers & ~(uintptr_t)KVO_OBSERVERS_TAG_MASK);
 }
-KVO_INLINE bool kvo_observers_is_seat(kvo_observers observers) {
-  return observers & KVO_OBSERVERS_SEAT;
+KVO_INLINE bool kvo_observers_is_group_key(kvo_observers observers) {
+  return observers & KVO_OBSERVERS_GROUP_KEY;
 }
-KVO_INLINE const kvo_seat *kvo_observers_seat(kvo_observers observers) {
-  return (const kvo_seat *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
+KVO_INLINE const kvo_group_key *kvo_observers_group_key(kvo_observers observers) {
+  return (const kvo_group_key *)(observers & ~(uintptr_t)KVO_OBSERVERS_TAG_MASK);
 }
-/// The registration. Call only if `observers` is not a list. For a seat, only `options` and `reading` are valid.
+/// The registration. Call only if `observers` is not a list. For a group key, only `options` and `tagged_accessors` are valid.
 KVO_INLINE kvo_registration *kvo_observers_registration(kvo_observers observers) {
-  return (kvo_registration *)(observers & ~(uintptr_t)KVO_OBSERVERS_MARKS);
+  return (kvo_registration *)(observers & ~(uintptr_t)KVO_OBSERVERS_TAG_MASK);
 }
-/// The single registration, or a seat's head. Call only if `observers` is not a list.
+/// The single registration, or a group key's head. Call only if `observers` is not a list.
 KVO_INLINE kvo_registration *kvo_observers_single(kvo_observers observers) {
-  return KVO_UNLIKELY(kvo_observers_is_seat(observers))
-             ? kvo_seat_head(kvo_observers_seat(observers))
+  return KVO_UNLIKELY(kvo_observers_is_group_key(observers))
+             ? kvo_group_key_head(kvo_observers_group_key(observers))
              : kvo_observers_registration(observers);
 }
 
@@ -238,13 +242,13 @@ typedef struct kvo_cell {
 } kvo_cell;
 
 /// An open manual change: `kvo_will_change` was called, and `kvo_did_change` not yet. Object lock.
-typedef struct kvo_open_pair {
-  struct kvo_open_pair *KVO_NULLABLE next;  ///< the one opened before this
-  struct kvo_open_pair *KVO_NULLABLE newer; ///< the one whose `next` is this
-  struct kvo_open_pair *KVO_NULLABLE next_in_bucket;
+typedef struct kvo_manual_change {
+  struct kvo_manual_change *KVO_NULLABLE next;  ///< the one opened before this
+  struct kvo_manual_change *KVO_NULLABLE newer; ///< the one whose `next` is this
+  struct kvo_manual_change *KVO_NULLABLE next_in_bucket;
   uint32_t
       thread; ///< the thread's number: a record may pass to another thread while the pair is open
-  uint32_t naming; ///< a hash of the elements named when it was opened (manual.c)
+  uint32_t naming; ///< a hash of the elements named when it was opened (manual_change.c)
   const char *key;
   uintptr_t id;
   uint64_t serial;
@@ -252,12 +256,12 @@ typedef struct kvo_open_pair {
   bool is_reported; ///< lack of memory for a part of it was reported
   bool has_old;
   kvo_value old_value;
-  struct kvo_propagation *KVO_NULLABLE propagation; ///< as in a frame
+  struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< as in a frame
   const char *class_name;
-  /// Links in its thread's list. Pairs lock (manual.c).
-  struct kvo_open_pair *KVO_NULLABLE next_of_thread;
-  struct kvo_open_pair *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
-} kvo_open_pair;
+  /// Links in its thread's list. Pairs lock (manual_change.c).
+  struct kvo_manual_change *KVO_NULLABLE next_of_thread;
+  struct kvo_manual_change *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
+} kvo_manual_change;
 
 /// A value associated with an object (associations.c). Object lock.
 typedef struct kvo_association kvo_association;
@@ -270,28 +274,29 @@ struct kvo_table {
   uint32_t mask;                       ///< the number of cells, a power of two, less one
   uint32_t used;                       ///< cells with an id
   uint32_t live;                       ///< registrations with this object, including links
-  uint32_t linked;                     ///< links, and derivations
+  uint32_t linked;                     ///< links, and dependent keys
   kvo_object *object;                  ///< the object whose table this is
   struct kvo_table *KVO_NULLABLE next; ///< the next table of the same lock; that lock
   struct kvo_table *KVO_NULLABLE *KVO_NULLABLE link; ///< the pointer to this table
   kvo_registration *KVO_NULLABLE watched; ///< registrations that this object made, newest first
-  kvo_open_pair *KVO_NULLABLE open_pairs; ///< the one opened last
-  uint32_t open_count;                    ///< the number of open pairs
-  struct kvo_pair_index *KVO_NULLABLE pair_index; ///< an index if there are many; open_pairs.c
-  kvo_association *KVO_NULLABLE associations;     ///< the newest one
+  kvo_manual_change *KVO_NULLABLE manual_changes; ///< the one opened last
+  uint32_t open_count;                            ///< the number of open manual changes
+  struct kvo_manual_change_index
+      *KVO_NULLABLE manual_change_index;      ///< an index if there are many; open_manual_changes.c
+  kvo_association *KVO_NULLABLE associations; ///< the newest one
   kvo_cell cells[];
 };
 typedef struct kvo_table kvo_table;
 
-/// The word in an object's header. It points at the object's table, or directly at its only registration, tagged.
-typedef uintptr_t kvo_hanging;
+/// The word in an object's header. It points at the object's table, or directly at its inline registration, tagged.
+typedef uintptr_t kvo_observation_word;
 
 /// Ownership. If the highest bits of addresses are free, those of an object's word name its owner: the thread that
 /// stored something there while the word was 0. Another thread reads the data without the object's lock, or calls its
 /// observers, only after it has removed the owner under that lock (`kvo_object_share`). So the owner need not look
 /// for readers on other threads when it removes something (reclaim.c). 0: any thread may read it.
 
-KVO_INLINE uintptr_t kvo_object_word(const kvo_object *object) {
+KVO_INLINE uintptr_t kvo_object_owned_word(const kvo_object *object) {
   uintptr_t word = (uintptr_t)__atomic_load_n(&object->observations, __ATOMIC_SEQ_CST);
 #ifdef KVO_POISON
   if (word == KVO_POISON_WORD) __builtin_trap(); // the object has been freed
@@ -299,58 +304,68 @@ KVO_INLINE uintptr_t kvo_object_word(const kvo_object *object) {
   return word;
 }
 /// The object's word without the owner. The object's lock.
-KVO_INLINE kvo_hanging kvo_object_hanging(const kvo_object *object) {
-  return kvo_object_word(object) & ~KVO_OWNER_BITS;
+KVO_INLINE kvo_observation_word kvo_object_observation_word(const kvo_object *object) {
+  return kvo_object_owned_word(object) & ~KVO_OWNER_BITS;
 }
 /// Removes the owner, so that all threads may read the data, and returns the word without it. No lock held.
-kvo_hanging kvo_object_share(kvo_object *object);
+kvo_observation_word kvo_object_share(kvo_object *object);
 /// The data of a word that was read under a hazard pointer. Removes the owner if it is another thread.
-KVO_INLINE kvo_hanging kvo_word_hanging(uintptr_t word, kvo_object *object) {
+KVO_INLINE kvo_observation_word kvo_observation_word_share(uintptr_t word, kvo_object *object) {
   uintptr_t own = word ^ kvo_owner_bits;
   if (KVO_LIKELY(!(own & KVO_OWNER_BITS))) return own;
   return KVO_UNLIKELY(word & KVO_OWNER_BITS) ? kvo_object_share(object) : word;
 }
 /// Whether this thread is the owner. The object's lock.
 KVO_INLINE bool kvo_object_is_own(const kvo_object *object) {
-  uintptr_t owner = kvo_object_word(object) & KVO_OWNER_BITS;
+  uintptr_t owner = kvo_object_owned_word(object) & KVO_OWNER_BITS;
   return owner && owner == kvo_owner_bits;
 }
 /// Removes the owner unless it is this thread. The object's lock.
 KVO_INLINE void kvo_object_share_locked(kvo_object *object) {
-  uintptr_t word = kvo_object_word(object), owner = word & KVO_OWNER_BITS;
+  uintptr_t word = kvo_object_owned_word(object), owner = word & KVO_OWNER_BITS;
   if (KVO_LIKELY(!owner || owner == kvo_owner_bits)) return;
   __atomic_store_n(&object->observations, (void *)(word & ~KVO_OWNER_BITS), __ATOMIC_RELEASE);
 }
 /// Stores the word. The thread that stores one where it was 0 becomes the owner. The object's lock.
-KVO_INLINE void kvo_object_hang(kvo_object *object, kvo_hanging hanging) {
-  uintptr_t word = kvo_object_word(object), owner = word ? word & KVO_OWNER_BITS : kvo_owner_bits;
-  __atomic_store_n(&object->observations, (void *)(hanging ? hanging | owner : 0),
+KVO_INLINE void kvo_object_set_observation_word(kvo_object *object,
+    kvo_observation_word observation_word) {
+  uintptr_t word = kvo_object_owned_word(object),
+            owner = word ? word & KVO_OWNER_BITS : kvo_owner_bits;
+  __atomic_store_n(&object->observations, (void *)(observation_word ? observation_word | owner : 0),
       __ATOMIC_RELEASE);
 }
 
-KVO_INLINE bool kvo_hanging_is_only(kvo_hanging hanging) { return hanging & KVO_OBSERVERS_ONLY; }
-KVO_INLINE kvo_table *KVO_NULLABLE kvo_hanging_table(kvo_hanging hanging) {
-  return KVO_UNLIKELY(kvo_hanging_is_only(hanging)) ? NULL : (kvo_table *)hanging;
+KVO_INLINE bool kvo_observation_word_is_inline(kvo_observation_word observation_word) {
+  return observation_word & KVO_OBSERVERS_INLINE;
 }
-KVO_INLINE kvo_registration *KVO_NULLABLE kvo_hanging_only(kvo_hanging hanging) {
-  return kvo_hanging_is_only(hanging) ? kvo_observers_registration(hanging) : NULL;
+KVO_INLINE kvo_table *KVO_NULLABLE
+kvo_observation_word_table(kvo_observation_word observation_word) {
+  return KVO_UNLIKELY(kvo_observation_word_is_inline(observation_word))
+             ? NULL
+             : (kvo_table *)observation_word;
+}
+KVO_INLINE kvo_registration *KVO_NULLABLE
+kvo_observation_word_registration(kvo_observation_word observation_word) {
+  return kvo_observation_word_is_inline(observation_word)
+             ? kvo_observers_registration(observation_word)
+             : NULL;
 }
 /// The object's table, or NULL. The object's lock.
 KVO_INLINE kvo_table *KVO_NULLABLE kvo_table_of(const kvo_object *object) {
-  return kvo_hanging_table(kvo_object_hanging(object));
+  return kvo_observation_word_table(kvo_object_observation_word(object));
 }
-/// The object's only registration, if it has no table. The object's lock.
-KVO_INLINE kvo_registration *KVO_NULLABLE kvo_only_of(const kvo_object *object) {
-  return kvo_hanging_only(kvo_object_hanging(object));
+/// The object's inline registration, if it has no table. The object's lock.
+KVO_INLINE kvo_registration *KVO_NULLABLE kvo_object_inline_registration(const kvo_object *object) {
+  return kvo_observation_word_registration(kvo_object_observation_word(object));
 }
 
-KVO_INLINE size_t kvo_table_home(uintptr_t id, uint32_t mask) {
+KVO_INLINE size_t kvo_table_slot(uintptr_t id, uint32_t mask) {
   return (size_t)(((uint64_t)id * 0x9E3779B97F4A7C15u) >> 32) & mask;
 }
 
 /// The cell of a key, or NULL. O(1), independent of the number of observed keys and objects.
 KVO_INLINE kvo_cell *KVO_NULLABLE kvo_table_find(kvo_table *table, uintptr_t id) {
-  for (size_t i = kvo_table_home(id, table->mask);; i = (i + 1) & table->mask) {
+  for (size_t i = kvo_table_slot(id, table->mask);; i = (i + 1) & table->mask) {
     uintptr_t found = __atomic_load_n(&table->cells[i].id, __ATOMIC_ACQUIRE);
     if (KVO_LIKELY(found == id)) return &table->cells[i];
     if (!found) return NULL;
@@ -368,18 +383,18 @@ KVO_INLINE uint32_t kvo_observers_options(kvo_observers observers) {
   return __atomic_load_n(&kvo_observers_list(observers)->options, __ATOMIC_ACQUIRE);
 }
 /// The key's accessors, tagged.
-KVO_INLINE uintptr_t kvo_observers_reading(kvo_observers observers) {
+KVO_INLINE uintptr_t kvo_observers_tagged_accessors(kvo_observers observers) {
   if (KVO_LIKELY(!kvo_observers_is_list(observers)))
-    return kvo_observers_registration(observers)->reading;
-  return __atomic_load_n(&kvo_observers_list(observers)->reading, __ATOMIC_ACQUIRE);
+    return kvo_observers_registration(observers)->tagged_accessors;
+  return __atomic_load_n(&kvo_observers_list(observers)->tagged_accessors, __ATOMIC_ACQUIRE);
 }
 KVO_INLINE const kvo_accessors *kvo_observers_accessors(kvo_observers observers) {
-  return kvo_reading_accessors(kvo_observers_reading(observers));
+  return kvo_untag_accessors(kvo_observers_tagged_accessors(observers));
 }
 /// Whether a setter of the key notifies no observer by itself: either it never does, or methods of the class announce
 /// the change. Stored here so that a change need not read the accessors.
 KVO_INLINE bool kvo_observers_are_manual(kvo_observers observers) {
-  return kvo_observers_reading(observers) & KVO_READING_MANUAL;
+  return kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_MANUAL;
 }
 /// Whether methods of the class announce automatic changes of a key that is marked manual.
 KVO_INLINE bool kvo_observers_are_announced(kvo_observers observers) {
@@ -387,24 +402,27 @@ KVO_INLINE bool kvo_observers_are_announced(kvo_observers observers) {
 }
 /// Whether the key must be read again after each change, because it is a tracked key of a binding.
 KVO_INLINE bool kvo_observers_are_tracked(kvo_observers observers) {
-  return kvo_observers_reading(observers) & KVO_READING_TRACKED;
+  return kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TRACKED;
 }
-/// The key's derivation, or NULL. The object's lock.
-KVO_INLINE struct kvo_derivation *KVO_NULLABLE kvo_observers_derivation(kvo_observers observers) {
-  return kvo_observers_is_list(observers) ? kvo_observers_list(observers)->derivation : NULL;
+/// The key's dependent key, or NULL. The object's lock.
+KVO_INLINE struct kvo_dependent_key *KVO_NULLABLE
+kvo_observers_derivation(kvo_observers observers) {
+  return kvo_observers_is_list(observers) ? kvo_observers_list(observers)->dependent_key : NULL;
 }
 
-/// The only registration, tagged as in a cell.
-KVO_INLINE kvo_observers kvo_hanging_observers_of_only(kvo_hanging hanging) {
-  return hanging & ~(uintptr_t)KVO_OBSERVERS_ONLY;
+/// The inline registration, tagged as in a cell.
+KVO_INLINE kvo_observers
+kvo_observation_word_inline_observers(kvo_observation_word observation_word) {
+  return observation_word & ~(uintptr_t)KVO_OBSERVERS_INLINE;
 }
-KVO_INLINE kvo_observers kvo_hanging_observers(kvo_hanging hanging, uintptr_t id) {
-  if (!hanging) return 0;
-  if (kvo_hanging_is_only(hanging))
-    return kvo_registration_id(kvo_observers_registration(hanging)) == id
-               ? kvo_hanging_observers_of_only(hanging)
+KVO_INLINE kvo_observers kvo_observation_word_observers(kvo_observation_word observation_word,
+    uintptr_t id) {
+  if (!observation_word) return 0;
+  if (kvo_observation_word_is_inline(observation_word))
+    return kvo_registration_id(kvo_observers_registration(observation_word)) == id
+               ? kvo_observation_word_inline_observers(observation_word)
                : 0;
-  const kvo_cell *cell = kvo_table_find((kvo_table *)hanging, id);
+  const kvo_cell *cell = kvo_table_find((kvo_table *)observation_word, id);
   return cell ? kvo_cell_observers(cell) : 0;
 }
 /// The observers of a key of a protected object; 0 if there are none. No lock held.
@@ -413,11 +431,13 @@ KVO_INLINE kvo_observers kvo_object_observers(kvo_object *object, uintptr_t id) 
   if (!kvo_thread_protects(object))
     __builtin_trap(); // what is read here might be freed during the read
 #endif
-  return kvo_hanging_observers(kvo_word_hanging(kvo_object_word(object), object), id);
+  return kvo_observation_word_observers(kvo_observation_word_share(kvo_object_owned_word(object),
+                                            object),
+      id);
 }
 /// The observers of a key of an object; 0 if there are none. The object's lock.
 KVO_INLINE kvo_observers kvo_object_observers_locked(const kvo_object *object, uintptr_t id) {
-  return kvo_hanging_observers(kvo_object_hanging(object), id);
+  return kvo_observation_word_observers(kvo_object_observation_word(object), id);
 }
 
 /// The object's table with room for `keys` more keys, made or enlarged if necessary. NULL if memory is out.
@@ -439,35 +459,35 @@ kvo_object *KVO_NULLABLE kvo_table_owner_at(const kvo_object *address);
 /// other.
 void kvo_observed_visit(void (*visit)(void *KVO_NULLABLE context, kvo_object *object),
     void *KVO_NULLABLE context);
-/// Called with a registration, or with a seat and its head.
+/// Called with a registration, or with a group key and its head.
 typedef void (*kvo_registration_visitor)(void *KVO_NULLABLE context, kvo_registration *registration,
-    const kvo_seat *KVO_NULLABLE seat);
+    const kvo_group_key *KVO_NULLABLE group_key);
 /// Calls `visit` with each registration with an object, including links. The object's lock.
 void kvo_registrations_visit_locked(const kvo_object *object, kvo_registration_visitor visit,
     void *KVO_NULLABLE context);
 
 /// Stores the first registration of an object, without a table. Returns false, with nothing changed, if it needs a
 /// table or memory is out. The object's lock.
-bool kvo_only_hang_locked(kvo_object *object, kvo_registration *registration);
-/// Removes an object's only registration. The object's lock.
-void kvo_only_take_off_locked(kvo_object *object, kvo_registration *registration);
-/// Removes an only registration from its chain, because a table takes over. The object's lock.
-void kvo_only_leave_locked(kvo_registration *registration);
-/// Finds the only registration of the object at an address. The lock of that address.
-kvo_registration *KVO_NULLABLE kvo_only_find_locked(const kvo_object *address);
+bool kvo_inline_registration_insert_locked(kvo_object *object, kvo_registration *registration);
+/// Removes an object's inline registration. The object's lock.
+void kvo_inline_registration_remove_locked(kvo_object *object, kvo_registration *registration);
+/// Removes an inline registration from its chain, because a table takes over. The object's lock.
+void kvo_inline_registration_unlist_locked(kvo_registration *registration);
+/// Finds the inline registration of the object at an address. The lock of that address.
+kvo_registration *KVO_NULLABLE kvo_inline_registration_find_locked(const kvo_object *address);
 /// Calls `visit` with all objects of one lock that have a single registration. That lock.
-void kvo_only_visit_locked(size_t lock,
+void kvo_inline_registration_visit_locked(size_t lock,
     void (*visit)(void *KVO_NULLABLE context, kvo_object *object), void *KVO_NULLABLE context);
 
 /// Adds a registration after the others of its key; `as_list`: in a list, even if it is the only one. Returns false,
 /// with nothing changed, if memory is out.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, bool as_list,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Stores a seat. Returns false, with nothing changed, if the key has an observer.
-bool kvo_table_seat_locked(kvo_table *table, const kvo_seat *seat);
-/// Removes a seat, if it is in its cell.
-void kvo_table_unseat_locked(kvo_table *table, const kvo_seat *seat);
-/// Replaces a seat by a registration. Returns false, with nothing changed, if memory is out.
+/// Stores a group key. Returns false, with nothing changed, if the key has an observer.
+bool kvo_table_insert_group_key_locked(kvo_table *table, const kvo_group_key *group_key);
+/// Removes a group key, if it is in its cell.
+void kvo_table_remove_group_key_locked(kvo_table *table, const kvo_group_key *group_key);
+/// Replaces a group key by a registration. Returns false, with nothing changed, if memory is out.
 bool kvo_cell_promote_locked(kvo_cell *cell);
 /// The key's list, made if the key has a single observer. NULL if memory is out.
 kvo_list *KVO_NULLABLE kvo_table_list_locked(kvo_table *table, uintptr_t id,

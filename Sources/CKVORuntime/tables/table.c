@@ -1,10 +1,10 @@
 // Observation tables: an open-addressed array of cells, one for each observed key of the object, indexed by the key's
 // id. A cell contains the key's observers.
 //
-// A single observer is stored in the cell itself, as a registration or a seat (seats.c). Two or more are in a
+// A single observer is stored in the cell itself, as a registration or a group key (group_keys.c). Two or more are in a
 // kvo_list. Readers take no lock: they protect the object (kvo_thread.h), and memory that is unlinked here is retired
 // under that hazard pointer. A table never changes its size: a larger one replaces it, and shares its lists. An
-// object's only registration needs no table (only_registration.c); one is made for the second.
+// object's inline registration needs no table (inline_registration.c); one is made for the second.
 #include "tables/kvo_table.h"
 
 #include "base/kvo_lock.h"
@@ -15,22 +15,22 @@
 enum { FIRST_CELLS = 2, FIRST_LIST = 4 };
 
 _Static_assert(sizeof(struct kvo_handle) == 72, "a registration with malloc's word is 80 bytes");
-_Static_assert(_Alignof(kvo_list) > KVO_OBSERVERS_MARKS && _Alignof(kvo_accessors) > 3,
+_Static_assert(_Alignof(kvo_list) > KVO_OBSERVERS_TAG_MASK && _Alignof(kvo_accessors) > 3,
     "the lowest bits of their addresses are marks");
 
-kvo_hanging kvo_object_share(kvo_object *object) {
+kvo_observation_word kvo_object_share(kvo_object *object) {
   KVO_LOCKED_OBJECTS(object, NULL);
   kvo_object_share_locked(object);
-  return kvo_object_hanging(object);
+  return kvo_object_observation_word(object);
 }
 
 static kvo_cell *free_cell(kvo_table *table, uintptr_t id) {
-  size_t i = kvo_table_home(id, table->mask);
+  size_t i = kvo_table_slot(id, table->mask);
   while (table->cells[i].id) i = (i + 1) & table->mask;
   return &table->cells[i];
 }
 
-static kvo_table *make_table(size_t capacity) {
+static kvo_table *table_make_table(size_t capacity) {
   kvo_table *table = kvo_alloc_zeroed(sizeof *table + capacity * sizeof(kvo_cell));
   if (table) table->mask = (uint32_t)capacity - 1;
   return table;
@@ -42,9 +42,9 @@ static void move_contents(kvo_table *target, const kvo_table *source) {
   target->linked = source->linked;
   target->watched = source->watched;
   if (target->watched) target->watched->link_watched = &target->watched;
-  target->open_pairs = source->open_pairs;
+  target->manual_changes = source->manual_changes;
   target->open_count = source->open_count;
-  target->pair_index = source->pair_index;
+  target->manual_change_index = source->manual_change_index;
   target->associations = source->associations;
   for (uint32_t i = 0; i <= source->mask; i++) {
     const kvo_cell *cell = &source->cells[i];
@@ -77,13 +77,13 @@ void kvo_observed_visit(void (*visit)(void *context, kvo_object *object), void *
     KVO_LOCKED(kvo_object_lock(i));
     for (kvo_table *table = tables[i]; table; table = table->next)
       if (table->live) visit(context, table->object);
-    kvo_only_visit_locked(i, visit, context);
+    kvo_inline_registration_visit_locked(i, visit, context);
   }
 }
 
 static kvo_object *owner_at_locked(const kvo_object *address) {
-  kvo_registration *only = kvo_only_find_locked(address);
-  if (only) return only->object;
+  kvo_registration *inline_registration = kvo_inline_registration_find_locked(address);
+  if (inline_registration) return inline_registration->object;
   kvo_table *table = tables[kvo_object_lock_index(address)];
   while (table && table->object != address) table = table->next;
   return table ? table->object : NULL;
@@ -100,8 +100,9 @@ static void visit_cell(const kvo_cell *cell, kvo_registration_visitor visit, voi
   kvo_observers observers = cell->observers;
   if (!observers) return;
   if (!kvo_observers_is_list(observers)) {
-    bool is_seat = kvo_observers_is_seat(observers);
-    visit(context, kvo_observers_single(observers), is_seat ? kvo_observers_seat(observers) : NULL);
+    bool is_seat = kvo_observers_is_group_key(observers);
+    visit(context, kvo_observers_single(observers),
+        is_seat ? kvo_observers_group_key(observers) : NULL);
     return;
   }
   kvo_list *list = kvo_observers_list(observers);
@@ -111,8 +112,8 @@ static void visit_cell(const kvo_cell *cell, kvo_registration_visitor visit, voi
 
 void kvo_registrations_visit_locked(const kvo_object *object, kvo_registration_visitor visit,
     void *context) {
-  kvo_registration *only = kvo_only_of(object);
-  if (only) visit(context, only, NULL);
+  kvo_registration *inline_registration = kvo_object_inline_registration(object);
+  if (inline_registration) visit(context, inline_registration, NULL);
   const kvo_table *table = kvo_table_of(object);
   for (uint32_t i = 0; table && i <= table->mask; i++) visit_cell(&table->cells[i], visit, context);
 }
@@ -123,47 +124,49 @@ static uint32_t count_observed(const kvo_table *table) {
   return count;
 }
 
-// Takes over the object's only registration.
-static void take_over(kvo_table *table, kvo_registration *only) {
-  kvo_cell *cell = free_cell(table, kvo_registration_id(only));
-  *cell = (kvo_cell){kvo_registration_id(only), kvo_observers_of(only)};
+// Takes over the object's inline registration.
+static void take_over(kvo_table *table, kvo_registration *inline_registration) {
+  kvo_cell *cell = free_cell(table, kvo_registration_id(inline_registration));
+  *cell =
+      (kvo_cell){kvo_registration_id(inline_registration), kvo_observers_of(inline_registration)};
   table->used = table->live = 1;
-  kvo_only_leave_locked(only);
+  kvo_inline_registration_unlist_locked(inline_registration);
 }
 
-static bool has_room(uint64_t used, uint32_t keys, uint64_t cells) {
+static bool table_has_room(uint64_t used, uint32_t keys, uint64_t cells) {
   return (used + keys) * 4 <= cells * 3;
 }
 
 static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, uint32_t keys,
     kvo_retired **retired) {
-  kvo_registration *only = kvo_only_of(object);
-  uint32_t capacity = FIRST_CELLS, used = old ? count_observed(old) : only != NULL;
-  while (!has_room(used, keys, capacity))
+  kvo_registration *inline_registration = kvo_object_inline_registration(object);
+  uint32_t capacity = FIRST_CELLS, used = old ? count_observed(old) : inline_registration != NULL;
+  while (!table_has_room(used, keys, capacity))
     if (!(capacity *= 2)) return NULL;
-  kvo_table *table = make_table(capacity);
+  kvo_table *table = table_make_table(capacity);
   if (!table) return NULL;
-  if (only) take_over(table, only);
+  if (inline_registration) take_over(table, inline_registration);
   if (old) {
     move_contents(table, old);
     unlink_table_locked(old);
     kvo_retire_add(retired, &old->retired, object, KVO_RETIRED_MEMORY);
   }
   link_table_locked(table, object);
-  kvo_object_hang(object, (kvo_hanging)table);
+  kvo_object_set_observation_word(object, (kvo_observation_word)table);
   return table;
 }
 
 kvo_table *kvo_table_reserve_locked(kvo_object *object, uint32_t keys, kvo_retired **retired) {
   kvo_table *table = kvo_table_of(object);
-  bool suffices = table && has_room(table->used, keys, (uint64_t)table->mask + 1);
+  bool suffices = table && table_has_room(table->used, keys, (uint64_t)table->mask + 1);
   return suffices ? table : replace_table_locked(object, table, keys, retired);
 }
 
 void kvo_table_trim_locked(kvo_object *object, kvo_retired **retired) {
   kvo_table *table = kvo_table_of(object);
-  if (!table || table->live || table->watched || table->open_pairs || table->associations) return;
-  kvo_object_hang(object, 0);
+  if (!table || table->live || table->watched || table->manual_changes || table->associations)
+    return;
+  kvo_object_set_observation_word(object, 0);
   unlink_table_locked(table);
   kvo_retire_add(retired, &table->retired, object, KVO_RETIRED_MEMORY);
 }
@@ -189,7 +192,7 @@ void kvo_list_retire_locked(kvo_list *list, const kvo_object *object, kvo_retire
   kvo_retire_add(retired, &list->retired, object, KVO_RETIRED_MEMORY);
 }
 
-static void append(kvo_list *list, kvo_registration *registration) {
+static void table_append(kvo_list *list, kvo_registration *registration) {
   registration->index = list->count;
   __atomic_store_n(&list->items[list->count], registration, __ATOMIC_RELEASE);
   list->live++;
@@ -201,10 +204,10 @@ static void append(kvo_list *list, kvo_registration *registration) {
 static kvo_list *copy_list(const kvo_list *old) {
   kvo_list *list = make_list(old->live < FIRST_LIST / 2 ? FIRST_LIST : old->live * 2);
   if (!list) return NULL;
-  list->reading = old->reading;
-  list->derivation = old->derivation;
+  list->tagged_accessors = old->tagged_accessors;
+  list->dependent_key = old->dependent_key;
   for (uint32_t i = 0; i < old->count; i++)
-    if (old->items[i]) append(list, old->items[i]);
+    if (old->items[i]) table_append(list, old->items[i]);
   return list;
 }
 
@@ -216,22 +219,22 @@ static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSE
 
 // Plain, unless setters of the key notify no observer, or the key has to be read after each change.
 kvo_observers kvo_observers_of(kvo_registration *registration) {
-  bool is_plain =
-      !(registration->options & ~KVO_PLAIN_OPTIONS) && !(registration->reading & KVO_READING_MARKS);
+  bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) &&
+                  !(registration->tagged_accessors & KVO_ACCESSORS_TAG_MASK);
   return (uintptr_t)registration | (is_plain ? KVO_OBSERVERS_PLAIN : 0);
 }
 
 static kvo_list *list_of_one(kvo_registration *registration) {
   kvo_list *list = make_list(FIRST_LIST);
   if (!list) return NULL;
-  list->reading = registration->reading;
-  append(list, registration);
+  list->tagged_accessors = registration->tagged_accessors;
+  table_append(list, registration);
   return list;
 }
 
 // The cell's list with room for one more, made from the single observer or from a full list.
 static kvo_list *list_with_room(kvo_cell *cell, const kvo_object *object, kvo_retired **retired) {
-  if (kvo_observers_is_seat(cell->observers) && !kvo_cell_promote_locked(cell)) return NULL;
+  if (kvo_observers_is_group_key(cell->observers) && !kvo_cell_promote_locked(cell)) return NULL;
   bool was_list = kvo_observers_is_list(cell->observers);
   kvo_list *old = was_list ? kvo_observers_list(cell->observers) : NULL;
   if (!old) return list_of_one(kvo_observers_registration(cell->observers));
@@ -260,13 +263,13 @@ static kvo_cell *cell_for(kvo_table *table, uintptr_t id) {
 static bool add_to_list(kvo_cell *cell, kvo_registration *registration, kvo_retired **retired) {
   kvo_list *list = list_with_room(cell, registration->object, retired);
   if (!list) return false;
-  __atomic_store_n(&list->reading, registration->reading, __ATOMIC_RELEASE);
-  append(list, registration);
+  __atomic_store_n(&list->tagged_accessors, registration->tagged_accessors, __ATOMIC_RELEASE);
+  table_append(list, registration);
   set_observers(cell, of_list(list));
   return true;
 }
 
-static bool put_into(kvo_cell *cell, kvo_registration *registration, bool as_list) {
+static bool table_put_into(kvo_cell *cell, kvo_registration *registration, bool as_list) {
   kvo_list *list = as_list ? list_of_one(registration) : NULL;
   if (as_list && !list) return false;
   set_observers(cell, list ? of_list(list) : kvo_observers_of(registration));
@@ -277,28 +280,28 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, b
     kvo_retired **retired) {
   kvo_cell *cell = cell_for(table, kvo_registration_id(registration));
   bool is_in = cell->observers ? add_to_list(cell, registration, retired)
-                               : put_into(cell, registration, as_list);
+                               : table_put_into(cell, registration, as_list);
   if (!is_in) return false;
   table->live++;
-  if (registration->options & KVO_LINKED) table->linked++;
+  if (registration->options & KVO_PATH_NODE) table->linked++;
   return true;
 }
 
-static kvo_observers of_seat(const kvo_seat *seat) {
-  return (uintptr_t)seat | KVO_OBSERVERS_SEAT | KVO_OBSERVERS_PLAIN;
+static kvo_observers of_group_key(const kvo_group_key *group_key) {
+  return (uintptr_t)group_key | KVO_OBSERVERS_GROUP_KEY | KVO_OBSERVERS_PLAIN;
 }
 
-bool kvo_table_seat_locked(kvo_table *table, const kvo_seat *seat) {
-  kvo_cell *cell = cell_for(table, kvo_seat_accessors(seat)->id);
+bool kvo_table_insert_group_key_locked(kvo_table *table, const kvo_group_key *group_key) {
+  kvo_cell *cell = cell_for(table, kvo_group_key_accessors(group_key)->id);
   if (cell->observers) return false;
-  set_observers(cell, of_seat(seat));
+  set_observers(cell, of_group_key(group_key));
   table->live++;
   return true;
 }
 
-void kvo_table_unseat_locked(kvo_table *table, const kvo_seat *seat) {
-  kvo_cell *cell = kvo_table_find(table, kvo_seat_accessors(seat)->id);
-  if (!cell || cell->observers != of_seat(seat)) return;
+void kvo_table_remove_group_key_locked(kvo_table *table, const kvo_group_key *group_key) {
+  kvo_cell *cell = kvo_table_find(table, kvo_group_key_accessors(group_key)->id);
+  if (!cell || cell->observers != of_group_key(group_key)) return;
   set_observers(cell, 0);
   table->live--;
 }
@@ -323,6 +326,6 @@ bool kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);
   else set_observers(cell, 0);
   table->live--;
-  if (registration->options & KVO_LINKED) table->linked--;
+  if (registration->options & KVO_PATH_NODE) table->linked--;
   return cell->observers;
 }

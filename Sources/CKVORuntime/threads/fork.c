@@ -20,7 +20,7 @@ typedef int (*lock_action)(pthread_mutex_t *mutex);
 
 static pthread_mutex_t *const outer_locks[] = {&kvo_define_lock, &kvo_class_lock, &kvo_graph_lock};
 static pthread_mutex_t *const inner_locks[] = {&kvo_intern_lock, &kvo_path_lock, &kvo_struct_lock,
-    &kvo_call_lock, &kvo_closure_lock, &kvo_pairs_lock, &kvo_thread_lock, &kvo_limbo_lock};
+    &kvo_call_lock, &kvo_closure_lock, &kvo_manual_change_lock, &kvo_thread_lock, &kvo_limbo_lock};
 
 static void act_on(pthread_mutex_t *const *locks, size_t count, lock_action act) {
   for (size_t i = 0; i < count; i++) act(locks[i]);
@@ -40,7 +40,7 @@ static lock_list *list_of(const kvo_binding_lock *lock) {
   return lock->is_outer ? &outer_list : &inner_list;
 }
 
-static void initialize(pthread_mutex_t *mutex, int type) {
+static void fork_initialize(pthread_mutex_t *mutex, int type) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_settype(&attributes, type);
@@ -49,7 +49,7 @@ static void initialize(pthread_mutex_t *mutex, int type) {
 }
 
 void kvo_binding_lock_init(kvo_binding_lock *lock, bool is_outer) {
-  initialize(&lock->mutex, is_outer ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
+  fork_initialize(&lock->mutex, is_outer ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
   lock->is_outer = is_outer;
   lock_list *list = list_of(lock);
   KVO_LOCKED(&list->mutex);
@@ -76,13 +76,13 @@ static void count_held(const kvo_binding_lock *lock, int change) {
 static void count_held(const kvo_binding_lock *lock, int change) { (void)lock, (void)change; }
 #endif
 
-void kvo_binding_lock_take(kvo_binding_lock *lock) {
+void kvo_binding_lock_acquire(kvo_binding_lock *lock) {
   kvo_check_lock_allowed();
   pthread_mutex_lock(&lock->mutex);
   count_held(lock, 1);
 }
 
-void kvo_binding_lock_give_back(kvo_binding_lock *lock) {
+void kvo_binding_lock_release(kvo_binding_lock *lock) {
   count_held(lock, -1);
   pthread_mutex_unlock(&lock->mutex);
 }
@@ -104,7 +104,7 @@ static void act_on_many(lock_action act) {
 #endif
 }
 
-static void take_all(void) {
+static void fork_take_all(void) {
   pthread_mutex_lock(&outer_list.mutex);
   act_on_list(&outer_list, pthread_mutex_lock);
   ACT_ON(outer_locks, pthread_mutex_lock);
@@ -124,7 +124,7 @@ static void give_all_back(void) {
 
 // A recursive mutex stores its holder's thread number, which differs in the child, so it is initialized again.
 static int make_recursive_anew(pthread_mutex_t *mutex) {
-  initialize(mutex, PTHREAD_MUTEX_RECURSIVE);
+  fork_initialize(mutex, PTHREAD_MUTEX_RECURSIVE);
   return pthread_mutex_lock(mutex);
 }
 
@@ -137,5 +137,5 @@ static void start_child(void) {
 }
 
 __attribute__((constructor)) void kvo_cover_forks(void) {
-  pthread_atfork(take_all, give_all_back, start_child);
+  pthread_atfork(fork_take_all, give_all_back, start_child);
 }

@@ -13,8 +13,8 @@
 //
 // A block that is taken out keeps its `previous`, and is inserted on top later. So a thread that walks the stack and
 // is at a block that is just taken out continues below it, or again from the top. It meets every block that stays.
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "threads/kvo_reclaim.h"
 #include "threads/kvo_thread.h"
 
@@ -42,14 +42,16 @@ void kvo_frames_init(kvo_thread *thread) {
   thread->top = thread->first.frames;
 }
 
-static kvo_frame *end_of(kvo_frame_block *block) { return block->frames + KVO_FRAMES_PER_BLOCK; }
+static kvo_frame *frame_block_end(kvo_frame_block *block) {
+  return block->frames + KVO_FRAMES_PER_BLOCK;
+}
 
 static kvo_frame_block *block_of(kvo_frame *frame) {
   char *first = (char *)(frame - frame->index);
   return (kvo_frame_block *)(void *)(first - offsetof(kvo_frame_block, frames));
 }
 
-static bool is_free(const kvo_frame *frame) {
+static bool frame_is_free(const kvo_frame *frame) {
   return __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE) == KVO_FRAME_FREE;
 }
 
@@ -57,43 +59,43 @@ static bool is_free(const kvo_frame *frame) {
 // be open.
 static bool is_needless(const kvo_thread *thread, kvo_frame_block *block) {
   if (block == &thread->first || block == thread->block) return false;
-  for (kvo_frame *frame = end_of(block); frame-- > block->frames;)
-    if (!is_free(frame)) return false;
+  for (kvo_frame *frame = frame_block_end(block); frame-- > block->frames;)
+    if (!frame_is_free(frame)) return false;
   return true;
 }
 
-static void spare(kvo_thread *thread, kvo_frame_block *block) {
+static void frame_spare(kvo_thread *thread, kvo_frame_block *block) {
   block->next_spare = thread->spare;
   thread->spare = block;
   thread->block_count--;
 }
 
-static void take_out(kvo_thread *thread, kvo_frame_block *above, kvo_frame_block *block) {
+static void frame_take_out(kvo_thread *thread, kvo_frame_block *above, kvo_frame_block *block) {
   __atomic_store_n(&above->previous, block->previous, __ATOMIC_SEQ_CST);
-  spare(thread, block);
+  frame_spare(thread, block);
 }
 
 static void take_out_if_needless(kvo_thread *thread, kvo_frame_block *block) {
   if (KVO_LIKELY(!is_needless(thread, block))) return;
   kvo_frame_block *above = thread->block;
   while (above->previous != block) above = above->previous;
-  take_out(thread, above, block);
+  frame_take_out(thread, above, block);
 }
 
 static void take_out_all_needless(kvo_thread *thread) {
   __atomic_store_n(&thread->has_holes, false, __ATOMIC_SEQ_CST);
   kvo_frame_block *above = thread->block;
   for (kvo_frame_block *block; (block = above->previous);) {
-    if (is_needless(thread, block)) take_out(thread, above, block);
+    if (is_needless(thread, block)) frame_take_out(thread, above, block);
     else above = block;
   }
 }
 
 static void leave_block(kvo_thread *thread) {
   kvo_frame_block *left = thread->block;
-  set_top(thread, end_of(left->previous));
+  set_top(thread, frame_block_end(left->previous));
   put_on_top(thread, left->previous);
-  spare(thread, left);
+  frame_spare(thread, left);
 }
 
 void kvo_thread_shrink(kvo_thread *thread) {
@@ -104,7 +106,7 @@ void kvo_thread_shrink(kvo_thread *thread) {
       if (!thread->block->previous) return;
       leave_block(thread);
     }
-    if (!is_free(thread->top - 1)) return;
+    if (!frame_is_free(thread->top - 1)) return;
     set_top(thread, thread->top - 1);
   }
 }
@@ -132,7 +134,7 @@ static bool makes_room(kvo_thread *thread) {
   if (!__atomic_load_n(&thread->has_holes, __ATOMIC_SEQ_CST)) return false;
   kvo_thread_shrink(thread);
   take_out_all_needless(thread);
-  return thread->top != end_of(thread->block);
+  return thread->top != frame_block_end(thread->block);
 }
 
 bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
@@ -150,12 +152,12 @@ bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
 
 // MARK: Ending
 
-__thread uint32_t kvo_taken_over;
+__thread uint32_t kvo_transferred_frames;
 
-void kvo_frame_take_over(kvo_frame *frame) {
-  frame->flags |= KVO_FRAME_TAKEN_OVER;
-  kvo_taken_over++;
-  frame->taker = pthread_self();
+void kvo_frame_transfer(kvo_frame *frame) {
+  frame->flags |= KVO_FRAME_TRANSFERRED;
+  kvo_transferred_frames++;
+  frame->transferred_to = pthread_self();
   __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
 }
 
@@ -167,7 +169,7 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
 // Ends a frame of any thread. `awaited` is taken before the frame's thread can push the frame again, since a mark set
 // after that is for the new use. A thread without a record is not reached by another thread's fence, so it fences
 // itself.
-static const kvo_object *end(kvo_frame *frame) {
+static const kvo_object *frame_end_any(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const kvo_object *awaited = __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST);
@@ -178,15 +180,15 @@ static const kvo_object *end(kvo_frame *frame) {
 
 // Records at the frame's thread that the frame has ended, and only then checks whether that thread still lives. A
 // thread that ends does the reverse: it records its end before it looks at its frames.
-static void tell_owner(kvo_thread *thread) {
+static void frame_notify_owner(kvo_thread *thread) {
   __atomic_store_n(&thread->has_holes, true, __ATOMIC_SEQ_CST);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  kvo_thread_let_go(thread);
+  kvo_thread_release(thread);
 }
 
 static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
   if (KVO_UNLIKELY(thread != kvo_this_thread)) {
-    tell_owner(thread);
+    frame_notify_owner(thread);
     return;
   }
   if (KVO_UNLIKELY(thread->top != ended + 1)) take_out_if_needless(thread, block_of(ended));
@@ -200,8 +202,8 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  const kvo_object *awaited = end(frame);
-  if (flags & KVO_FRAME_TAKEN_OVER) kvo_taken_over--;
+  const kvo_object *awaited = frame_end_any(frame);
+  if (flags & KVO_FRAME_TRANSFERRED) kvo_transferred_frames--;
   tidy_up(thread, frame);
   if (KVO_UNLIKELY(awaited != NULL)) kvo_reclaim_waiting(awaited);
   if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
@@ -209,18 +211,18 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
 
 // The frame's parts are copied first, because the frame may be pushed again while they are released.
 static void pop_with_parts(kvo_frame *frame) {
-  struct kvo_propagation *propagation =
-      frame->flags & KVO_FRAME_PROPAGATES ? frame->propagation : NULL;
+  struct kvo_general_delivery *delivery =
+      frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
   struct kvo_mutation_record *part = frame->flags & KVO_FRAME_HAS_PART ? frame->announced : NULL;
   kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
   pop_with_values(frame);
-  if (propagation) kvo_propagation_release(propagation);
+  if (delivery) kvo_general_delivery_release(delivery);
   if (part) kvo_mutation_free(part);
   kvo_object_release(observer);
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts = KVO_FRAME_PROPAGATES | KVO_FRAME_CALLS | KVO_FRAME_HAS_PART;
+  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_CALLS | KVO_FRAME_HAS_PART;
   if (KVO_UNLIKELY(frame->flags & parts)) pop_with_parts(frame);
   else pop_with_values(frame);
 }
@@ -229,7 +231,8 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
 
 static kvo_frame_block *block_with(const kvo_thread *thread, const kvo_frame *place) {
   kvo_frame_block *block = thread->block;
-  while (block && !(place >= block->frames && place <= end_of(block))) block = block->previous;
+  while (block && !(place >= block->frames && place <= frame_block_end(block)))
+    block = block->previous;
   return block;
 }
 
@@ -242,7 +245,7 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 
 static bool is_counted(uint32_t state) {
   return state == KVO_FRAME_OPEN || state == KVO_FRAME_ANNOUNCED || state == KVO_FRAME_ABANDONED ||
-         state == KVO_FRAME_LOOKING || state == KVO_FRAME_BATCH;
+         state == KVO_FRAME_UNOBSERVED || state == KVO_FRAME_BATCH;
 }
 
 void kvo_thread_unwind(kvo_frame *mark) {
@@ -258,19 +261,19 @@ void kvo_thread_unwind(kvo_frame *mark) {
   }
 }
 
-static bool is_told(const kvo_frame *frame) {
+static bool frame_is_delivering(const kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
 }
 
 // In a forked child: whether the forking thread is in the middle of delivering or announcing a change that another
 // thread began.
-static bool is_taken_over(const kvo_frame *frame) {
-  return is_told(frame) && frame->flags & KVO_FRAME_TAKEN_OVER &&
-         pthread_equal(frame->taker, pthread_self());
+static bool is_transferred(const kvo_frame *frame) {
+  return frame_is_delivering(frame) && frame->flags & KVO_FRAME_TRANSFERRED &&
+         pthread_equal(frame->transferred_to, pthread_self());
 }
 
-static void empty(kvo_frame *frame) {
+static void frame_empty(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
   frame->awaited = NULL;
   frame->state = KVO_FRAME_FREE;
@@ -278,32 +281,32 @@ static void empty(kvo_frame *frame) {
 }
 
 static void empty_block(kvo_frame_block *block) {
-  for (kvo_frame *frame = block->frames; frame < end_of(block); frame++)
-    if (!is_taken_over(frame)) empty(frame);
+  for (kvo_frame *frame = block->frames; frame < frame_block_end(block); frame++)
+    if (!is_transferred(frame)) frame_empty(frame);
 }
 
 // At the fork the record's top may have been moving from one block to another, so it is reset.
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
-  thread->top = end_of(thread->block);
+  thread->top = frame_block_end(thread->block);
   thread->open_count = thread->batch_count = 0;
 }
 
 // MARK: Searching the stack
 
 // The frame below a position of the stack, and its block; NULL at the end.
-static kvo_frame *below(const kvo_frame *place, kvo_frame_block **block) {
+static kvo_frame *frame_below(const kvo_frame *place, kvo_frame_block **block) {
   while (place == (*block)->frames) {
     if (!(*block)->previous) return NULL;
     *block = (*block)->previous;
-    place = end_of(*block);
+    place = frame_block_end(*block);
   }
   return (kvo_frame *)(uintptr_t)place - 1;
 }
 
 #define FOR_EACH_FRAME(frame, thread)               \
   kvo_frame_block *frame##_block = (thread)->block; \
-  for (kvo_frame *frame = (thread)->top; (frame = below(frame, &frame##_block));)
+  for (kvo_frame *frame = (thread)->top; (frame = frame_below(frame, &frame##_block));)
 
 static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32_t state) {
   return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
@@ -329,10 +332,11 @@ bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *objec
 #ifdef KVO_POISON
 bool kvo_thread_protects(const kvo_object *object) {
   const kvo_thread *thread = kvo_this_thread;
-  if (kvo_taken_over) return true; // one of the frames taken over may protect it
+  if (kvo_transferred_frames) return true; // one of the frames taken over may protect it
   if (!thread) return false;
   FOR_EACH_FRAME(frame, thread)
-  if (!is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object) return true;
+  if (!frame_is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object)
+    return true;
   return false;
 }
 #endif
@@ -343,8 +347,8 @@ kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *obj
   return NULL;
 }
 
-static bool reads(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
-  return !is_free(frame) && frame->flags & KVO_FRAME_READS && frame->id == id &&
+static bool frame_reads_key(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
+  return !frame_is_free(frame) && frame->flags & KVO_FRAME_READS && frame->id == id &&
          __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object;
 }
 
@@ -352,39 +356,39 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
   const kvo_thread *thread = kvo_this_thread;
   if (!thread || !thread->reading_count) return false;
   FOR_EACH_FRAME(frame, thread)
-  if (reads(frame, object, id)) return true;
+  if (frame_reads_key(frame, object, id)) return true;
   return false;
 }
 
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   if (KVO_LIKELY(!thread->open_count)) return;
   FOR_EACH_FRAME(frame, thread)
-  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_LOOKING))
+  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_UNOBSERVED))
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
-const kvo_frame *kvo_thread_told_before(const kvo_thread *thread, const kvo_frame *later) {
+const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kvo_frame *later) {
   bool is_before = !later;
   FOR_EACH_FRAME(frame, thread) {
-    if (is_before && is_told(frame)) return frame;
+    if (is_before && frame_is_delivering(frame)) return frame;
     if (frame == later) is_before = true;
   }
   return NULL;
 }
 
-uint32_t kvo_thread_count_told(const kvo_thread *thread) {
+uint32_t kvo_thread_count_delivering(const kvo_thread *thread) {
   uint32_t count = 0;
   FOR_EACH_FRAME(frame, thread)
-  count += is_told(frame);
+  count += frame_is_delivering(frame);
   return count;
 }
 
-// A batch has no key. Another thread may end the bracket and begin something else at any time, so the state is
+// A batch has no key. Another thread may end the scoped change and begin something else at any time, so the state is
 // checked again after the key has been read.
-static void visit_if_bracket(const kvo_frame *frame, const kvo_object *object,
+static void visit_if_scoped(const kvo_frame *frame, const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-  if (state != KVO_FRAME_BRACKET && state != KVO_FRAME_BATCH) return;
+  if (state != KVO_FRAME_SCOPED && state != KVO_FRAME_BATCH) return;
   if (!is_in_state(frame, object, state)) return;
   uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
   const char *key =
@@ -399,10 +403,10 @@ static void visit_of_thread(const kvo_thread *thread, const kvo_object *object,
   const kvo_frame_block *block = __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
   for (; block; block = __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST))
     for (size_t i = KVO_FRAMES_PER_BLOCK; i-- > 0;)
-      visit_if_bracket(&block->frames[i], object, visit, context);
+      visit_if_scoped(&block->frames[i], object, visit, context);
 }
 
-void kvo_frames_visit_brackets(const kvo_object *object,
+void kvo_frames_visit_scoped_changes(const kvo_object *object,
     void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
     visit_of_thread(thread, object, visit, context);
@@ -412,8 +416,9 @@ void kvo_frames_visit_brackets(const kvo_object *object,
 
 // The thread's outermost frame. NULL if no frame of the lowest block is left because suspended accesses above it go
 // on. Then it is not known what they belong to.
-static const kvo_frame *outermost(kvo_thread *thread) {
-  const kvo_frame *end = thread->block == &thread->first ? thread->top : end_of(&thread->first);
+static const kvo_frame *frame_outermost(kvo_thread *thread) {
+  const kvo_frame *end =
+      thread->block == &thread->first ? thread->top : frame_block_end(&thread->first);
   for (const kvo_frame *frame = thread->first.frames; frame < end; frame++) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
     if (state != KVO_FRAME_FREE && state != KVO_FRAME_ABANDONED) return frame;
@@ -422,7 +427,7 @@ static const kvo_frame *outermost(kvo_thread *thread) {
 }
 
 bool kvo_binding_began_before(uint64_t stamp) {
-  const kvo_frame *frame = kvo_this_thread ? outermost(kvo_this_thread) : NULL;
+  const kvo_frame *frame = kvo_this_thread ? frame_outermost(kvo_this_thread) : NULL;
   return frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp;
 }
 

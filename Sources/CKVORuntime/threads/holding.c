@@ -2,7 +2,7 @@
 // a class method that a search asks.
 //
 // `kvo_finally` also frees other resources if that code throws.
-#include "base/kvo_upcalls.h"
+#include "base/kvo_forward.h"
 #include "threads/kvo_thread.h"
 
 typedef struct {
@@ -11,7 +11,7 @@ typedef struct {
   void *context;
 } holding;
 
-static void run(void *opaque) {
+static void holding_run(void *opaque) {
   const holding *holding = opaque;
   holding->body(holding->context);
 }
@@ -32,8 +32,8 @@ void kvo_frame_hold(kvo_frame *frame) {
   if (kvo_object_try_retain(frame->object)) frame->flags |= KVO_FRAME_RETAINED;
 }
 
-void kvo_holding(kvo_object *object, void (*body)(void *context), void *context) {
+void kvo_with_object_retained(kvo_object *object, void (*body)(void *context), void *context) {
   holding holding = {object, body, context};
-  if (kvo_object_try_retain(object)) kvo_finally(run, let_go, &holding);
+  if (kvo_object_try_retain(object)) kvo_finally(holding_run, let_go, &holding);
   else body(context);
 }

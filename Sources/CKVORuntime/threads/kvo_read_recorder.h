@@ -8,7 +8,7 @@ KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
 /// Reports to the binding, whose recorder is set, that a key was read.
-void kvo_tell_read(kvo_object *object, const char *interned_key);
+void kvo_report_read(kvo_object *object, const char *interned_key);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

@@ -13,9 +13,9 @@ typedef struct kvo_retired kvo_retired;
 /// The kind of a retired piece.
 typedef enum kvo_retired_kind {
   KVO_RETIRED_MEMORY, ///< a piece of memory that begins with its `kvo_retired`
-  KVO_RETIRED_QUIETLY, ///< a registration whose end runs none of the program's code; may be batched like memory
+  KVO_RETIRED_SILENT, ///< a registration whose end runs none of the program's code; may be batched like memory
   /// A registration that reports its end, by the user's `ended` function, or that stores a value.
-  KVO_RETIRED_TELLING,
+  KVO_RETIRED_REPORTING,
 } kvo_retired_kind;
 
 /// The head of every retired piece. Several that end together form a chain. In a registration it overlays fields that

@@ -17,7 +17,7 @@ KVO_ASSUME_NONNULL_BEGIN
 
 typedef struct kvo_thread kvo_thread;
 
-/// The observers of one key: a registration, a seat, a list, or NULL, with marks in the lowest bits.
+/// The observers of one key: a registration, a group key, a list, or NULL, with marks in the lowest bits.
 typedef uintptr_t kvo_observers;
 
 enum kvo_frame_state {
@@ -27,9 +27,9 @@ enum kvo_frame_state {
   KVO_FRAME_DELIVERING, ///< a change that is being delivered; `id` is its property's
   KVO_FRAME_ANNOUNCING, ///< the class's did method runs, and no observer is called
   KVO_FRAME_ABANDONED,  ///< was open when its object died; can only be popped
-  KVO_FRAME_LOOKING,    ///< open, but had no observer when it began
+  KVO_FRAME_UNOBSERVED, ///< open, but had no observer when it began
   KVO_FRAME_PROTECTS,   ///< not a change: protects an object that is read or called
-  KVO_FRAME_BRACKET,    ///< a change by hand around a body that runs; `key` is its property's
+  KVO_FRAME_SCOPED,     ///< a change by hand around a body that runs; `key` is its property's
   KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
 };
 
@@ -37,13 +37,13 @@ enum kvo_frame_flag {
   KVO_FRAME_RETAINED = 1, ///< the object is retained until the frame is popped
   KVO_FRAME_HAS_OLD = 2,
   KVO_FRAME_HAS_NEW = 4,
-  KVO_FRAME_HAS_TICKET = 8,   ///< `ticket` was taken before the new values were read
-  KVO_FRAME_CALLS = 16,       ///< `observer` is retained while it is called
-  KVO_FRAME_PROPAGATES = 32,  ///< `propagation` is valid, and owned by the frame
-  KVO_FRAME_READS = 64,       ///< the key or path that `id` names is being read
-  KVO_FRAME_REPORTED = 128,   ///< a shortage of memory during the change has been reported
-  KVO_FRAME_TAKEN_OVER = 256, ///< `taker` ends the change, which another thread has begun
-  KVO_FRAME_SHORT = 512,      ///< a binding's change that began on the fast path (kvo_short.h)
+  KVO_FRAME_HAS_TICKET = 8,        ///< `ticket` was taken before the new values were read
+  KVO_FRAME_CALLS = 16,            ///< `observer` is retained while it is called
+  KVO_FRAME_GENERAL_DELIVERY = 32, ///< `general_delivery` is valid, and owned by the frame
+  KVO_FRAME_READS = 64,            ///< the key or path that `id` names is being read
+  KVO_FRAME_REPORTED = 128,        ///< a shortage of memory during the change has been reported
+  KVO_FRAME_TRANSFERRED = 256, ///< `transferred_to` ends the change, which another thread has begun
+  KVO_FRAME_FAST_PATH = 512,   ///< a binding's change that began on the fast path (kvo_fast_path.h)
   /// `recipient` was the only one in the will phase (single_recipient.c)
   KVO_FRAME_SINGLE_RECIPIENT = 1024,
   KVO_FRAME_BEGUN = 2048,     ///< an announced change that has begun
@@ -70,12 +70,12 @@ typedef struct kvo_keyed_change {
 } kvo_keyed_change;
 
 /// Where a key's observers were found: in a cell of a table, or in the object itself.
-typedef struct kvo_place {
+typedef struct kvo_observer_slot {
   uintptr_t word; ///< the object's observation word
   kvo_observers observers;
   const uintptr_t *KVO_NULLABLE source; ///< the address they were loaded from
   uintptr_t found;                      ///< the word that was found there
-} kvo_place;
+} kvo_observer_slot;
 
 struct kvo_frame {
   union {
@@ -84,7 +84,7 @@ struct kvo_frame {
   };
   kvo_thread *thread; ///< immutable
   uintptr_t id;       ///< the property's, kvo_accessors.id
-  /// For a bracket or an announced change: the key, interned. Atomic, because dumps show it.
+  /// For a scoped change or an announced change: the key, interned. Atomic, because dumps show it.
   const char *key;
   /// `kvo_serial` when the frame began; atomic. Registrations up to this number were there then, and retirements up
   /// to this number don't wait for the frame. A change by hand is as old as its will phase.
@@ -100,19 +100,19 @@ struct kvo_frame {
     kvo_change change;
     kvo_keyed_change keyed;
   };
-  /// With KVO_FRAME_SHORT. With KVO_FRAME_SINGLE_RECIPIENT only `observers` is used.
-  kvo_place place;
+  /// With KVO_FRAME_FAST_PATH. With KVO_FRAME_SINGLE_RECIPIENT only `observers` is used.
+  kvo_observer_slot observer_slot;
   union {
     struct kvo_handle
         *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
     /// With KVO_FRAME_HAS_PART: the mutation that the class's methods are called with.
     struct kvo_mutation_record *KVO_NULLABLE announced;
   };
-  uint64_t ticket;                                  ///< with KVO_FRAME_HAS_TICKET (distinct.c)
-  kvo_object *KVO_NULLABLE observer;                ///< with KVO_FRAME_CALLS
-  struct kvo_propagation *KVO_NULLABLE propagation; ///< with KVO_FRAME_PROPAGATES
-  uint32_t joins;  ///< since its propagation began: how many changes have joined it
-  pthread_t taker; ///< with KVO_FRAME_TAKEN_OVER
+  uint64_t ticket;                   ///< with KVO_FRAME_HAS_TICKET (distinct.c)
+  kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
+  struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
+  uint32_t joins;           ///< since its general delivery began: how many changes have joined it
+  pthread_t transferred_to; ///< with KVO_FRAME_TRANSFERRED
 };
 
 enum { KVO_FRAMES_PER_BLOCK = 16 };
@@ -147,11 +147,12 @@ struct kvo_thread {
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
   bool in_use;            ///< atomic
   bool has_holes;         ///< frames have been ended by other threads; atomic
-  struct kvo_open_pair *KVO_NULLABLE pairs; ///< its open changes by hand; manual.c's
+  struct kvo_manual_change
+      *KVO_NULLABLE manual_changes; ///< its open changes by hand; manual_change.c's
   /// The class's method that it is calling; announced.c's.
   struct kvo_announcing *KVO_NULLABLE announcing;
-  /// Open changes of links; open_links.c's. Graph lock; atomic, since the thread looks without it whether there is one.
-  struct kvo_propagation *KVO_NULLABLE open_links;
+  /// Open changes of links; open_path_changes.c's. Graph lock; atomic, since the thread looks without it whether there is one.
+  struct kvo_general_delivery *KVO_NULLABLE open_links;
   kvo_frame_block first; ///< always the lowest block
 };
 
@@ -168,8 +169,8 @@ extern __thread uintptr_t kvo_owner_bits __attribute__((tls_model("initial-exec"
 
 extern __thread kvo_thread *KVO_NULLABLE kvo_this_thread __attribute__((tls_model("initial-exec")));
 /// Equals `kvo_this_thread`, unless reads are being recorded or the thread has no record. Then it points at a dummy
-/// with a change permanently open. One load decides whether the fast path is allowed (kvo_short.h).
-extern __thread kvo_thread *kvo_short_thread __attribute__((tls_model("initial-exec")));
+/// with a change permanently open. One load decides whether the fast path is allowed (kvo_fast_path.h).
+extern __thread kvo_thread *kvo_fast_path_thread __attribute__((tls_model("initial-exec")));
 
 /// This thread's number; 0 while it has no record.
 KVO_INLINE uint32_t kvo_thread_number(void) {
@@ -198,10 +199,10 @@ KVO_INLINE bool kvo_thread_others_exist(void) {
 }
 /// Called when another thread has ended a frame of this record: returns the record to the pool if nothing needs it
 /// any more.
-void kvo_thread_let_go(kvo_thread *thread);
+void kvo_thread_release(kvo_thread *thread);
 
 /// In a forked child: returns the records of all threads but this one to the pool, with all that they had open.
-/// Thread lock and pairs lock held.
+/// Thread lock and manual change lock held.
 void kvo_thread_abandon_others(void);
 /// Installs the fork handlers. It runs when the program is loaded.
 void kvo_cover_forks(void);
@@ -220,10 +221,10 @@ void kvo_thread_shrink(kvo_thread *thread);
 void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited);
 /// Transfers a frame to this thread, which ends a change that another thread has begun. The frame survives a fork in
 /// between.
-void kvo_frame_take_over(kvo_frame *frame);
+void kvo_frame_transfer(kvo_frame *frame);
 /// How many frames this thread has taken over. If it is not 0, the thread is in a change although it may have no
 /// frame.
-extern __thread uint32_t kvo_taken_over __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t kvo_transferred_frames __attribute__((tls_model("initial-exec")));
 /// Pops a frame that has values or retains its object, that belongs to another thread, or that something waits for.
 void kvo_frame_pop_slowly(kvo_frame *frame);
 
@@ -295,7 +296,7 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 
 /// Runs `body(context)`, which calls the program's code, with the object retained, unless it is dying. That code may
 /// drop the last other reference, and the body goes on using the object. Exceptions pass through.
-void kvo_holding(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
+void kvo_with_object_retained(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
@@ -328,15 +329,15 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// The newest change whose observers or methods are being called, among those that began before `later`, or among all
 /// if that is NULL. NULL if there is none.
-const kvo_frame *KVO_NULLABLE kvo_thread_told_before(const kvo_thread *thread,
+const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
-/// Calls `visit` for each bracket of the object (bracket.c) whose body runs, on any thread, with its key and the
-/// thread's number. The key is NULL for a batch (batch.c). Brackets that begin or end during the call may be missed.
-void kvo_frames_visit_brackets(const kvo_object *object,
+/// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key and the
+/// thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may be missed.
+void kvo_frames_visit_scoped_changes(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);
 /// How many changes are being delivered or announced.
-uint32_t kvo_thread_count_told(const kvo_thread *thread);
+uint32_t kvo_thread_count_delivering(const kvo_thread *thread);
 /// An upper bound of the number of frames. O(1).
 KVO_INLINE uint32_t kvo_thread_depth_at_most(const kvo_thread *thread) {
   return (thread->block_count + 1) * KVO_FRAMES_PER_BLOCK;

@@ -7,10 +7,10 @@ extern __thread void *kvo_recorder __attribute__((weak, tls_model("initial-exec"
 
 __thread void *kvo_recorder;
 const char kvo_asking;
-__thread kvo_reads *kvo_sink;
+__thread kvo_reads *kvo_tracked_reads;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
 __thread void *kvo_errors;
-__thread void *kvo_flow;
+__thread void *kvo_forwarding;
 
 void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
     const char *interned_key)) {
@@ -27,13 +27,13 @@ bool kvo_tracks_reads(kvo_object *object) {
   return kvo_observation_tracks && kvo_observation_tracks(object);
 }
 
-void kvo_tell_tracker(kvo_object *object, const char *interned_key) {
+void kvo_notify_tracker(kvo_object *object, const char *interned_key) {
   if (kvo_observation_read) kvo_observation_read(object, interned_key);
 }
 
-void kvo_tell_read(kvo_object *object, const char *interned_key) {
+void kvo_report_read(kvo_object *object, const char *interned_key) {
   if (kvo_recorder == &kvo_asking) {
-    if (kvo_tracks_reads(object)) kvo_tell_tracker(object, interned_key);
+    if (kvo_tracks_reads(object)) kvo_notify_tracker(object, interned_key);
     return;
   }
   void (*listener)(void *, kvo_object *, const char *) =

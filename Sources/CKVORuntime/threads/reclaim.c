@@ -19,9 +19,9 @@
 // something, for items that waited for threads that are gone.
 #include "threads/kvo_reclaim.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "threads/kvo_thread.h"
 
 #if defined(__has_include) && __has_include(<sys/single_threaded.h>)
@@ -44,14 +44,14 @@ static kvo_retired *batch;
 static uint32_t batch_count; // atomic
 
 #if defined(__linux__) && !defined(KVO_SANITIZE_THREAD)
-static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+static long reclaim_membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 // Whether removers ask the kernel to fence. They go on asking for a while after deliveries have stopped relying on
 // it.
 static bool kernel_fences; // atomic
 
 __attribute__((constructor(101))) static void choose_fences(void) {
-  kvo_fences_are_asymmetric = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  kvo_fences_are_asymmetric = reclaim_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
   kernel_fences = kvo_fences_are_asymmetric;
 }
 
@@ -80,7 +80,7 @@ static void do_without_kernel(void) {
 
 static void fence_all_threads(void) {
   if (!__atomic_load_n(&kernel_fences, __ATOMIC_SEQ_CST)) return;
-  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
+  if (reclaim_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) do_without_kernel();
 #ifdef KVO_LATE_HAZARDS
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
     kvo_show_hazards(thread);
@@ -91,11 +91,11 @@ static void choose_fences(void) {}
 static void fence_all_threads(void) {}
 #endif
 
-static kvo_frame_block *topmost(kvo_thread *thread) {
+static kvo_frame_block *reclaim_topmost(kvo_thread *thread) {
   return __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
 }
 
-static kvo_frame_block *previous(kvo_frame_block *block) {
+static kvo_frame_block *reclaim_previous(kvo_frame_block *block) {
   return __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST);
 }
 
@@ -132,7 +132,7 @@ static void let_be_seen(kvo_hazard *hazard) {
 }
 
 void kvo_show_hazards(kvo_thread *thread) {
-  for (kvo_frame_block *block = topmost(thread); block; block = previous(block))
+  for (kvo_frame_block *block = reclaim_topmost(thread); block; block = reclaim_previous(block))
     for (size_t i = 0; i < KVO_FRAMES_PER_BLOCK; i++) let_be_seen(&block->frames[i].hazard);
 }
 
@@ -151,7 +151,8 @@ static kvo_object *object_seen(const kvo_thread *thread, const kvo_hazard *hazar
 
 // The hazard pointer is read before the serial. If the frame is reused in between, the serial is the later one, and
 // whatever the frame protected before is over.
-static bool concerns(const kvo_frame *frame, const kvo_thread *thread, const kvo_retired *retired) {
+static bool reclaim_concerns(const kvo_frame *frame, const kvo_thread *thread,
+    const kvo_retired *retired) {
   return object_seen(thread, &frame->hazard) == retired->hazard &&
          __atomic_load_n(&frame->serial, __ATOMIC_ACQUIRE) < kvo_retired_since(retired);
 }
@@ -161,7 +162,7 @@ static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
   kvo_frame *end = block->frames + KVO_FRAMES_PER_BLOCK;
   if (top >= block->frames && top < end) end = block->frames + (top - block->frames);
   for (kvo_frame *frame = block->frames; frame < end; frame++)
-    if (concerns(frame, thread, retired)) return frame;
+    if (reclaim_concerns(frame, thread, retired)) return frame;
   return NULL;
 }
 
@@ -170,7 +171,7 @@ static kvo_frame *frame_in_block(kvo_frame_block *block, const kvo_frame *top,
 static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired) {
   const kvo_frame *top = __atomic_load_n(&thread->top, __ATOMIC_SEQ_CST);
   if (KVO_LIKELY(top == thread->first.frames)) return NULL;
-  for (kvo_frame_block *block = topmost(thread); block; block = previous(block)) {
+  for (kvo_frame_block *block = reclaim_topmost(thread); block; block = reclaim_previous(block)) {
     kvo_frame *frame = frame_in_block(block, top, thread, retired);
     if (frame) return frame;
   }
@@ -195,7 +196,7 @@ static void reclaim_all(kvo_retired *chain) {
   }
 }
 
-static void push(kvo_retired **chain, kvo_retired *retired) {
+static void reclaim_push(kvo_retired **chain, kvo_retired *retired) {
   kvo_retired_set_next(retired, *chain);
   *chain = retired;
 }
@@ -217,7 +218,7 @@ static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
   kvo_retired *free = NULL;
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
-    push(must_wait_locked(chain) ? &waiting : &free, chain);
+    reclaim_push(must_wait_locked(chain) ? &waiting : &free, chain);
   }
   return free;
 }
@@ -235,7 +236,7 @@ static void reclaim_or_wait(kvo_retired *chain) {
     kvo_retired_set(chain, since, kvo_retired_get_kind(chain));
     bool is_protected = chain->hazard != unprotected && frame_protecting(chain);
     if (!is_protected) unprotected = chain->hazard;
-    push(is_protected ? &protected : &free, chain);
+    reclaim_push(is_protected ? &protected : &free, chain);
   }
   if (protected) {
     KVO_LOCKED(&kvo_limbo_lock);
@@ -249,7 +250,7 @@ static void reclaim_or_wait(kvo_retired *chain) {
 
 static bool all_can_wait(const kvo_retired *chain) {
   for (; chain; chain = chain->next)
-    if (kvo_retired_get_kind(chain) == KVO_RETIRED_TELLING) return false;
+    if (kvo_retired_get_kind(chain) == KVO_RETIRED_REPORTING) return false;
   return true;
 }
 
@@ -257,7 +258,7 @@ static void add_to_batch_locked(kvo_retired *chain) {
   uint32_t count = batch_count;
   for (kvo_retired *next; chain; chain = next, count++) {
     next = chain->next;
-    push(&batch, chain);
+    reclaim_push(&batch, chain);
   }
   __atomic_store_n(&batch_count, count, __ATOMIC_RELAXED);
 }
@@ -276,11 +277,11 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
 
 // Whether this thread is in no change, not even in one that another thread began.
 static bool is_idle(const kvo_thread *thread) {
-  return thread->top == thread->first.frames && !kvo_taken_over;
+  return thread->top == thread->first.frames && !kvo_transferred_frames;
 }
 
 // Whether no other thread can be in a change, because there is no other record.
-static bool is_alone(const kvo_thread *thread) {
+static bool reclaim_is_alone(const kvo_thread *thread) {
   return kvo_thread_first() == thread && !kvo_thread_next(thread) &&
          !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
 }
@@ -297,17 +298,17 @@ static bool must_go(void) {
 
 // Whether nothing reads the chain: either only this thread could, or this thread is the only one. In the latter case,
 // a thread that publishes a hazard pointer from now on does not find what has been unlinked.
-static bool is_free(const kvo_retired *chain) {
+static bool reclaim_is_free(const kvo_retired *chain) {
   const kvo_thread *thread = kvo_this_thread;
   if (!thread || !is_idle(thread)) return false;
   if (KVO_LIKELY(is_own(chain)) && !must_go()) return true;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return is_alone(thread);
+  return reclaim_is_alone(thread);
 }
 
 void kvo_retire(kvo_retired *chain) {
   if (!chain) return;
-  if (KVO_LIKELY(is_free(chain))) {
+  if (KVO_LIKELY(reclaim_is_free(chain))) {
     reclaim_all(chain);
     return;
   }
@@ -341,7 +342,7 @@ static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
     }
     if (before) kvo_retired_set_next(before, next);
     else waiting = next;
-    push(&taken, retired);
+    reclaim_push(&taken, retired);
   }
   return taken;
 }

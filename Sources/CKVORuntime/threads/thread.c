@@ -16,13 +16,13 @@
 // It meets every record that stays. Records are never freed.
 #include "threads/kvo_thread.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 
 __thread kvo_thread *kvo_this_thread;
-static kvo_thread nobody = {.open_count = 1};
-__thread kvo_thread *kvo_short_thread = &nobody;
+static kvo_thread always_busy_thread = {.open_count = 1};
+__thread kvo_thread *kvo_fast_path_thread = &always_busy_thread;
 __thread uintptr_t kvo_owner_bits;
 uint32_t kvo_threads_in_use;
 
@@ -38,14 +38,14 @@ __attribute__((used)) static void (*const covers_forks)(void) = kvo_cover_forks;
 
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
 
-static void choose_short_thread(void) {
-  bool may_be_short = kvo_this_thread && !kvo_current_recorder();
-  kvo_short_thread = may_be_short ? kvo_this_thread : &nobody;
+static void choose_fast_path_thread(void) {
+  bool may_use_fast_path = kvo_this_thread && !kvo_current_recorder();
+  kvo_fast_path_thread = may_use_fast_path ? kvo_this_thread : &always_busy_thread;
 }
 
 void kvo_set_recorder(void *recorder) {
   kvo_recorder = recorder ? recorder : (void *)kvo_idle_recorder();
-  choose_short_thread();
+  choose_fast_path_thread();
 }
 
 // MARK: The list and the pool
@@ -65,17 +65,17 @@ static void unlink_locked(kvo_thread *thread) {
 }
 
 // The pool uses `next_pooled`, because another thread may still be walking by `next`.
-static void let_go_locked(kvo_thread *thread) {
+static void thread_release_locked(kvo_thread *thread) {
   if (!thread->link || thread->in_use || !kvo_frames_are_gone(thread)) return;
   unlink_locked(thread);
   thread->next_pooled = pool;
   pool = thread;
 }
 
-void kvo_thread_let_go(kvo_thread *thread) {
+void kvo_thread_release(kvo_thread *thread) {
   if (__atomic_load_n(&thread->in_use, __ATOMIC_SEQ_CST)) return;
   KVO_LOCKED(&kvo_thread_lock);
-  let_go_locked(thread);
+  thread_release_locked(thread);
 }
 
 static kvo_thread *take_from_pool_locked(void) {
@@ -100,32 +100,34 @@ static kvo_thread *make_locked(void) {
 static void leave_locked(kvo_thread *thread) {
   __atomic_store_n(&thread->in_use, false, __ATOMIC_SEQ_CST);
   __atomic_sub_fetch(&kvo_threads_in_use, 1, __ATOMIC_SEQ_CST);
-  let_go_locked(thread);
+  thread_release_locked(thread);
 }
 
-static void leave(kvo_thread *thread) {
+static void thread_leave(kvo_thread *thread) {
   KVO_LOCKED(&kvo_thread_lock);
   leave_locked(thread);
 }
 
-static void end_thread(void *record) {
+static void thread_end_thread(void *record) {
   kvo_thread *thread = record;
-  kvo_open_pairs_end_of_thread(thread);
-  if (thread->open_links) kvo_open_links_end_of_thread(thread);
+  kvo_manual_changes_end_of_thread(thread);
+  if (thread->open_links) kvo_open_path_changes_end_of_thread(thread);
   kvo_this_thread = NULL;
-  kvo_short_thread = &nobody;
+  kvo_fast_path_thread = &always_busy_thread;
   kvo_owner_bits = 0;
   kvo_show_hazards(thread);
-  leave(thread);
+  thread_leave(thread);
 }
 
 static bool has_thread_end;
 
-static void make_thread_end(void) { has_thread_end = !pthread_key_create(&thread_end, end_thread); }
+static void thread_make_thread_end(void) {
+  has_thread_end = !pthread_key_create(&thread_end, thread_end_thread);
+}
 
 // Registers for a call at the thread's end, for which the C library may need memory. If the process has used up all
 // keys, records of ended threads are not reused.
-static bool is_told_of_end(kvo_thread *thread) {
+static bool is_notified_of_end(kvo_thread *thread) {
   return !has_thread_end || !pthread_setspecific(thread_end, thread);
 }
 
@@ -141,7 +143,7 @@ static void begin_locked(kvo_thread *thread) {
 }
 
 kvo_thread *kvo_thread_start(void) {
-  pthread_once(&thread_end_once, make_thread_end);
+  pthread_once(&thread_end_once, thread_make_thread_end);
   kvo_thread *thread;
   {
     KVO_LOCKED(&kvo_thread_lock);
@@ -151,13 +153,13 @@ kvo_thread *kvo_thread_start(void) {
   }
   if (!thread) return NULL;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (is_told_of_end(thread)) {
+  if (is_notified_of_end(thread)) {
     kvo_owner_bits = thread->owner_bits;
     kvo_this_thread = thread;
-    choose_short_thread();
+    choose_fast_path_thread();
     return thread;
   }
-  leave(thread);
+  thread_leave(thread);
   kvo_shortages++;
   return NULL;
 }
@@ -167,10 +169,10 @@ kvo_thread *kvo_thread_start(void) {
 static void abandon_locked(kvo_thread *thread) {
   kvo_frames_abandon(thread);
   kvo_show_hazards(thread);
-  kvo_open_pairs_abandon_locked(thread);
-  kvo_open_links_abandon(thread);
+  kvo_manual_changes_abandon_locked(thread);
+  kvo_open_path_changes_abandon(thread);
   if (thread->in_use) leave_locked(thread);
-  else let_go_locked(thread);
+  else thread_release_locked(thread);
 }
 
 // The child has a single thread: nothing need be atomic.

@@ -19,7 +19,7 @@ enum { ARGUMENT_LIMIT = 64 };
 
 static kvo_map calls;
 
-static void *no_memory(const char *encoding, kvo_error *error) {
+static void *call_no_memory(const char *encoding, kvo_error *error) {
   kvo_fail(error, KVO_NO_MEMORY, NULL, NULL, "no memory for methods of the encoding \"%.100s\"",
       encoding);
   return NULL;
@@ -27,9 +27,9 @@ static void *no_memory(const char *encoding, kvo_error *error) {
 
 // MARK: Reading
 
-static kvo_status read_type(kvo_encoding_reader *reader, kvo_encoding_place place,
+static kvo_status read_type(kvo_encoding_reader *reader, kvo_encoding_role role,
     kvo_encoding_item *item) {
-  kvo_status status = kvo_encoding_read(reader, place, item);
+  kvo_status status = kvo_encoding_read(reader, role, item);
   if (!status) kvo_encoding_skip_offset(reader);
   return status;
 }
@@ -40,14 +40,14 @@ static kvo_status refuse_arguments(const char *encoding, kvo_error *error, const
 }
 
 // Checks a method's whole encoding, and writes it in normalised form.
-static kvo_status normalise(const char *encoding, char *normal, kvo_error *error) {
+static kvo_status call_normalise(const char *encoding, char *normal, kvo_error *error) {
   static const kvo_kind first_kinds[] = {KVO_KIND_OBJECT, KVO_KIND_SELECTOR};
   kvo_encoding_reader reader = kvo_encoding_start(encoding, normal, error);
   kvo_encoding_item item;
   size_t count = 0;
-  if (read_type(&reader, KVO_PLACE_RESULT, &item)) return KVO_INVALID_ENCODING;
+  if (read_type(&reader, KVO_ENCODING_OF_RESULT, &item)) return KVO_INVALID_ENCODING;
   for (; !kvo_encoding_at_end(&reader); count++) {
-    if (read_type(&reader, KVO_PLACE_VALUE, &item)) return KVO_INVALID_ENCODING;
+    if (read_type(&reader, KVO_ENCODING_OF_VALUE, &item)) return KVO_INVALID_ENCODING;
     if (count < 2 && item.kind != first_kinds[count]) break;
     if (count == ARGUMENT_LIMIT) return refuse_arguments(encoding, error, "too many arguments");
   }
@@ -70,7 +70,7 @@ static size_t count_types(const char *normal) {
   kvo_encoding_item item;
   size_t count = 0;
   for (; !kvo_encoding_at_end(&reader); count++)
-    kvo_encoding_read(&reader, KVO_PLACE_RESULT, &item);
+    kvo_encoding_read(&reader, KVO_ENCODING_OF_RESULT, &item);
   return count;
 }
 
@@ -78,7 +78,7 @@ static bool add_types(block *made, kvo_error *error) {
   kvo_encoding_reader reader = kvo_encoding_start(made->call.encoding, NULL, NULL);
   kvo_encoding_item item;
   while (!kvo_encoding_at_end(&reader)) {
-    kvo_encoding_read(&reader, KVO_PLACE_RESULT, &item);
+    kvo_encoding_read(&reader, KVO_ENCODING_OF_RESULT, &item);
     const kvo_type *type = kvo_type_for_normal(item.kind, item.text, item.length, error);
     if (!type) return false;
     if (made->call.result) made->arguments[made->call.argument_count++] = type;
@@ -88,9 +88,9 @@ static bool add_types(block *made, kvo_error *error) {
   return true;
 }
 
-static kvo_call *make(const char *interned, kvo_error *error) {
+static kvo_call *call_make(const char *interned, kvo_error *error) {
   block *made = kvo_alloc_zeroed(sizeof *made + count_types(interned) * sizeof *made->arguments);
-  if (!made) return no_memory(interned, error);
+  if (!made) return call_no_memory(interned, error);
   made->call.encoding = interned;
   if (add_types(made, error) && !kvo_ffi_prepare(&made->call, error)) return &made->call;
   kvo_free(made);
@@ -98,7 +98,7 @@ static kvo_call *make(const char *interned, kvo_error *error) {
 }
 
 // Returns the stored call, which may be another thread's; NULL if memory is out.
-static const kvo_call *keep(kvo_call *made) {
+static const kvo_call *call_keep(kvo_call *made) {
   KVO_LOCKED(&kvo_call_lock);
   kvo_call *kept = kvo_map_get(&calls, made->encoding);
   if (!kept && kvo_map_set_locked(&calls, made->encoding, made)) kept = made;
@@ -111,19 +111,19 @@ static const kvo_call *keep(kvo_call *made) {
 
 static const kvo_call *call_for_normal(const char *normal, kvo_error *error) {
   const char *interned = kvo_key_intern(normal);
-  if (!interned) return no_memory(normal, error);
+  if (!interned) return call_no_memory(normal, error);
   kvo_call *call = kvo_map_get(&calls, interned);
   if (call) return call;
-  call = make(interned, error);
+  call = call_make(interned, error);
   if (!call) return NULL;
-  const kvo_call *kept = keep(call);
-  return kept ? kept : no_memory(normal, error);
+  const kvo_call *kept = call_keep(call);
+  return kept ? kept : call_no_memory(normal, error);
 }
 
 const kvo_call *kvo_call_for_encoding(const char *encoding, kvo_error *error) {
   char *normal = kvo_alloc(strlen(encoding) + 1);
-  if (!normal) return no_memory(encoding, error);
-  bool readable = !normalise(encoding, normal, error);
+  if (!normal) return call_no_memory(encoding, error);
+  bool readable = !call_normalise(encoding, normal, error);
   const kvo_call *call = readable ? call_for_normal(normal, error) : NULL;
   kvo_free(normal);
   return call;
@@ -149,7 +149,7 @@ static const kvo_call *accessor_call(kvo_layout layout, const char *before, cons
   if (!type) return NULL;
   size_t size = strlen(before) + strlen(type->encoding) + strlen(after) + 1;
   char *normal = kvo_alloc(size);
-  if (!normal) return no_memory(type->encoding, error);
+  if (!normal) return call_no_memory(type->encoding, error);
   snprintf(normal, size, "%s%s%s", before, type->encoding, after);
   const kvo_call *call = call_for_normal(normal, error);
   kvo_free(normal);

@@ -62,8 +62,8 @@ static const struct {
     {'?', "an unknown type ('?')"},
 };
 
-__attribute__((format(printf, 2, 3))) static kvo_status refuse(const kvo_encoding_reader *reader,
-    const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static kvo_status
+encoding_refuse(const kvo_encoding_reader *reader, const char *format, ...) {
   char cause[240];
   va_list arguments;
   va_start(arguments, format);
@@ -77,25 +77,25 @@ __attribute__((format(printf, 2, 3))) static kvo_status refuse(const kvo_encodin
 static kvo_status refuse_character(const kvo_encoding_reader *reader) {
   unsigned char code = (unsigned char)*reader->next;
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-    if (refusals[i].code == code) return refuse(reader, "it has %s", refusals[i].cause);
+    if (refusals[i].code == code) return encoding_refuse(reader, "it has %s", refusals[i].cause);
   if (code == ']' || code == '}')
-    return refuse(reader, "it has a '%c' where a type should be", code);
-  return refuse(reader,
+    return encoding_refuse(reader, "it has a '%c' where a type should be", code);
+  return encoding_refuse(reader,
       code > ' ' && code < 0x7f ? "it has the unknown character '%c'"
                                 : "it has the unknown character 0x%02x",
       code);
 }
 
 static kvo_status refuse_end(const kvo_encoding_reader *reader) {
-  if (reader->depth) return refuse(reader, "a struct or array is not closed");
-  if (*reader->text) return refuse(reader, "it ends where a type should follow");
+  if (reader->depth) return encoding_refuse(reader, "a struct or array is not closed");
+  if (*reader->text) return encoding_refuse(reader, "it ends where a type should follow");
   return kvo_fail(reader->error, KVO_INVALID_ENCODING, NULL, NULL,
       "no encoding was given; scalars and pointers have one by themselves, a struct needs it "
       "named: "
       "KVO_STRUCT(struct point, \"{point=dd}\"), or the sixth argument of PROPERTY");
 }
 
-static void emit(kvo_encoding_reader *reader, const char *text, size_t length) {
+static void encoding_emit(kvo_encoding_reader *reader, const char *text, size_t length) {
   if (!reader->normal) return;
   memcpy(reader->normal, text, length);
   reader->normal += length;
@@ -103,7 +103,7 @@ static void emit(kvo_encoding_reader *reader, const char *text, size_t length) {
 
 static kvo_status skip_quoted(kvo_encoding_reader *reader) {
   const char *end = strchr(reader->next + 1, '"');
-  if (!end) return refuse(reader, "a quoted name is not closed");
+  if (!end) return encoding_refuse(reader, "a quoted name is not closed");
   reader->next = end + 1;
   return KVO_OK;
 }
@@ -118,34 +118,35 @@ static kvo_status skip_decoration(kvo_encoding_reader *reader) {
   return status;
 }
 
-static kvo_status enter(kvo_encoding_reader *reader) {
+static kvo_status encoding_enter(kvo_encoding_reader *reader) {
   if (reader->depth == KVO_ENCODING_DEPTH_LIMIT)
-    return refuse(reader, "it is nested more than %d deep", KVO_ENCODING_DEPTH_LIMIT);
+    return encoding_refuse(reader, "it is nested more than %d deep", KVO_ENCODING_DEPTH_LIMIT);
   reader->depth++;
   return KVO_OK;
 }
 
 static kvo_status refuse_size(const kvo_encoding_reader *reader) {
-  return refuse(reader, "it describes more than %d bytes", KVO_ENCODING_SIZE_LIMIT);
+  return encoding_refuse(reader, "it describes more than %d bytes", KVO_ENCODING_SIZE_LIMIT);
 }
 
-static kvo_status read_scalar(kvo_encoding_reader *reader, kvo_encoding_place place,
+static kvo_status read_scalar(kvo_encoding_reader *reader, kvo_encoding_role role,
     kvo_encoding_item *item) {
   const scalar *found = NULL;
   for (size_t i = 0; !found && i < sizeof scalars / sizeof *scalars; i++)
     if (scalars[i].code == *reader->next) found = &scalars[i];
   if (*reader->next == 'v') {
     static const scalar nothing = {'v', 'v', KVO_KIND_VOID, 0, 1};
-    if (place != KVO_PLACE_RESULT) return refuse(reader, "it has void ('v') in place of a value");
+    if (role != KVO_ENCODING_OF_RESULT)
+      return encoding_refuse(reader, "it has void ('v') in place of a value");
     found = &nothing;
   }
   if (!found) return refuse_character(reader);
   *item = (kvo_encoding_item){found->kind, found->size, found->alignment, 1, reader->next, 1};
-  emit(reader, &found->normal, 1);
+  encoding_emit(reader, &found->normal, 1);
   reader->next++;
   if (found->kind != KVO_KIND_OBJECT) return KVO_OK;
   if (*reader->next == '?')
-    return refuse(reader, "it has a block (\"@?\"), which is no object here");
+    return encoding_refuse(reader, "it has a block (\"@?\"), which is no object here");
   return *reader->next == '"' ? skip_quoted(reader) : KVO_OK;
 }
 
@@ -156,16 +157,17 @@ static kvo_status skip_bracketed(kvo_encoding_reader *reader) {
   size_t depth = 0;
   do {
     const char *bracket = *reader->next ? strchr(opening, *reader->next) : NULL;
-    if (!*reader->next) return refuse(reader, "what a pointer points to is not closed");
+    if (!*reader->next) return encoding_refuse(reader, "what a pointer points to is not closed");
     if (*reader->next == '"') {
       if (skip_quoted(reader)) return KVO_INVALID_ENCODING;
       continue;
     }
     if (bracket) {
-      if (depth == sizeof expected) return refuse(reader, "it is nested too deeply");
+      if (depth == sizeof expected) return encoding_refuse(reader, "it is nested too deeply");
       expected[depth++] = closing[bracket - opening];
     } else if (strchr(closing, *reader->next) && *reader->next != expected[--depth]) {
-      return refuse(reader, "it has a '%c' where '%c' should be", *reader->next, expected[depth]);
+      return encoding_refuse(reader, "it has a '%c' where '%c' should be", *reader->next,
+          expected[depth]);
     }
     reader->next++;
   } while (depth);
@@ -175,10 +177,10 @@ static kvo_status skip_bracketed(kvo_encoding_reader *reader) {
 // All pointers are alike, whatever they point to; but the end of the pointee must be recognisable.
 static kvo_status read_pointer(kvo_encoding_reader *reader, kvo_encoding_item *item) {
   *item = (kvo_encoding_item){KVO_KIND_POINTER, LAYOUT(void *), 1, reader->next, 0};
-  emit(reader, "^v", 2);
+  encoding_emit(reader, "^v", 2);
   while (*reader->next && strchr("^rnNoORVAj", *reader->next)) reader->next++;
   char pointee = *reader->next;
-  if (!pointee) return refuse(reader, "a pointer points to nothing; write \"^v\"");
+  if (!pointee) return encoding_refuse(reader, "a pointer points to nothing; write \"^v\"");
   if (strchr("{([", pointee)) {
     if (skip_bracketed(reader)) return KVO_INVALID_ENCODING;
   } else if (strchr("cCsSiIlLqQfdDBtTv*:#?@", pointee)) {
@@ -199,25 +201,26 @@ static size_t read_count(kvo_encoding_reader *reader) {
   return count;
 }
 
-static kvo_status read_array(kvo_encoding_reader *reader, kvo_encoding_place place,
+static kvo_status read_array(kvo_encoding_reader *reader, kvo_encoding_role role,
     kvo_encoding_item *item) {
-  if (place != KVO_PLACE_MEMBER)
-    return refuse(reader, "it is an array ('['), which C can't pass by value; "
-                          "put it into a struct or use a pointer");
-  if (enter(reader)) return KVO_INVALID_ENCODING;
+  if (role != KVO_ENCODING_OF_MEMBER)
+    return encoding_refuse(reader, "it is an array ('['), which C can't pass by value; "
+                                   "put it into a struct or use a pointer");
+  if (encoding_enter(reader)) return KVO_INVALID_ENCODING;
   reader->next++;
   size_t count = read_count(reader);
-  if (!count) return refuse(reader, "an array has no number of elements, or none");
+  if (!count) return encoding_refuse(reader, "an array has no number of elements, or none");
   char digits[24];
-  emit(reader, digits, (size_t)snprintf(digits, sizeof digits, "[%zu", count));
-  if (kvo_encoding_read(reader, KVO_PLACE_MEMBER, item) || skip_decoration(reader))
+  encoding_emit(reader, digits, (size_t)snprintf(digits, sizeof digits, "[%zu", count));
+  if (kvo_encoding_read(reader, KVO_ENCODING_OF_MEMBER, item) || skip_decoration(reader))
     return KVO_INVALID_ENCODING;
   if (*reader->next != ']')
-    return *reader->next ? refuse(reader, "an array has more than one type") : refuse_end(reader);
+    return *reader->next ? encoding_refuse(reader, "an array has more than one type")
+                         : refuse_end(reader);
   if (count > KVO_ENCODING_SIZE_LIMIT / item->size) return refuse_size(reader);
   item->size *= count;
   item->count *= count;
-  emit(reader, "]", 1);
+  encoding_emit(reader, "]", 1);
   reader->next++;
   reader->depth--;
   return KVO_OK;
@@ -227,37 +230,37 @@ kvo_status kvo_encoding_enter_struct(kvo_encoding_reader *reader) {
   const char *name = reader->next + 1;
   size_t length = strcspn(name, "={}");
   if (name[length] != '=')
-    return refuse(reader, "the members of the struct \"%.*s\" are missing; write {%.*s=…}",
+    return encoding_refuse(reader, "the members of the struct \"%.*s\" are missing; write {%.*s=…}",
         (int)(length < 60 ? length : 60), name, (int)(length < 60 ? length : 60), name);
-  if (enter(reader)) return KVO_INVALID_ENCODING;
-  emit(reader, reader->next, length + 2);
+  if (encoding_enter(reader)) return KVO_INVALID_ENCODING;
+  encoding_emit(reader, reader->next, length + 2);
   reader->next += length + 2;
   return KVO_OK;
 }
 
 kvo_status kvo_encoding_next_member(kvo_encoding_reader *reader, kvo_encoding_item *member) {
   if (skip_decoration(reader)) return KVO_INVALID_ENCODING;
-  if (*reader->next != '}') return kvo_encoding_read(reader, KVO_PLACE_MEMBER, member);
+  if (*reader->next != '}') return kvo_encoding_read(reader, KVO_ENCODING_OF_MEMBER, member);
   *member = (kvo_encoding_item){KVO_KIND_VOID, 0, 1, 0, reader->next, 1};
-  emit(reader, "}", 1);
+  encoding_emit(reader, "}", 1);
   reader->next++;
   reader->depth--;
   return KVO_OK;
 }
 
-static size_t align(size_t size, size_t alignment) {
+static size_t encoding_align(size_t size, size_t alignment) {
   return (size + alignment - 1) & ~(alignment - 1);
 }
 
 size_t kvo_encoding_add_member(kvo_encoding_item *whole, const kvo_encoding_item *member) {
-  size_t offset = align(whole->size, member->alignment);
+  size_t offset = encoding_align(whole->size, member->alignment);
   whole->size = offset + member->size;
   if (member->alignment > whole->alignment) whole->alignment = member->alignment;
   return offset;
 }
 
 void kvo_encoding_close_struct(kvo_encoding_item *whole) {
-  whole->size = align(whole->size, whole->alignment);
+  whole->size = encoding_align(whole->size, whole->alignment);
 }
 
 static kvo_status read_struct(kvo_encoding_reader *reader, kvo_encoding_item *item) {
@@ -270,7 +273,7 @@ static kvo_status read_struct(kvo_encoding_reader *reader, kvo_encoding_item *it
     kvo_encoding_add_member(item, &member);
     if (item->size > KVO_ENCODING_SIZE_LIMIT) return refuse_size(reader);
   }
-  if (!item->size) return refuse(reader, "a struct has no members");
+  if (!item->size) return encoding_refuse(reader, "a struct has no members");
   kvo_encoding_close_struct(item);
   if (item->size > KVO_ENCODING_SIZE_LIMIT) return refuse_size(reader);
   item->length = (size_t)(reader->next - item->text);
@@ -281,21 +284,21 @@ kvo_encoding_reader kvo_encoding_start(const char *text, char *normal, kvo_error
   return (kvo_encoding_reader){text, text, normal, 0, error};
 }
 
-kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_place place,
+kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_role role,
     kvo_encoding_item *item) {
   if (skip_decoration(reader)) return KVO_INVALID_ENCODING;
   switch (*reader->next) {
   case 0: return refuse_end(reader);
   case '{': return read_struct(reader, item);
-  case '[': return read_array(reader, place, item);
+  case '[': return read_array(reader, role, item);
   case '^': return read_pointer(reader, item);
-  default: return read_scalar(reader, place, item);
+  default: return read_scalar(reader, role, item);
   }
 }
 
 kvo_status kvo_encoding_finish(kvo_encoding_reader *reader) {
-  if (*reader->next) return refuse(reader, "something follows after the type");
-  emit(reader, "", 1);
+  if (*reader->next) return encoding_refuse(reader, "something follows after the type");
+  encoding_emit(reader, "", 1);
   return KVO_OK;
 }
 

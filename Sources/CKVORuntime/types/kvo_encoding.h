@@ -19,11 +19,11 @@ KVO_ASSUME_NONNULL_BEGIN
 enum { KVO_ENCODING_SIZE_LIMIT = 64 * 1024, KVO_ENCODING_DEPTH_LIMIT = 32 };
 
 /// The context of a type, which determines the types that are allowed.
-typedef enum kvo_encoding_place {
-  KVO_PLACE_VALUE,  ///< a property or an argument: anything that can be passed
-  KVO_PLACE_RESULT, ///< also void
-  KVO_PLACE_MEMBER, ///< also an array
-} kvo_encoding_place;
+typedef enum kvo_encoding_role {
+  KVO_ENCODING_OF_VALUE,  ///< a property or an argument: anything that can be passed
+  KVO_ENCODING_OF_RESULT, ///< also void
+  KVO_ENCODING_OF_MEMBER, ///< also an array
+} kvo_encoding_role;
 
 /// A type that was read. For an array, `kind`, `text` and `length` describe the element, `size` and `alignment` the
 /// whole array.
@@ -51,7 +51,7 @@ typedef struct kvo_encoding_reader {
 kvo_encoding_reader kvo_encoding_start(const char *text, char *KVO_NULLABLE normal,
     kvo_error *KVO_NULLABLE error);
 /// Reads one type. This function and the following ones return KVO_OK or KVO_INVALID_ENCODING.
-kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_place place,
+kvo_status kvo_encoding_read(kvo_encoding_reader *reader, kvo_encoding_role role,
     kvo_encoding_item *item);
 /// Checks that the whole text was read, and ends the normalised text.
 kvo_status kvo_encoding_finish(kvo_encoding_reader *reader);

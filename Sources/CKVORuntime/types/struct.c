@@ -23,7 +23,8 @@ static const kvo_struct_type *struct_of(const kvo_type *type) {
   return (const kvo_struct_type *)type;
 }
 
-static const void *element(const kvo_struct_member *member, const void *value, size_t index) {
+static const void *struct_type_element(const kvo_struct_member *member, const void *value,
+    size_t index) {
   return (const char *)value + member->offset + index * member->type->size;
 }
 
@@ -31,7 +32,7 @@ static const void *element(const kvo_struct_member *member, const void *value, s
 
 static void destroy_elements(const kvo_struct_member *member, void *value, size_t count) {
   for (size_t i = 0; member->type->destroy && i < count; i++)
-    member->type->destroy(member->type, (void *)(uintptr_t)element(member, value, i));
+    member->type->destroy(member->type, (void *)(uintptr_t)struct_type_element(member, value, i));
 }
 
 static void destroy_members(const kvo_struct_type *type, void *value, size_t count) {
@@ -42,8 +43,8 @@ static void destroy_members(const kvo_struct_type *type, void *value, size_t cou
 // Copies all elements or none.
 static bool copy_elements(const kvo_struct_member *member, void *target, const void *source) {
   for (size_t i = 0; member->type->copy && i < member->count; i++) {
-    void *place = (void *)(uintptr_t)element(member, target, i);
-    if (kvo_type_copy(member->type, place, element(member, source, i))) continue;
+    void *storage = (void *)(uintptr_t)struct_type_element(member, target, i);
+    if (kvo_type_copy(member->type, storage, struct_type_element(member, source, i))) continue;
     destroy_elements(member, target, i);
     return false;
   }
@@ -74,7 +75,8 @@ static bool equal_struct(const kvo_type *type, const void *a, const void *b) {
   for (size_t i = 0; i < whole->member_count; i++) {
     const kvo_struct_member *member = &whole->members[i];
     for (size_t j = 0; j < member->count; j++)
-      if (!member->type->equal(member->type, element(member, a, j), element(member, b, j)))
+      if (!member->type->equal(member->type, struct_type_element(member, a, j),
+              struct_type_element(member, b, j)))
         return false;
   }
   return true;
@@ -89,43 +91,45 @@ typedef struct {
   size_t length;
 } output;
 
-static char *rest(const output *out, size_t *capacity) {
+static char *struct_type_rest_of_buffer(const output *out, size_t *capacity) {
   size_t used = out->length < out->capacity ? out->length : out->capacity;
   *capacity = out->capacity - used;
   return used ? out->buffer + used : out->buffer;
 }
 
-__attribute__((format(printf, 2, 3))) static void print(output *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void struct_type_print(output *out, const char *format,
+    ...) {
   size_t capacity;
-  char *place = rest(out, &capacity);
+  char *target = struct_type_rest_of_buffer(out, &capacity);
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(place, capacity, format, arguments);
+  int length = vsnprintf(target, capacity, format, arguments);
   va_end(arguments);
   if (length > 0) out->length += (size_t)length;
 }
 
 static void print_member(output *out, const kvo_struct_member *member, const void *value) {
-  if (member->count > 1) print(out, "[");
+  if (member->count > 1) struct_type_print(out, "[");
   for (size_t i = 0; i < member->count; i++) {
-    if (i) print(out, ", ");
+    if (i) struct_type_print(out, ", ");
     size_t capacity;
-    char *place = rest(out, &capacity);
-    out->length += member->type->describe(member->type, element(member, value, i), place, capacity);
+    char *target = struct_type_rest_of_buffer(out, &capacity);
+    out->length += member->type->describe(member->type, struct_type_element(member, value, i),
+        target, capacity);
   }
-  if (member->count > 1) print(out, "]");
+  if (member->count > 1) struct_type_print(out, "]");
 }
 
 static size_t describe_struct(const kvo_type *type, const void *value, char *buffer,
     size_t capacity) {
   const kvo_struct_type *whole = struct_of(type);
   output out = {buffer, capacity, 0};
-  print(&out, "%.*s{", (int)strcspn(type->encoding + 1, "="), type->encoding + 1);
+  struct_type_print(&out, "%.*s{", (int)strcspn(type->encoding + 1, "="), type->encoding + 1);
   for (size_t i = 0; i < whole->member_count; i++) {
-    if (i) print(&out, ", ");
+    if (i) struct_type_print(&out, ", ");
     print_member(&out, &whole->members[i], value);
   }
-  print(&out, "}");
+  struct_type_print(&out, "}");
   return out.length;
 }
 
@@ -163,16 +167,16 @@ static bool add_members(kvo_struct_type *type, kvo_error *error) {
   return true;
 }
 
-static const kvo_type *no_memory(const char *text, kvo_error *error) {
+static const kvo_type *struct_type_no_memory(const char *text, kvo_error *error) {
   kvo_fail(error, KVO_NO_MEMORY, NULL, NULL, "no memory for the type \"%.100s\"", text);
   return NULL;
 }
 
-static kvo_struct_type *make(const char *encoding, kvo_error *error) {
+static kvo_struct_type *struct_type_make(const char *encoding, kvo_error *error) {
   size_t count = count_members(encoding);
   kvo_struct_type *type = kvo_alloc_zeroed(sizeof *type + count * sizeof *type->members);
   if (!type) {
-    no_memory(encoding, error);
+    struct_type_no_memory(encoding, error);
     return NULL;
   }
   type->type.encoding = encoding;
@@ -185,7 +189,7 @@ static kvo_struct_type *make(const char *encoding, kvo_error *error) {
 }
 
 // Returns the stored type, which may be another thread's; NULL if memory is out.
-static const kvo_type *keep(kvo_struct_type *made) {
+static const kvo_type *struct_type_keep(kvo_struct_type *made) {
   KVO_LOCKED(&kvo_struct_lock);
   kvo_struct_type *kept = kvo_map_get(&types, made->type.encoding);
   if (!kept && kvo_map_set_locked(&types, made->type.encoding, made)) kept = made;
@@ -193,7 +197,7 @@ static const kvo_type *keep(kvo_struct_type *made) {
   return kept ? &kept->type : NULL;
 }
 
-static const char *intern(const char *text, size_t length) {
+static const char *struct_type_intern(const char *text, size_t length) {
   char *copy = kvo_alloc(length + 1);
   if (!copy) return NULL;
   memcpy(copy, text, length);
@@ -204,12 +208,12 @@ static const char *intern(const char *text, size_t length) {
 }
 
 const kvo_type *kvo_struct_type_for_normal(const char *text, size_t length, kvo_error *error) {
-  const char *encoding = intern(text, length);
-  if (!encoding) return no_memory(text, error);
+  const char *encoding = struct_type_intern(text, length);
+  if (!encoding) return struct_type_no_memory(text, error);
   kvo_struct_type *type = kvo_map_get(&types, encoding);
   if (type) return &type->type;
-  type = make(encoding, error);
+  type = struct_type_make(encoding, error);
   if (!type) return NULL;
-  const kvo_type *kept = keep(type);
-  return kept ? kept : no_memory(text, error);
+  const kvo_type *kept = struct_type_keep(type);
+  return kept ? kept : struct_type_no_memory(text, error);
 }

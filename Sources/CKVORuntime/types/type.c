@@ -16,7 +16,7 @@
   c_type name;                   \
   memcpy(&name, from, sizeof name)
 
-static size_t written(int length) { return length < 0 ? 0 : (size_t)length; }
+static size_t type_count_written(int length) { return length < 0 ? 0 : (size_t)length; }
 
 // Numbers and pointers compare as in C, so that the padding of a long double does not matter. But NaN equals NaN: a
 // NaN that stays NaN in a change is unchanged, and a set has it once.
@@ -32,7 +32,7 @@ static size_t written(int length) { return length < 0 ? 0 : (size_t)length; }
       size_t capacity) {                                                               \
     (void)type;                                                                        \
     LOAD(c_type, number, value);                                                       \
-    return written(snprintf(buffer, capacity, format, argument));                      \
+    return type_count_written(snprintf(buffer, capacity, format, argument));           \
   }
 #define INTEGER(name, c_type, format) \
   EQUAL(name, c_type)                 \
@@ -61,7 +61,7 @@ DESCRIBE(bool, bool, "%s", number ? "true" : "false")
     int digits = fewest;                                                               \
     do snprintf(text, sizeof text, format, digits, number);                            \
     while (parse(text, NULL) != number && digits++ < most);                            \
-    return written(snprintf(buffer, capacity, "%s", text));                            \
+    return type_count_written(snprintf(buffer, capacity, "%s", text));                 \
   }
 
 REAL(float, float, "%.*g", strtof, FLT_DIG, FLT_DECIMAL_DIG)
@@ -92,7 +92,7 @@ static size_t describe_string(const kvo_type *type, const void *value, char *buf
     size_t capacity) {
   (void)type;
   LOAD(const char *, string, value);
-  return written(snprintf(buffer, capacity, string ? "\"%s\"" : "nil", string));
+  return type_count_written(snprintf(buffer, capacity, string ? "\"%s\"" : "nil", string));
 }
 
 static void copy_object(const kvo_type *type, void *target, const void *source) {
@@ -112,7 +112,7 @@ static size_t describe_object(const kvo_type *type, const void *value, char *buf
     size_t capacity) {
   (void)type;
   LOAD(const kvo_object *, object, value);
-  if (!object) return written(snprintf(buffer, capacity, "nil"));
+  if (!object) return type_count_written(snprintf(buffer, capacity, "nil"));
   return kvo_class_of(object)->operations->describe(object, buffer, capacity);
 }
 
@@ -120,7 +120,7 @@ static size_t describe_selector(const kvo_type *type, const void *value, char *b
     size_t capacity) {
   (void)type;
   LOAD(const kvo_method *, method, value);
-  return written(snprintf(buffer, capacity, "%s", method ? method->selector : "nil"));
+  return type_count_written(snprintf(buffer, capacity, "%s", method ? method->selector : "nil"));
 }
 
 #define PLAIN(kind, encoding, c_type, name)                                                     \
@@ -192,7 +192,7 @@ const kvo_type *kvo_type_for_encoding(const char *encoding, kvo_error *error) {
   }
   kvo_encoding_item item;
   kvo_encoding_reader reader = kvo_encoding_start(encoding, normal, error);
-  if (!kvo_encoding_read(&reader, KVO_PLACE_VALUE, &item) && !kvo_encoding_finish(&reader))
+  if (!kvo_encoding_read(&reader, KVO_ENCODING_OF_VALUE, &item) && !kvo_encoding_finish(&reader))
     type = kvo_type_for_normal(item.kind, normal, strlen(normal), error);
   kvo_free(normal);
   return type;

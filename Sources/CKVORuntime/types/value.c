@@ -24,18 +24,19 @@ static bool is_over_aligned(const kvo_type *type) {
   return type->alignment > _Alignof(max_align_t);
 }
 
-static void *aligned(const kvo_type *type, void *block) {
+static void *value_aligned(const kvo_type *type, void *block) {
   if (!is_over_aligned(type)) return block;
   uintptr_t mask = type->alignment - 1;
   return (char *)block + (-(uintptr_t)block & mask);
 }
 
-static void *place_of(const kvo_value *value) {
+static void *value_storage_of(const kvo_value *value) {
   kvo_value *whole = (kvo_value *)(uintptr_t)value;
-  return is_inline(value->type) ? whole->payload.words : aligned(value->type, whole->payload.heap);
+  return is_inline(value->type) ? whole->payload.words
+                                : value_aligned(value->type, whole->payload.heap);
 }
 
-static bool make_room(kvo_value *value, const kvo_type *type) {
+static bool value_make_room(kvo_value *value, const kvo_type *type) {
   value->type = type;
   if (is_inline(type)) return true;
   value->payload.heap = kvo_alloc(type->size + (is_over_aligned(type) ? type->alignment : 0));
@@ -48,7 +49,7 @@ void kvo_value_give_up(kvo_value *value) {
 }
 
 void *kvo_value_room(kvo_value *value, const kvo_type *type) {
-  if (make_room(value, type)) return place_of(value);
+  if (value_make_room(value, type)) return value_storage_of(value);
   kvo_value_give_up(value);
   return NULL;
 }
@@ -67,13 +68,14 @@ kvo_status kvo_value_init(kvo_value *value, const kvo_type *type, const void *by
     return KVO_OK;
   }
   if (kvo_type_stands_for_nil(type, bytes)) return KVO_OK;
-  if (make_room(value, type) && kvo_type_copy(type, place_of(value), bytes)) return KVO_OK;
+  if (value_make_room(value, type) && kvo_type_copy(type, value_storage_of(value), bytes))
+    return KVO_OK;
   kvo_value_give_up(value);
   return KVO_NO_MEMORY;
 }
 
 kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source) {
-  if (source && source->type) return kvo_value_init(target, source->type, place_of(source));
+  if (source && source->type) return kvo_value_init(target, source->type, value_storage_of(source));
   *target = KVO_VALUE_NIL;
   return KVO_OK;
 }
@@ -82,34 +84,35 @@ void kvo_value_destroy(kvo_value *value) {
   const kvo_type *type = value->type;
   if (!type) return;
   bool is_in_words = is_inline(type);
-  void *place = is_in_words ? value->payload.words : aligned(type, value->payload.heap);
+  void *storage = is_in_words ? value->payload.words : value_aligned(type, value->payload.heap);
   value->type = NULL; // before the binding's code, which may throw
-  if (type->destroy) type->destroy(type, place);
+  if (type->destroy) type->destroy(type, storage);
   if (!is_in_words) kvo_free(value->payload.heap);
 }
 
 const void *kvo_value_bytes(const kvo_value *value) {
-  return value && value->type ? place_of(value) : NULL;
+  return value && value->type ? value_storage_of(value) : NULL;
 }
 
 bool kvo_value_is_nil(const kvo_value *value) {
   const kvo_type *type = value ? value->type : NULL;
   if (!type || !type->operations || !type->operations->is_nil) return !type;
-  return type->operations->is_nil(type, place_of(value));
+  return type->operations->is_nil(type, value_storage_of(value));
 }
 
 void kvo_value_unwrap(kvo_value *value) {
   const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
   if (!operations || !operations->unwrap) return;
   kvo_value inner;
-  operations->unwrap(value->type, place_of(value), &inner);
+  operations->unwrap(value->type, value_storage_of(value), &inner);
   kvo_value_destroy(value);
   *value = inner;
 }
 
 size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity) {
   const kvo_type *type = value ? value->type : NULL;
-  if (type && type->describe) return type->describe(type, place_of(value), buffer, capacity);
+  if (type && type->describe)
+    return type->describe(type, value_storage_of(value), buffer, capacity);
   int length =
       type ? snprintf(buffer, capacity, "<%s>", type->encoding) : snprintf(buffer, capacity, "nil");
   return length < 0 ? 0 : (size_t)length;
@@ -117,17 +120,17 @@ size_t kvo_value_describe(const kvo_value *value, char *buffer, size_t capacity)
 
 // MARK: Values of the common types
 
-static kvo_value made(kvo_kind kind, const void *bytes) {
+static kvo_value value_make(kvo_kind kind, const void *bytes) {
   kvo_value value;
   kvo_value_init(&value, kvo_type_of_kind(kind), bytes); // nil if it fails
   return value;
 }
 
-kvo_value kvo_value_bool(bool value) { return made(KVO_KIND_BOOL, &value); }
-kvo_value kvo_value_int(int64_t value) { return made(KVO_KIND_INT64, &value); }
-kvo_value kvo_value_double(double value) { return made(KVO_KIND_DOUBLE, &value); }
-kvo_value kvo_value_string(const char *string) { return made(KVO_KIND_STRING, &string); }
-kvo_value kvo_value_object(kvo_object *object) { return made(KVO_KIND_OBJECT, &object); }
+kvo_value kvo_value_bool(bool value) { return value_make(KVO_KIND_BOOL, &value); }
+kvo_value kvo_value_int(int64_t value) { return value_make(KVO_KIND_INT64, &value); }
+kvo_value kvo_value_double(double value) { return value_make(KVO_KIND_DOUBLE, &value); }
+kvo_value kvo_value_string(const char *string) { return value_make(KVO_KIND_STRING, &string); }
+kvo_value kvo_value_object(kvo_object *object) { return value_make(KVO_KIND_OBJECT, &object); }
 
 // Pointers are stored in the words.
 
@@ -144,6 +147,6 @@ kvo_object *kvo_value_get_object(const kvo_value *value) {
   if (!type) return NULL;
   if (type->kind == KVO_KIND_OBJECT) memcpy(&object, value->payload.words, sizeof object);
   else if (type->operations && type->operations->object)
-    object = type->operations->object(type, place_of(value));
+    object = type->operations->object(type, value_storage_of(value));
   return object;
 }

@@ -6,9 +6,9 @@
 #include "kvo_collection.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "kvo_property.h"
 #include "objects/kvo_class_internal.h"
 #include "values/kvo_collection_internal.h"
@@ -25,7 +25,8 @@ static void destroy_nothing(kvo_object *self, const kvo_method *method) {
 }
 
 // Appends a description to a text whose buffer may be full already.
-static size_t append(const kvo_value *element, char *buffer, size_t capacity, size_t length) {
+static size_t collection_append(const kvo_value *element, char *buffer, size_t capacity,
+    size_t length) {
   bool fits = length < capacity;
   return length +
          kvo_value_describe(element, fits ? buffer + length : buffer, fits ? capacity - length : 0);
@@ -55,7 +56,7 @@ static void describe_elements(void *opaque) {
       text->entered && !text->collection->methods->pick(text->collection, NULL, elements, NULL);
   for (size_t i = 0; i < elements->count; i++) {
     if (i) length = append_text(", ", text->buffer, text->capacity, length);
-    length = append(&elements->values[i], text->buffer, text->capacity, length);
+    length = collection_append(&elements->values[i], text->buffer, text->capacity, length);
   }
   const char *rest = is_read ? "" : elements->count ? ", …" : "…";
   text->length = append_text(rest, text->buffer, text->capacity, length);
@@ -68,7 +69,7 @@ static void end_description(void *opaque) {
 }
 
 // Arrays are written as [1, 2], sets as {1, 2}, ordered sets as (1, 2).
-static size_t describe(const kvo_object *object, char *buffer, size_t capacity) {
+static size_t collection_describe(const kvo_object *object, char *buffer, size_t capacity) {
   static const char *const brackets[][2] = {
       [KVO_ARRAY] = {"[", "]"}, [KVO_SET] = {"{", "}"}, [KVO_ORDERED_SET] = {"(", ")"}};
   kvo_collection *collection = (kvo_collection *)(uintptr_t)object;
@@ -78,10 +79,10 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
   return append_text(brackets[collection->kind][1], buffer, capacity, text.length);
 }
 
-static void setup(kvo_class *cls) {
+static void collection_setup(kvo_class *cls) {
   static kvo_class_operations operations;
   operations = kvo_root_operations;
-  operations.describe = describe;
+  operations.describe = collection_describe;
   cls->operations = &operations;
   cls->is_collection = true;
 }
@@ -90,8 +91,8 @@ static const kvo_class *collection_class;
 
 const kvo_class *kvo_collection_class(void) {
   static const kvo_property_definition none[1];
-  static const kvo_class_definition definition = {
-      class_name, kvo_root_class, sizeof(kvo_collection), 0, none, destroy_nothing, setup, 0};
+  static const kvo_class_definition definition = {class_name, kvo_root_class,
+      sizeof(kvo_collection), 0, none, destroy_nothing, collection_setup, 0};
   const kvo_class *made = __atomic_load_n(&collection_class, __ATOMIC_ACQUIRE);
   return KVO_LIKELY(made != NULL) ? made : kvo_class_define(&collection_class, &definition);
 }
@@ -140,7 +141,7 @@ kvo_status kvo_fail_index(kvo_error *error, const char *owner, const char *key, 
 typedef struct {
   kvo_collection collection;
   kvo_elements elements;
-  kvo_places places; ///< for sets
+  kvo_hash_index index; ///< for sets
 } stored;
 
 static stored *stored_of(kvo_collection *collection) { return (stored *)(void *)collection; }
@@ -168,7 +169,7 @@ static void destroy_stored(kvo_object *self, const kvo_method *method) {
     if (!destroy_element(&elements->values[elements->capacity])) return;
   elements->count = 0;
   kvo_elements_destroy(elements);
-  kvo_places_destroy(&collection->places);
+  kvo_hash_index_destroy(&collection->index);
 }
 
 static size_t stored_count(kvo_collection *collection) {
@@ -189,7 +190,7 @@ static kvo_status stored_get(kvo_collection *collection, size_t index, kvo_value
 static size_t stored_index_of(kvo_collection *collection, const kvo_value *element) {
   stored *own = stored_of(collection);
   if (collection->kind != KVO_ARRAY)
-    return kvo_places_find(&own->places, own->elements.values, element);
+    return kvo_hash_index_find(&own->index, own->elements.values, element);
   for (size_t i = 0; i < own->elements.count; i++)
     if (kvo_value_equal(&own->elements.values[i], element)) return i;
   return KVO_NOT_FOUND;
@@ -199,7 +200,8 @@ static bool stored_contains(kvo_collection *collection, const kvo_value *element
   return stored_index_of(collection, element) != KVO_NOT_FOUND;
 }
 
-static kvo_status add_range(kvo_elements *to, const kvo_elements *from, kvo_range range) {
+static kvo_status collection_add_range(kvo_elements *to, const kvo_elements *from,
+    kvo_range range) {
   size_t end = range.location + range.length;
   for (size_t i = range.location; i < end && i < from->count; i++)
     if (kvo_elements_add(to, &from->values[i])) return KVO_NO_MEMORY;
@@ -212,7 +214,7 @@ static kvo_status stored_pick(kvo_collection *collection, const kvo_index_set *i
   size_t ranges = indexes ? kvo_index_set_range_count(indexes) : 1;
   for (size_t i = 0; i < ranges; i++) {
     kvo_range range = indexes ? kvo_index_set_range(indexes, i) : (kvo_range){0, own->count};
-    if (add_range(elements, own, range)) return kvo_fail_collection_memory(error);
+    if (collection_add_range(elements, own, range)) return kvo_fail_collection_memory(error);
   }
   return KVO_OK;
 }
@@ -237,24 +239,24 @@ typedef struct {
 } placing;
 
 // False if memory is out.
-static bool place_next(placing *placing) {
+static bool add_next(placing *placing) {
   kvo_elements *elements = &placing->set->elements;
   kvo_value *next = &elements->values[placing->next];
-  bool is_known = kvo_places_find(&placing->set->places, elements->values, next) != SIZE_MAX;
+  bool is_known = kvo_hash_index_find(&placing->set->index, elements->values, next) != SIZE_MAX;
   if (is_known) {
     kvo_value_destroy(next);
   } else {
     elements->values[elements->count] = *next;
-    if (!kvo_places_add(&placing->set->places, elements->values)) return false;
+    if (!kvo_hash_index_add(&placing->set->index, elements->values)) return false;
     elements->count++;
   }
   placing->next++;
   return true;
 }
 
-static void place_all(void *opaque) {
+static void add_all_unique(void *opaque) {
   placing *placing = opaque;
-  while (placing->next < placing->count && place_next(placing)) continue;
+  while (placing->next < placing->count && add_next(placing)) continue;
   placing->is_done = placing->next == placing->count;
 }
 
@@ -270,7 +272,7 @@ static void end_placing(void *opaque) {
 static bool make_unique(stored *set) {
   placing placing = {.set = set, .count = set->elements.count};
   set->elements.count = 0;
-  kvo_finally(place_all, end_placing, &placing);
+  kvo_finally(add_all_unique, end_placing, &placing);
   return placing.is_done;
 }
 
@@ -321,7 +323,7 @@ kvo_collection_kind kvo_collection_get_kind(const kvo_collection *collection) {
 }
 
 // Reports a shortage for functions that return no error.
-static void report_unread(const kvo_collection *collection, uint64_t shortages) {
+static void collection_report_unread(const kvo_collection *collection, uint64_t shortages) {
   const char *owner, *key;
   if (KVO_LIKELY(kvo_shortages == shortages)) return;
   if (kvo_collection_property(collection, &owner, &key)) kvo_report_unread(owner, key);
@@ -330,7 +332,7 @@ static void report_unread(const kvo_collection *collection, uint64_t shortages) 
 size_t kvo_collection_count(kvo_collection *collection) {
   uint64_t shortages = kvo_shortages;
   size_t count = collection->methods->count(collection);
-  report_unread(collection, shortages);
+  collection_report_unread(collection, shortages);
   return count;
 }
 
@@ -351,13 +353,13 @@ kvo_status kvo_collection_last(kvo_collection *collection, kvo_value *element, k
 size_t kvo_collection_index_of(kvo_collection *collection, const kvo_value *element) {
   uint64_t shortages = kvo_shortages;
   size_t index = collection->methods->index_of(collection, element);
-  report_unread(collection, shortages);
+  collection_report_unread(collection, shortages);
   return index;
 }
 
 bool kvo_collection_contains(kvo_collection *collection, const kvo_value *element) {
   uint64_t shortages = kvo_shortages;
   bool contains = collection->methods->contains(collection, element);
-  report_unread(collection, shortages);
+  collection_report_unread(collection, shortages);
   return contains;
 }

@@ -3,12 +3,12 @@
 #include "kvo_collection.h"
 
 #include "base/kvo_fail.h"
-#include "base/kvo_upcalls.h"
+#include "base/kvo_forward.h"
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 
-static const kvo_collection_operations *operations_of(const kvo_value *value) {
+static const kvo_collection_operations *collection_value_operations_of(const kvo_value *value) {
   const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
   if (!operations || !operations->collection) return NULL;
   bool is_nil = operations->is_nil && operations->is_nil(value->type, kvo_value_bytes(value));
@@ -22,7 +22,7 @@ kvo_collection *kvo_collection_of_value(const kvo_value *value) {
 }
 
 bool kvo_value_is_collection(const kvo_value *value, kvo_collection_kind *kind) {
-  const kvo_collection_operations *operations = operations_of(value);
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
   const kvo_collection *collection = operations ? NULL : kvo_collection_of_value(value);
   if (!operations && !collection) return false;
   if (kind) *kind = operations ? operations->kind : collection->kind;
@@ -31,7 +31,8 @@ bool kvo_value_is_collection(const kvo_value *value, kvo_collection_kind *kind) 
 
 kvo_object *kvo_value_target(const kvo_value *value, bool *is_collection) {
   kvo_object *object = kvo_value_get_object(value);
-  *is_collection = object ? kvo_class_of(object)->is_collection : operations_of(value) != NULL;
+  *is_collection =
+      object ? kvo_class_of(object)->is_collection : collection_value_operations_of(value) != NULL;
   return *is_collection ? NULL : object;
 }
 
@@ -50,7 +51,7 @@ void kvo_nesting_leave(bool entered) { nesting -= entered; }
 // MARK: Elements
 
 size_t kvo_value_count(const kvo_value *value) {
-  const kvo_collection_operations *operations = operations_of(value);
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
   if (operations) return operations->count(value->type, kvo_value_bytes(value));
   kvo_collection *collection = kvo_collection_of_value(value);
   return collection ? kvo_collection_count(collection) : 0;
@@ -63,7 +64,7 @@ static kvo_status no_collection(const kvo_value *value, kvo_error *error) {
 
 kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *element) {
   *element = KVO_VALUE_NIL;
-  const kvo_collection_operations *operations = operations_of(value);
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
   if (operations) {
     const void *bytes = kvo_value_bytes(value);
     if (index >= operations->count(value->type, bytes)) return KVO_INDEX_OUT_OF_BOUNDS;
@@ -75,17 +76,18 @@ kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *el
 
 // MARK: Lists of elements
 
-static kvo_status take(void *elements, kvo_value element) {
+static kvo_status collection_value_take(void *elements, kvo_value element) {
   return kvo_elements_take(elements, element);
 }
 
-static kvo_status add_all(const kvo_value *value, kvo_elements *elements) {
-  const kvo_collection_operations *operations = operations_of(value);
-  return operations->each(value->type, kvo_value_bytes(value), take, elements);
+static kvo_status collection_value_add_all(const kvo_value *value, kvo_elements *elements) {
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
+  return operations->each(value->type, kvo_value_bytes(value), collection_value_take, elements);
 }
 
-static kvo_status add_range(const kvo_value *value, kvo_range range, kvo_elements *elements) {
-  const kvo_collection_operations *operations = operations_of(value);
+static kvo_status collection_value_add_range(const kvo_value *value, kvo_range range,
+    kvo_elements *elements) {
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
   const void *bytes = kvo_value_bytes(value);
   size_t count = operations->count(value->type, bytes), end = range.location + range.length;
   for (size_t i = range.location; i < end && i < count; i++) {
@@ -105,17 +107,17 @@ kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *index
     kvo_elements *elements, kvo_error *error) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (collection) return collection->methods->pick(collection, indexes, elements, error);
-  const kvo_collection_operations *operations = operations_of(value);
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
   if (!operations) return no_collection(value, error);
   if (!indexes && operations->each) {
-    kvo_status status = add_all(value, elements);
+    kvo_status status = collection_value_add_all(value, elements);
     return status ? fail_elements(status, error) : KVO_OK;
   }
   size_t ranges = indexes ? kvo_index_set_range_count(indexes) : 1;
   for (size_t i = 0; i < ranges; i++) {
     kvo_range range =
         indexes ? kvo_index_set_range(indexes, i) : (kvo_range){0, kvo_value_count(value)};
-    kvo_status status = add_range(value, range, elements);
+    kvo_status status = collection_value_add_range(value, range, elements);
     if (status) return fail_elements(status, error);
   }
   return KVO_OK;
@@ -127,7 +129,7 @@ typedef struct {
   size_t index;
 } search;
 
-static void seek(void *opaque) {
+static void collection_value_seek(void *opaque) {
   search *search = opaque;
   const kvo_elements *elements = search->elements;
   for (size_t i = 0; search->index == KVO_NOT_FOUND && i < elements->count; i++)
@@ -138,7 +140,7 @@ static void end_search(void *opaque) { kvo_elements_destroy(((search *)opaque)->
 
 size_t kvo_elements_seek(kvo_elements *elements, const kvo_value *element) {
   search search = {elements, element, KVO_NOT_FOUND};
-  kvo_finally(seek, end_search, &search);
+  kvo_finally(collection_value_seek, end_search, &search);
   return search.index;
 }
 
@@ -231,7 +233,7 @@ typedef struct {
   bool entered, equal;
 } comparison;
 
-static void end_comparison(void *opaque) {
+static void collection_value_end_comparison(void *opaque) {
   comparison *sets = opaque;
   kvo_nesting_leave(sets->entered);
   kvo_elements_destroy(&sets->kept);
@@ -245,7 +247,7 @@ static bool take_sets(comparison *sets) {
   return sets->second;
 }
 
-static void filter(comparison *sets) {
+static void collection_value_filter(comparison *sets) {
   sets->status = take_sets(sets) ? KVO_OK : KVO_NO_MEMORY;
   if (sets->status) return;
   const kvo_elements *elements = kvo_collection_stored_elements(sets->first);
@@ -256,7 +258,7 @@ static void filter(comparison *sets) {
 
 static void make_filtered(void *opaque) {
   comparison *sets = opaque;
-  filter(sets);
+  collection_value_filter(sets);
   if (!sets->status) sets->status = kvo_value_from_elements(&sets->result, KVO_SET, &sets->kept);
 }
 
@@ -275,7 +277,7 @@ static kvo_status compare_sets(const kvo_value *a, const kvo_value *b, bool want
   if (own && own->filter && a->type == b->type) return filter_own(a, b, wanted, set);
   comparison sets = {.a = a, .b = b, .wanted = wanted};
   *set = KVO_VALUE_NIL;
-  kvo_finally(make_filtered, end_comparison, &sets);
+  kvo_finally(make_filtered, collection_value_end_comparison, &sets);
   *set = sets.result;
   return sets.status;
 }
@@ -331,7 +333,7 @@ static void compare_as_sets(void *opaque) {
 
 static bool equal_as_sets(const kvo_value *a, const kvo_value *b) {
   comparison sets = {.a = a, .b = b};
-  kvo_finally(compare_as_sets, end_comparison, &sets);
+  kvo_finally(compare_as_sets, collection_value_end_comparison, &sets);
   return sets.equal;
 }
 

@@ -10,8 +10,8 @@
 // by comparison.
 #include "values/kvo_hash.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
-#include "base/kvo_upcalls.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 #include "values/kvo_number.h"
@@ -23,7 +23,7 @@ enum { COMPARED = 8 };
 
 enum { HASHED_LEVELS = 8 };
 
-static uint64_t mixed(uint64_t bits) {
+static uint64_t hash_mixed(uint64_t bits) {
   bits = (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15u;
   return bits ^ (bits >> 29);
 }
@@ -32,15 +32,15 @@ static uint64_t mixed(uint64_t bits) {
 
 static bool hash_real(long double real, uint64_t *hash) {
   if (real >= -0x1p63L && real < 0x1p63L && (long double)(int64_t)real == real) {
-    *hash = mixed((uint64_t)(int64_t)real);
+    *hash = hash_mixed((uint64_t)(int64_t)real);
   } else if (real >= 0x1p63L && real < 0x1p64L && (long double)(uint64_t)real == real) {
-    *hash = mixed((uint64_t)real);
+    *hash = hash_mixed((uint64_t)real);
   } else if (real != real) {
-    *hash = mixed(~(uint64_t)0); // all NaNs are equal, but have many bit patterns
+    *hash = hash_mixed(~(uint64_t)0); // all NaNs are equal, but have many bit patterns
   } else {
     double rounded = (double)real;
     memcpy(hash, &rounded, sizeof *hash);
-    *hash = mixed(*hash);
+    *hash = hash_mixed(*hash);
   }
   return true;
 }
@@ -48,14 +48,14 @@ static bool hash_real(long double real, uint64_t *hash) {
 static bool hash_number(const kvo_type *type, const void *bytes, uint64_t *hash) {
   kvo_number number = kvo_number_read(type, bytes);
   if (number.form == KVO_NUMBER_REAL) return hash_real(number.real, hash);
-  *hash = mixed(number.form == KVO_NUMBER_SIGNED ? (uint64_t)number.integer : number.large);
+  *hash = hash_mixed(number.form == KVO_NUMBER_SIGNED ? (uint64_t)number.integer : number.large);
   return true;
 }
 
 static bool hash_string(const char *string, uint64_t *hash) {
   uint64_t sum = 0xCBF29CE484222325u;
   for (; string && *string; string++) sum = (sum ^ (unsigned char)*string) * 0x100000001B3u;
-  *hash = mixed(sum);
+  *hash = hash_mixed(sum);
   return true;
 }
 
@@ -77,7 +77,7 @@ static void add_hashes(void *opaque) {
   for (size_t i = 0; hashing->hashed && i < elements->count; i++) {
     uint64_t one;
     hashing->hashed = hash_nested(&elements->values[i], hashing->depth + 1, &one);
-    if (hashing->hashed) hashing->sum += mixed(one);
+    if (hashing->hashed) hashing->sum += hash_mixed(one);
   }
 }
 
@@ -85,7 +85,7 @@ static void end_hashing(void *opaque) { kvo_elements_destroy(&((hashing *)opaque
 
 static bool hash_elements(const kvo_value *value, uint32_t depth, uint64_t *hash) {
   hashing hashing = {.value = value, .depth = depth, .hashed = true};
-  hashing.sum = mixed(~(uint64_t)KVO_KIND_BINDING);
+  hashing.sum = hash_mixed(~(uint64_t)KVO_KIND_BINDING);
   if (depth < HASHED_LEVELS) kvo_finally(add_hashes, end_hashing, &hashing);
   *hash = hashing.sum;
   return hashing.hashed;
@@ -94,14 +94,14 @@ static bool hash_elements(const kvo_value *value, uint32_t depth, uint64_t *hash
 static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash);
 
 static bool hash_struct(const kvo_struct_type *type, const char *bytes, uint64_t *hash) {
-  *hash = mixed(type->member_count);
+  *hash = hash_mixed(type->member_count);
   for (size_t i = 0; i < type->member_count; i++) {
     const kvo_struct_member *member = &type->members[i];
     for (size_t element = 0; element < member->count; element++) {
       uint64_t one;
-      const char *place = bytes + member->offset + element * member->type->size;
-      if (!hash_bytes(member->type, place, &one)) return false;
-      *hash = mixed(*hash + one);
+      const char *target = bytes + member->offset + element * member->type->size;
+      if (!hash_bytes(member->type, target, &one)) return false;
+      *hash = hash_mixed(*hash + one);
     }
   }
   return true;
@@ -119,7 +119,7 @@ static bool hash_bound(const kvo_type *type, const void *bytes, uint64_t *hash) 
   }
   if (!operations || !(operations->hash || operations->object)) return false;
   *hash = operations->hash ? operations->hash(type, bytes)
-                           : mixed((uintptr_t)operations->object(type, bytes));
+                           : hash_mixed((uintptr_t)operations->object(type, bytes));
   return true;
 }
 
@@ -130,12 +130,12 @@ static bool hash_bytes(const kvo_type *type, const void *bytes, uint64_t *hash) 
   const void *pointer;
   memcpy(&pointer, bytes, sizeof pointer);
   if (type->kind == KVO_KIND_STRING) return hash_string(pointer, hash);
-  *hash = mixed((uintptr_t)pointer);
+  *hash = hash_mixed((uintptr_t)pointer);
   return true;
 }
 
 static bool hash_nested(const kvo_value *value, uint32_t depth, uint64_t *hash) {
-  *hash = mixed(0);
+  *hash = hash_mixed(0);
   if (kvo_value_is_nil(value)) return true;
   if (kvo_value_is_collection(value, NULL)) return hash_elements(value, depth, hash);
   return hash_bytes(value->type, kvo_value_bytes(value), hash);
@@ -145,83 +145,85 @@ bool kvo_value_hash(const kvo_value *value, uint64_t *hash) { return hash_nested
 
 // MARK: Places
 
-struct kvo_place {
+struct hash_slot {
   uint64_t hash;
   size_t number; // the value's index plus 1; 0 for a free slot
 };
 
-static struct kvo_place *free_slot(const kvo_places *places, uint64_t hash) {
-  size_t i = hash & places->mask;
-  while (places->slots[i].number) i = (i + 1) & places->mask;
-  return &places->slots[i];
+static struct hash_slot *free_slot(const kvo_hash_index *index, uint64_t hash) {
+  size_t i = hash & index->mask;
+  while (index->slots[i].number) i = (i + 1) & index->mask;
+  return &index->slots[i];
 }
 
-static size_t scan(const kvo_places *places, const kvo_value *values, const kvo_value *value) {
-  for (size_t i = 0; i < places->count; i++)
+static size_t hash_index_scan(const kvo_hash_index *index, const kvo_value *values,
+    const kvo_value *value) {
+  for (size_t i = 0; i < index->count; i++)
     if (kvo_value_equal(&values[i], value)) return i;
   return SIZE_MAX;
 }
 
-size_t kvo_places_find(const kvo_places *places, const kvo_value *values, const kvo_value *value) {
+size_t kvo_hash_index_find(const kvo_hash_index *index, const kvo_value *values,
+    const kvo_value *value) {
   uint64_t hash;
-  if (!places->slots || !kvo_value_hash(value, &hash)) return scan(places, values, value);
-  for (size_t i = hash & places->mask; places->slots[i].number; i = (i + 1) & places->mask) {
-    const struct kvo_place *place = &places->slots[i];
-    if (place->hash == hash && kvo_value_equal(&values[place->number - 1], value))
-      return place->number - 1;
+  if (!index->slots || !kvo_value_hash(value, &hash)) return hash_index_scan(index, values, value);
+  for (size_t i = hash & index->mask; index->slots[i].number; i = (i + 1) & index->mask) {
+    const struct hash_slot *slot = &index->slots[i];
+    if (slot->hash == hash && kvo_value_equal(&values[slot->number - 1], value))
+      return slot->number - 1;
   }
   return SIZE_MAX;
 }
 
-static bool grow(kvo_places *places) {
-  kvo_places grown = *places;
-  grown.mask = places->mask * 2 + 1;
+static bool hash_index_grow(kvo_hash_index *index) {
+  kvo_hash_index grown = *index;
+  grown.mask = index->mask * 2 + 1;
   grown.slots = kvo_alloc_zeroed((grown.mask + 1) * sizeof *grown.slots);
   if (!grown.slots) return false;
-  for (size_t i = 0; i <= places->mask; i++)
-    if (places->slots[i].number) *free_slot(&grown, places->slots[i].hash) = places->slots[i];
-  kvo_free(places->slots);
-  *places = grown;
+  for (size_t i = 0; i <= index->mask; i++)
+    if (index->slots[i].number) *free_slot(&grown, index->slots[i].hash) = index->slots[i];
+  kvo_free(index->slots);
+  *index = grown;
   return true;
 }
 
-static void do_without(kvo_places *places) {
-  kvo_free(places->slots);
-  places->slots = NULL;
-  places->unhashed = true;
+static void do_without(kvo_hash_index *index) {
+  kvo_free(index->slots);
+  index->slots = NULL;
+  index->unhashed = true;
 }
 
-static bool put(kvo_places *places, const kvo_value *values, size_t index) {
+static bool hash_index_put(kvo_hash_index *hash_index, const kvo_value *values, size_t index) {
   uint64_t hash;
-  if (places->unhashed) return true;
+  if (hash_index->unhashed) return true;
   if (!kvo_value_hash(&values[index], &hash)) {
-    do_without(places);
+    do_without(hash_index);
     return true;
   }
-  if ((index + 1) * 4 > (places->mask + 1) * 3 && !grow(places)) return false;
-  *free_slot(places, hash) = (struct kvo_place){hash, index + 1};
+  if ((index + 1) * 4 > (hash_index->mask + 1) * 3 && !hash_index_grow(hash_index)) return false;
+  *free_slot(hash_index, hash) = (struct hash_slot){hash, index + 1};
   return true;
 }
 
 // Starts hashing when there are too many values to compare.
-static bool start(kvo_places *places, const kvo_value *values) {
-  places->mask = COMPARED * 4 - 1;
-  places->slots = kvo_alloc_zeroed((places->mask + 1) * sizeof *places->slots);
-  if (!places->slots) return false;
-  for (size_t i = 0; i < places->count; i++)
-    if (!put(places, values, i)) return false;
+static bool hash_start(kvo_hash_index *index, const kvo_value *values) {
+  index->mask = COMPARED * 4 - 1;
+  index->slots = kvo_alloc_zeroed((index->mask + 1) * sizeof *index->slots);
+  if (!index->slots) return false;
+  for (size_t i = 0; i < index->count; i++)
+    if (!hash_index_put(index, values, i)) return false;
   return true;
 }
 
-bool kvo_places_add(kvo_places *places, const kvo_value *values) {
-  bool hashing = places->slots || places->unhashed;
-  if (!hashing && places->count >= COMPARED && !start(places, values)) return false;
-  if (places->slots && !put(places, values, places->count)) return false;
-  places->count++;
+bool kvo_hash_index_add(kvo_hash_index *index, const kvo_value *values) {
+  bool hashing = index->slots || index->unhashed;
+  if (!hashing && index->count >= COMPARED && !hash_start(index, values)) return false;
+  if (index->slots && !hash_index_put(index, values, index->count)) return false;
+  index->count++;
   return true;
 }
 
-void kvo_places_destroy(kvo_places *places) {
-  kvo_free(places->slots);
-  *places = (kvo_places){0};
+void kvo_hash_index_destroy(kvo_hash_index *index) {
+  kvo_free(index->slots);
+  *index = (kvo_hash_index){0};
 }

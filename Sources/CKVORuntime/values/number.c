@@ -27,7 +27,7 @@ static kvo_number from_real(long double value) {
   return (kvo_number){.form = KVO_NUMBER_REAL, .real = value};
 }
 
-static int64_t saturated(long double real) {
+static int64_t number_saturated(long double real) {
   if (real >= TWO_63) return INT64_MAX;
   if (real >= -TWO_63) return (int64_t)real;
   return real < 0 ? INT64_MIN : 0;
@@ -39,7 +39,7 @@ static int64_t to_signed(kvo_number number) {
   case KVO_NUMBER_UNSIGNED: return (int64_t)number.large;
   case KVO_NUMBER_REAL: break;
   }
-  return saturated(number.real);
+  return number_saturated(number.real);
 }
 
 static uint64_t to_unsigned(kvo_number number) {

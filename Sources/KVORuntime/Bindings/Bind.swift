@@ -108,8 +108,8 @@ extension KeyValueObserving where Self: KVOObject {
   private func flow<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, _ transform: @escaping (SourceValue) -> Value
-  ) -> Flow {
-    Flow(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
+  ) -> BindingLoopGuard {
+    BindingLoopGuard(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
       [weak self, weak source] in
       guard let self, let source else { return }
       self[keyPath: target] = transform(source[keyPath: keyPath])
@@ -122,7 +122,7 @@ extension KVOObject {
   /// Registers for the changes that a binding forwards.
   // The handler ignores the change's values, so that nothing is created for their type.
   func follow(
-    _ keyPath: AnyKeyPath, _ flow: Flow, _ binding: PropertyBinding, _ caller: Caller
+    _ keyPath: AnyKeyPath, _ flow: BindingLoopGuard, _ binding: PropertyBinding, _ caller: Caller
   ) -> KeyValueObservation {
     let life = BindingLife(binding)
     let token = KeyValueObservation()

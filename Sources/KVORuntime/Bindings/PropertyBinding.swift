@@ -10,7 +10,7 @@ internal import CKVORuntime
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
 //   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
 //   ever.
-// * If several bindings form a circle, one thread at a time forwards in it (`BindingCircle`).
+// * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`).
 //
 // | state | protection |
 // |---|---|
@@ -68,7 +68,7 @@ struct BoundProperty {
 }
 
 /// One direction of a binding.
-final class Flow {
+final class BindingLoopGuard {
   let source, target: BoundProperty
   /// Reads the source and sets the target, unless one of them has died.
   let carry: () throws -> Void
@@ -81,11 +81,11 @@ final class Flow {
 
   /// Whether the target is a property that the change being forwarded came from.
   fileprivate var isEcho: Bool {
-    target.isSame(as: source) || Passage.comes(from: target)
+    target.isSame(as: source) || BindingHop.comes(from: target)
   }
 }
 
-extension Flow: HandlerNaming {
+extension BindingLoopGuard: HandlerNaming {
   var handlerName: String? { "a binding of \(target.phrase)" }
 }
 
@@ -100,26 +100,28 @@ extension BoundProperty {
 
 /// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
 /// thread's stack.
-struct Passage {
+struct BindingHop {
   let binding: PropertyBinding
-  let flow: Flow
-  let outer: UnsafeMutablePointer<Passage>?
+  let flow: BindingLoopGuard
+  let outer: UnsafeMutablePointer<BindingHop>?
   /// The chain of a change that another thread left to this one. It replaces an outer entry.
-  let inherited: [Flow]
+  let inherited: [BindingLoopGuard]
 
-  private static var innermost: UnsafeMutablePointer<Passage>? {
-    kvo_current_flow()?.assumingMemoryBound(to: Passage.self)
+  private static var innermost: UnsafeMutablePointer<BindingHop>? {
+    kvo_current_forwarding()?.assumingMemoryBound(to: BindingHop.self)
   }
 
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
-  static func run(_ binding: PropertyBinding, _ flow: Flow, in chain: [Flow]?) throws {
+  static func run(
+    _ binding: PropertyBinding, _ flow: BindingLoopGuard, in chain: [BindingLoopGuard]?
+  ) throws {
     let current = innermost
-    var passage = Passage(
+    var passage = BindingHop(
       binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain ?? [])
     try withUnsafeMutablePointer(to: &passage) {
-      kvo_set_flow($0)
-      defer { kvo_set_flow(current) }
+      kvo_set_forwarding($0)
+      defer { kvo_set_forwarding(current) }
       try flow.carry()
     }
   }
@@ -134,8 +136,8 @@ struct Passage {
   }
 
   /// The flows that this thread is forwarding.
-  static var chain: [Flow] {
-    var chain: [Flow] = []
+  static var chain: [BindingLoopGuard] {
+    var chain: [BindingLoopGuard] = []
     var passage = innermost
     while let one = passage {
       chain.append(one.pointee.flow)
@@ -170,7 +172,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     var isRepeating = false
     /// The next change to forward.
     var next: Waiting?
-    var circle: BindingCircle?
+    var circle: BindingCycle?
     /// Whether the thread that is forwarding began before the binding joined a circle. The circle then waits
     /// for it.
     var isAwaited = false
@@ -178,26 +180,26 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// A change to forward: whether the forwarding thread made it inside its own forwarding, and otherwise its
   /// chain.
   private struct Waiting {
-    let flow: Flow
+    let flow: BindingLoopGuard
     let isNested: Bool
-    let chain: [Flow]?
+    let chain: [BindingLoopGuard]?
   }
   private enum Beginning {
     case begun
     /// The change is left to the thread that is forwarding.
     case left
     /// The circle forwards it, with one thread at a time.
-    case ofCircle(BindingCircle)
+    case ofCircle(BindingCycle)
   }
 
   /// The directions, one or two.
-  let flows: [Flow]
+  let flows: [BindingLoopGuard]
   /// The actor that sets the targets; nil to do it on the thread of a change.
   private let actor: CallingActor?
   var edges: [BindingGraph.Edge] = []
   private let state = Locked(State())
 
-  private init(_ flows: [Flow], on actor: CallingActor?) {
+  private init(_ flows: [BindingLoopGuard], on actor: CallingActor?) {
     self.flows = flows
     self.actor = actor
   }
@@ -206,7 +208,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   ///   - flows: The directions. The first is carried at once.
   ///   - register: Registers with both ends. The binding ends the returned tokens.
   static func make(
-    _ flows: Flow..., on actor: CallingActor?,
+    _ flows: BindingLoopGuard..., on actor: CallingActor?,
     register: (PropertyBinding) -> [KeyValueObservation]
   ) -> KeyValueObservation {
     start(flows, on: actor, register).token
@@ -215,7 +217,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Makes a binding whose first value may not be valid for the target. Then the error is thrown, and no
   /// binding exists.
   static func makeThrowing(
-    _ flows: Flow..., on actor: CallingActor?,
+    _ flows: BindingLoopGuard..., on actor: CallingActor?,
     register: (PropertyBinding) throws -> [KeyValueObservation]
   ) throws -> KeyValueObservation {
     let started = try start(flows, on: actor, register)
@@ -224,7 +226,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   private static func start(
-    _ flows: [Flow], on actor: CallingActor?,
+    _ flows: [BindingLoopGuard], on actor: CallingActor?,
     _ register: (PropertyBinding) throws -> [KeyValueObservation]
   ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
     let binding = PropertyBinding(flows, on: actor)
@@ -272,7 +274,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   /// Called after a change of the source.
-  func changed(_ flow: Flow) {
+  func changed(_ flow: BindingLoopGuard) {
     guard !flow.isEcho else { return }
     switch begins(flow, nil, isInCircle: false) {
     case .begun: carry(flow, nil)
@@ -284,11 +286,11 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Carries a change in the binding's circle. This thread is the one that forwards there.
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
-  func carryInCircle(_ flow: Flow, in chain: [Flow]? = nil) {
+  func carryInCircle(_ flow: BindingLoopGuard, in chain: [BindingLoopGuard]? = nil) {
     if case .begun = begins(flow, chain, isInCircle: true) { carry(flow, chain) }
   }
 
-  private func carry(_ flow: Flow, _ chain: [Flow]?) {
+  private func carry(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?) {
     run(Waiting(flow: flow, isNested: false, chain: chain), failed: Self.report)
     carryWaiting()
   }
@@ -303,17 +305,19 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       let flow = waiting.flow
       return actor.callLater { [weak self] in self?.changed(flow) }
     }
-    do { try Passage.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
+    do { try BindingHop.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
   }
 
   private static func report(_ error: any Error) {
     KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)")
   }
 
-  private func begins(_ flow: Flow, _ chain: [Flow]?, isInCircle: Bool) -> Beginning {
-    let isNested = Passage.contains(self)
+  private func begins(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, isInCircle: Bool)
+    -> Beginning
+  {
+    let isNested = BindingHop.contains(self)
     var waiting: Waiting? = Waiting(
-      flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? Passage.chain)
+      flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? BindingHop.chain)
     return state.withLock { state in
       guard !state.isOver else { return .left }
       if !isInCircle, let circle = state.circle { return .ofCircle(circle) }
@@ -328,7 +332,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   private func goOn() -> Waiting? {
     var waiting: Waiting?
-    var awaiting: BindingCircle?
+    var awaiting: BindingCycle?
     let goesOn = state.withLock { state in
       swap(&state.next, &waiting)
       state.isRepeating = waiting?.isNested ?? false
@@ -343,12 +347,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   /// The circle that the binding is in. The caller holds the graph's lock.
-  var circle: BindingCircle? { state.withLock { $0.circle } }
+  var circle: BindingCycle? { state.withLock { $0.circle } }
 
   /// Puts the binding into a circle. The caller holds the graph's lock.
   /// - Returns: The circle that it was in before; or, if none, the thread that is forwarding, for which the
   ///   new circle waits.
-  func join(_ circle: BindingCircle) -> (circle: BindingCircle?, worker: BindingThread?) {
+  func join(_ circle: BindingCycle) -> (circle: BindingCycle?, worker: BindingThread?) {
     state.withLock { state in
       defer { state.circle = circle }
       guard state.circle == nil else { return (state.circle, nil) }

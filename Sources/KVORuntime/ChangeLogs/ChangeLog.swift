@@ -207,15 +207,15 @@ extension ChangeLog {
 
   /// Brackets the recording of a change, which usually changes only the count.
   func tellOfRecord(_ body: () -> Void) {
-    guard isSomeoneTold else { return body() }
+    guard hasObserver else { return body() }
     let isMore = history.withLock { !$0.staysSame }
     tell(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0], body)
   }
 
-  private var isSomeoneTold: Bool { kvo_binding_is_observed(header) }
+  private var hasObserver: Bool { kvo_binding_is_observed(header) }
 
   private func tell(of keys: ArraySlice<String>, _ body: () throws -> Void) rethrows {
-    guard isSomeoneTold, let key = keys.first else { return try body() }
+    guard hasObserver, let key = keys.first else { return try body() }
     try withChange(forKey: key) { try tell(of: keys.dropFirst(), body) }
   }
 }

@@ -76,7 +76,7 @@ extension ChangeLog {
   ) -> (member: RecordedObject, isNew: Bool)? {
     if let known = object[membership]?.member { return (known, false) }
     let recorded = selection.recordedClass(of: object)
-    if let error = recorded.error { tellOnce(error) }
+    if let error = recorded.error { reportOnce(error) }
     guard !recorded.keys.isEmpty else { return nil }
     return joining.withLock {
       if let known = object[membership]?.member { return (known, false) }
@@ -112,7 +112,7 @@ extension ChangeLog {
     (try? object.value(forKey: key.key)) ?? nil
   }
 
-  private func tellOnce(_ error: KeyValueError) {
+  private func reportOnce(_ error: KeyValueError) {
     let text = error.description
     guard reported.withLock({ $0.insert(text).inserted }) else { return }
     KVODiagnostics.report(misuse: "A change log records nothing of such objects: \(text)")

@@ -40,7 +40,7 @@ class Accessors {
   /// components. A later declaration may change the answer.
   final var isWalked: Bool {
     guard let path else { return false }
-    return KeyPathWalk.hasTold(on: path) || mayHavePlainLinks(path)
+    return KeyPathWalk.reportsReads(on: path) || mayHavePlainLinks(path)
   }
 
   private func mayHavePlainLinks(_ path: AnyKeyPath) -> Bool {

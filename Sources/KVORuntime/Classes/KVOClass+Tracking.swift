@@ -1,5 +1,5 @@
 /// Keys for key paths that have no name and are observed through the properties that they read (F5, F6). The
-/// class creates or leases (`ArgumentKeys`) a key for such a key path. The C core tracks the key by reading
+/// class creates or leases (`SubscriptKeyPool`) a key for such a key path. The C core tracks the key by reading
 /// it (`tracking.c`).
 extension KVOClass {
   /// The key of the `@Observed` property at an offset from the header. O(1) after the first call. Any thread.
@@ -51,7 +51,7 @@ extension KVOClass {
 
   /// Makes a key path a tracked key of its own. An equal key path whose root is a superclass has the same
   /// key.
-  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReads) -> KeyName {
+  func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReadRecorder) -> KeyName {
     if let known = tracked(like: keyPath) { return known }
     return addTracked(
       reads.names, .keyPath(keyPath, .tracked(isPath: reads.isPath)), for: keyPath)
@@ -60,21 +60,21 @@ extension KVOClass {
   /// Leases a key to a key path with arguments.
   /// - Parameter reads: Returns the properties that it reads now, or nil if it can't be observed. Called
   ///   without a lock.
-  func lease(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReads?) -> KeyLease? {
+  func lease(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReadRecorder?) -> SubscriptKeyHandle? {
     // Equal key paths with this class and with a superclass as their root get the same key, so this class
     // becomes the root.
     let keyPath = keyPath.rerooted(to: type)
     return argumentKeys.key(of: keyPath) {
       reads().map {
-        ArgumentKey.Kind(
+        SubscriptKey.Kind(
           type: ObjectIdentifier(Swift.type(of: keyPath).valueType), isPath: $0.isPath,
           reads: $0.names)
       }
     } _: { kind in
-      let accessors = LeasedAccessors(
+      let accessors = SubscriptKeyAccessors(
         type: .of(any: Swift.type(of: keyPath).valueType), keyPath: nil,
         .tracked(isPath: kind.isPath))
-      return ArgumentKey(kind, addTracked(kind.reads, accessors), accessors)
+      return SubscriptKey(kind, addTracked(kind.reads, accessors), accessors)
     }
   }
 

@@ -29,11 +29,11 @@ final class KVOClass: @unchecked Sendable {
   /// Whether there are `@Observed` properties of zero-sized types.
   let hasRoomless: Bool
   let keyPaths = KeyPathCache()
-  let argumentKeys = ArgumentKeys()
+  let argumentKeys = SubscriptKeyPool()
   /// The results of `key(of:)`.
   let spelledKeys = KeyPathCache()
   /// The keys of stored properties, by offset.
-  let storedKeys = ForeverMap<KeyName>()
+  let storedKeys = AppendOnlyMap<KeyName>()
 
   /// The keys that are known so far.
   let properties = Locked<[String: Property]>([:])
@@ -83,7 +83,7 @@ final class KVOClass: @unchecked Sendable {
 
 extension KVOClass {
   // Unmanaged, because each look-up would retain and release a reference.
-  private static let known = Unmanaged.passRetained(ForeverMap<KVOClass>())
+  private static let known = Unmanaged.passRetained(AppendOnlyMap<KVOClass>())
   private static let byName = Locked<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
   // Protected by `lock`.

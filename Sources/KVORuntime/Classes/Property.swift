@@ -93,7 +93,7 @@ final class Property: @unchecked Sendable {
 extension Property {
   /// Reads the key's accessor or storage; nil for a nil optional.
   func value(of object: KVOObject) throws -> Any? {
-    if kvo_is_recording() { object.tellRead(name.interned) }
+    if kvo_is_recording() { object.reportRead(name.interned) }
     if let accessors { return flattened(try accessors.value(of: object)) }
     if let readToMany { return readToMany.value(of: ToManyKey(object: object, name: name)) }
     return storage!.value(in: object)
@@ -160,9 +160,9 @@ extension Property {
 
   private func willChange(_ object: KVOObject) -> OpaquePointer? {
     guard let observedStorage else {
-      return kvo_uniform_will_key(object.header, (source ?? name).interned)
+      return kvo_stored_property_will_change_key(object.header, (source ?? name).interned)
     }
-    return kvo_uniform_will(object.header, object.address + observedStorage.offset)
+    return kvo_stored_property_will_change(object.header, object.address + observedStorage.offset)
   }
 
   private func mismatch(
@@ -223,7 +223,7 @@ private let trackHere:
   @convention(c) (UnsafeMutablePointer<kvo_object>, UnsafeRawPointer?, OpaquePointer) -> Void = {
     header, binding, reads in
     let property = Unmanaged<Property>.fromOpaque(binding!).takeUnretainedValue()
-    ReadCollector.collect(property, of: KVOObject.at(header), into: reads)
+    ReadSetRecorder.collect(property, of: KVOObject.at(header), into: reads)
   }
 
 private let readHere:

@@ -35,7 +35,7 @@ extension KVOObject {
     let tracked = known.trackedKeyPath(ofKey: key)
     guard let keyPath = tracked ?? known.property(key)?.accessors?.path,
       (1...2).allSatisfy({ _ in
-        AnnouncementRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
+        ManualChangeRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
       })
     else { return }
     let name = tracked?.text(ofKey: key) ?? "\"\(key)\""
@@ -61,7 +61,7 @@ extension KVOObject {
     // The setter may set a key that is declared to affect this one. A declared key is recorded as a read of
     // itself.
     guard KVOClass.of(self).declaredDependencies(key).isEmpty else { return }
-    let reads = KeyPathReads(of: keyPath, in: self)
+    let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key) else { return }
     Hint.tell(
       """

@@ -29,7 +29,7 @@ public enum KVODiagnostics {
     set {
       var hook = newValue
       hooks.withLock { swap(&$0.misuse, &hook) }
-      kvo_set_misuse_handler(newValue == nil ? nil : tellMisuse)
+      kvo_set_misuse_handler(newValue == nil ? nil : reportMisuse)
     }
   }
 
@@ -82,7 +82,7 @@ public enum KVODiagnostics {
     set {
       var hook = newValue
       hooks.withLock { swap(&$0.hint, &hook) }
-      kvo_set_hint_handler(newValue == nil ? nil : tellHint)
+      kvo_set_hint_handler(newValue == nil ? nil : giveHint)
     }
   }
 
@@ -94,11 +94,11 @@ public enum KVODiagnostics {
 
   private static let hooks = Locked(Hooks())
 
-  private static let tellMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
+  private static let reportMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
     KVODiagnostics.misuse?(String(cString: message))
   }
 
-  private static let tellHint: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
+  private static let giveHint: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
     KVODiagnostics.hint?(String(cString: message))
   }
 }

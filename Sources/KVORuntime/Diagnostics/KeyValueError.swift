@@ -88,7 +88,7 @@ private func end(of keyPath: String, in className: String, at component: String)
       """
   }
   let nowhere = "leads nowhere at \(quoted(component))"
-  if let (end, known) = KVOClass.deadEnd(of: keyPath, inClassNamed: className),
+  if let (end, known) = KVOClass.unresolvedPath(of: keyPath, inClassNamed: className),
     end.key == component, end.isKeyless
   {
     return "\(nowhere). \(end.reason(in: known))"

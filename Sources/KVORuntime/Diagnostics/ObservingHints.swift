@@ -12,7 +12,7 @@ extension KVOObject {
       property.toMany == nil, let field = property.storage, !field.isObserved, field.isVariable
     else { return }
     // A path that leads nowhere has a hint of its own.
-    if KVOClass.of(self).deadEnd(of: keyPath)?.isKeyless == true { return }
+    if KVOClass.of(self).unresolvedPath(of: keyPath)?.isKeyless == true { return }
     let name = className(of: type(of: self))
     let known = KVOClass.of(self)
     let mark = known.mark(for: field)
@@ -33,7 +33,7 @@ extension KVOObject {
       let accessors = property.accessors, case .accessors = accessors.use,
       let keyPath = accessors.keyPath
     else { return }
-    let reads = KeyPathReads(of: keyPath, in: self)
+    let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.named != nil, let own = reads.names.first, own != key else { return }
     Hint.tell(
       """
@@ -58,7 +58,7 @@ extension KVOObject {
 
 /// Gives a hint if a token is released where it was made. If hints are wanted, the handler of a registration
 /// holds this object and releases it when the registration ends.
-final class TokenWatch {
+final class UnusedTokenCheck {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
   private let key: String

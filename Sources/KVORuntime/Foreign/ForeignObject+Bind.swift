@@ -88,9 +88,9 @@ extension KeyValueObserving where Self: KVOObject {
   private func flow<Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: ForeignObject, _ keyPath: String,
     _ transform: @escaping (SourceValue) -> Value
-  ) -> Flow {
+  ) -> BindingLoopGuard {
     let end = WeakForeignObject(source)
-    return Flow(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
+    return BindingLoopGuard(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
       [weak self] in
       guard let self, let source = end.object else { return }
       self[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
@@ -156,9 +156,11 @@ extension ForeignObject {
   fileprivate func flow<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, from source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
     _ transform: @escaping (SourceValue) -> Value
-  ) -> Flow {
+  ) -> BindingLoopGuard {
     let end = WeakForeignObject(self)
-    return Flow(from: BoundProperty(source, sourceKeyPath), to: BoundProperty(self, keyPath)) {
+    return BindingLoopGuard(
+      from: BoundProperty(source, sourceKeyPath), to: BoundProperty(self, keyPath)
+    ) {
       [weak source] in
       guard let target = end.object, let source else { return }
       try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
@@ -166,7 +168,7 @@ extension ForeignObject {
   }
 
   fileprivate func follow<Value>(
-    _ keyPath: String, _ type: Value.Type, _ flow: Flow, _ binding: PropertyBinding
+    _ keyPath: String, _ type: Value.Type, _ flow: BindingLoopGuard, _ binding: PropertyBinding
   ) throws -> KeyValueObservation {
     let life = BindingLife(binding)
     return try observe(keyPath, as: type) { _, _ in life.binding.changed(flow) }

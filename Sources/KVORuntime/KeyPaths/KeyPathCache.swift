@@ -14,7 +14,7 @@ internal import Synchronization
 /// | `byValue` | its own lock |
 final class KeyPathCache: Sendable {
   final class Contents: Sendable {
-    fileprivate let byAddress = ForeverMap<KeyName>()
+    fileprivate let byAddress = AppendOnlyMap<KeyName>()
     fileprivate let byValue = Locked<[SharedKeyPath: KeyName]>([:])
     /// The contents that these replaced. The reference keeps leak checkers from reporting them.
     private let previous: Contents?

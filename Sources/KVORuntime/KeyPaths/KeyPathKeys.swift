@@ -38,7 +38,7 @@ extension KVOObject {
       return ObservedKey(name: checked(property, for: keyPath, in: known, caller).name, lease: nil)
     }
     let lease = known.lease(to: keyPath) {
-      let reads = KeyPathReads(of: keyPath, in: self)
+      let reads = KeyPathReadRecorder(of: keyPath, in: self)
       return reads.isObservable ? reads : nil
     }
     return lease.map { ObservedKey(name: $0.name, lease: $0) }
@@ -50,7 +50,7 @@ extension KVOObject {
     if let property = declared(keyPath, in: known) {
       return cache.name(for: keyPath) { checked(property, for: keyPath, in: known, caller).name }
     }
-    let reads = KeyPathReads(of: keyPath, in: self)
+    let reads = KeyPathReadRecorder(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
       return cache.name(for: keyPath) {
         known.observedName(of: checked(property, for: keyPath, in: known, caller))
@@ -62,7 +62,7 @@ extension KVOObject {
 
   /// Reads the property and returns it if it is an `@Observed` one; nil for any other key path.
   func storedProperty(of keyPath: AnyKeyPath) -> Property? {
-    stored(keyPath, KeyPathReads(of: keyPath, in: self), in: KVOClass.of(self))
+    stored(keyPath, KeyPathReadRecorder(of: keyPath, in: self), in: KVOClass.of(self))
   }
 
   private func checked(
@@ -83,7 +83,7 @@ extension KVOObject {
   }
 
   private func stored(
-    _ keyPath: AnyKeyPath, _ reads: KeyPathReads, in known: KVOClass
+    _ keyPath: AnyKeyPath, _ reads: KeyPathReadRecorder, in known: KVOClass
   ) -> Property? {
     guard let read = reads.named else { return nil }
     let offset = read.storageOffset + ObjectHeader.offset
@@ -105,5 +105,5 @@ extension KVOObject {
 struct ObservedKey {
   let name: KeyName
   /// Keeps the key assigned to a key path with arguments; nil for others.
-  let lease: KeyLease?
+  let lease: SubscriptKeyHandle?
 }

@@ -21,11 +21,11 @@ struct KeyPathWalk {
 
   /// Whether the key path may contain such keys.
   static func isWorthwhile(for keyPath: AnyKeyPath) -> Bool {
-    hasTold(on: keyPath) || mayHavePlainLinks(keyPath)
+    reportsReads(on: keyPath) || mayHavePlainLinks(keyPath)
   }
 
   /// Whether the key path contains stored properties whose offsets it shows, or declared ones.
-  static func hasTold(on keyPath: AnyKeyPath) -> Bool {
+  static func reportsReads(on keyPath: AnyKeyPath) -> Bool {
     guard let components = KeyPathComponents(keyPath) else { return false }
     return components.contains {
       switch $0 {
@@ -77,7 +77,7 @@ struct KeyPathWalk {
     }
     let links = known.plainLinks(of: type)
     guard !links.isEmpty || known.hidesFields else { return nil }
-    let silence = Silence()
+    let silence = RecordingSuspension()
     var value: Any?
     silence.record { value = flattened(function.value(of: object, as: type)) }
     if silence.isKept { tell(of: links, object, known) }
@@ -101,7 +101,7 @@ struct KeyPathWalk {
 }
 
 /// A recorder that notes whether anything observable is read.
-private final class Silence: ReadRecorder {
+private final class RecordingSuspension: ReadRecorder {
   private(set) var isKept = true
 
   override func note(
@@ -148,7 +148,7 @@ extension KVOClass {
 
 extension KVOClass {
   /// The getters of all properties that any class has declared.
-  static let declaredGetters = ForeverMap<KeyName>()
+  static let declaredGetters = AppendOnlyMap<KeyName>()
 
   /// The key that was declared for the plain stored property at an offset in the object.
   func declaredKey(atPlain offset: Int) -> KeyName? {

@@ -11,12 +11,12 @@ class ReadRecorder {
     // The thread-local variable holds an unretained address while this frame exists.
     withExtendedLifetime(self) {
       let outer = kvo_current_recorder()
-      let outerSink = kvo_current_sink()
+      let outerSink = kvo_current_tracked_reads()
       kvo_set_recorder(Unmanaged.passUnretained(self).toOpaque())
-      kvo_set_sink(nil)
+      kvo_set_tracked_reads(nil)
       defer {
         kvo_set_recorder(outer)
-        kvo_set_sink(outerSink)
+        kvo_set_tracked_reads(outerSink)
       }
       body()
     }
@@ -26,7 +26,7 @@ class ReadRecorder {
   // one generic class may have read a copy of the property. A key path reads through the unspecialised code.
   fileprivate final func readAgain(_ header: UnsafeMutableRawPointer, _ accessor: AnyKeyPath) {
     let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
-    guard !isReadingAgain else { StorageKeyPath.stop(for: object) }
+    guard !isReadingAgain else { StoredPropertyLookup.stop(for: object) }
     isReadingAgain = true
     _ = object[keyPath: accessor]
     isReadingAgain = false
@@ -70,7 +70,7 @@ extension KVOObject {
 }
 
 /// Finds out whether a getter announces a change of its own key.
-final class AnnouncementRecorder: ReadRecorder {
+final class ManualChangeRecorder: ReadRecorder {
   private let object: KVOObject
   private let key: String
   private var hasAnnounced = false
@@ -82,7 +82,7 @@ final class AnnouncementRecorder: ReadRecorder {
 
   /// Calls the getter, and returns whether it announced a change of the key.
   static func announces(_ key: String, of object: KVOObject, _ getter: () -> Void) -> Bool {
-    let recorder = AnnouncementRecorder(object, key)
+    let recorder = ManualChangeRecorder(object, key)
     recorder.record(getter)
     return recorder.hasAnnounced
   }
@@ -95,7 +95,7 @@ final class AnnouncementRecorder: ReadRecorder {
 // MARK: Collecting the reads of tracked keys
 
 /// Passes the reads of a tracked key to the C core.
-final class ReadCollector: ReadRecorder {
+final class ReadSetRecorder: ReadRecorder {
   // The property that is read, and says so itself where it is stored elsewhere.
   private let header: UnsafeMutablePointer<kvo_object>
   private let name: UnsafePointer<CChar>
@@ -103,7 +103,7 @@ final class ReadCollector: ReadRecorder {
   // Whether the key path is walked afterwards, to find the keys that its getters don't report.
   private let isFollowed: Bool
   private let stored: StoredPath?
-  private var told: [ToldRead] = []
+  private var told: [RecordedRead] = []
 
   private init(
     _ property: Property, of object: KVOObject, _ reads: OpaquePointer, isFollowed: Bool,
@@ -119,7 +119,7 @@ final class ReadCollector: ReadRecorder {
   static func collect(_ property: Property, of object: KVOObject, into reads: OpaquePointer) {
     guard let accessors = property.accessors else { return }
     let path = accessors.isWalked ? accessors.path : nil
-    let collector = ReadCollector(
+    let collector = ReadSetRecorder(
       property, of: object, reads, isFollowed: path != nil, accessors.storedPath)
     defer {
       if let stored = collector.stored {
@@ -128,7 +128,7 @@ final class ReadCollector: ReadRecorder {
     }
     collector.record {
       guard let path else {
-        kvo_set_sink(reads)
+        kvo_set_tracked_reads(reads)
         return collector.evaluate(accessors, object)
       }
       collector.evaluate(accessors, object)
@@ -141,7 +141,7 @@ final class ReadCollector: ReadRecorder {
 
   // The result is the new value for observers that ask for it, so that the getter is evaluated only once.
   private func evaluate(_ accessors: Accessors, _ object: KVOObject) {
-    if let answer = kvo_reads_answer(reads) {
+    if let answer = kvo_reads_result(reads) {
       try? accessors.read(object, into: answer)
     } else {
       accessors.evaluate(object)
@@ -154,13 +154,13 @@ final class ReadCollector: ReadRecorder {
   ) {
     let object = header.assumingMemoryBound(to: kvo_object.self)
     guard let name = KVOObject.at(object).storedKey(at: address - header, accessor) else { return }
-    let token = StorageOffset.token(of: accessor())
+    let token = StoredPropertyOffset.token(of: accessor())
     if let stored, stored.isStep(kvo_reads_count(reads), accessor(), of: KVOObject.at(object)) {
       kvo_reads_add_step(reads, object, name.interned, token, address)
     } else {
       kvo_reads_add_known(reads, object, name.interned, token)
     }
-    if isFollowed { told.append(ToldRead(header, accessor().firstGetter, name)) }
+    if isFollowed { told.append(RecordedRead(header, accessor().firstGetter, name)) }
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
@@ -169,7 +169,7 @@ final class ReadCollector: ReadRecorder {
 }
 
 /// A recorded read of an `@Observed` property, with the getter that read it.
-private struct ToldRead {
+private struct RecordedRead {
   let header: UnsafeMutableRawPointer
   let getter: UnsafeRawPointer?
   let key: KeyName
@@ -181,7 +181,7 @@ private struct ToldRead {
   }
 }
 
-extension [ToldRead] {
+extension [RecordedRead] {
   fileprivate func key(_ object: KVOObject, _ getter: UnsafeRawPointer) -> KeyName? {
     let header = headerAddress(of: object)
     return first {
@@ -202,7 +202,7 @@ extension [ToldRead] {
 // MARK: Classifying a key path
 
 /// Finds out what a key path of an object names, by evaluating it once.
-final class KeyPathReads: ReadRecorder {
+final class KeyPathReadRecorder: ReadRecorder {
   private let header: UnsafeMutableRawPointer
   private let keyPath: AnyKeyPath
   /// The property that the key path names directly: read by no other getter than the key path's own.
@@ -211,7 +211,7 @@ final class KeyPathReads: ReadRecorder {
   private(set) var names: [String] = []
   /// The key path of the first property that was read, if that is a property of the object itself.
   private(set) var first: AnyKeyPath?
-  private var told: [ToldRead] = []
+  private var told: [RecordedRead] = []
   private var endsAtHidden = false
   /// Whether the key path goes through a plain property that is not declared.
   private(set) var hasPlainLink = false
@@ -263,7 +263,7 @@ final class KeyPathReads: ReadRecorder {
     let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
     if let key {
       if names.count < Self.mostNames { names.append(key.string) }
-      told.append(ToldRead(header, accessor().firstGetter, key))
+      told.append(RecordedRead(header, accessor().firstGetter, key))
     }
     guard isNamed else { return }
     named = Property(
@@ -285,7 +285,7 @@ final class KeyPathReads: ReadRecorder {
 
   /// Whether this thread is evaluating that key path of that object to classify it.
   static func isLookingAt(_ keyPath: AnyKeyPath, of object: KVOObject) -> Bool {
-    guard let current = current as? KeyPathReads else { return false }
+    guard let current = current as? KeyPathReadRecorder else { return false }
     return current.header == headerAddress(of: object) && current.keyPath == keyPath
   }
 
@@ -312,9 +312,9 @@ func recordRead(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath, _ storage: () -> AnyKeyPath
 ) -> Bool {
   if let recorder = ReadRecorder.current {
-    recorder.note(header, accessor, at: StorageKeyPath.address(of: storage(), header))
+    recorder.note(header, accessor, at: StoredPropertyLookup.address(of: storage(), header))
   } else if isTracked(header) {
-    tellTracker(header, accessor, at: StorageKeyPath.address(of: storage(), header))
+    notifyTracker(header, accessor, at: StoredPropertyLookup.address(of: storage(), header))
   }
   return true
 }
@@ -323,18 +323,18 @@ func recordRead(
 /// property's offset is not known yet.
 @_effects(readonly) @inline(never) @usableFromInline
 func recordRead(_ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath) -> Bool {
-  if let reads = kvo_current_sink() {
+  if let reads = kvo_current_tracked_reads() {
     let token = Unmanaged.passUnretained(accessor()).toOpaque()
     let object = header.assumingMemoryBound(to: kvo_object.self)
     if kvo_reads_follow(reads, object, token) { return true }
   }
   let recorder = ReadRecorder.current
   guard recorder != nil || isTracked(header) else { return true }
-  guard let offset = StorageOffset.known(for: accessor()) else { return false }
+  guard let offset = StoredPropertyOffset.known(for: accessor()) else { return false }
   if let recorder {
     recorder.note(header, accessor, at: header + offset)
   } else {
-    tellTracker(header, accessor, at: header + offset)
+    notifyTracker(header, accessor, at: header + offset)
   }
   return true
 }
@@ -349,11 +349,11 @@ func recordRead(
   if !ObjectHeader.isInside(address, header) {
     recorder?.readAgain(header, accessor())
   } else {
-    StorageOffset.keep(address - header, for: accessor())
+    StoredPropertyOffset.keep(address - header, for: accessor())
     if let recorder {
       recorder.note(header, accessor, at: address)
     } else if isTracked(header) {
-      tellTracker(header, accessor, at: address)
+      notifyTracker(header, accessor, at: address)
     }
   }
   return true
@@ -364,28 +364,28 @@ private func isTracked(_ header: UnsafeMutableRawPointer) -> Bool {
   kvo_tracks_reads(header.assumingMemoryBound(to: kvo_object.self))
 }
 
-private func tellTracker(
+private func notifyTracker(
   _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
   at address: UnsafeMutableRawPointer
 ) {
   let object = header.assumingMemoryBound(to: kvo_object.self)
   let name = KVOObject.at(object).storedKey(at: address - header, accessor)
-  if let name { kvo_tell_tracker(object, name.interned) }
+  if let name { kvo_notify_tracker(object, name.interned) }
 }
 
 extension KVOObject {
   /// Records the read of a key of this object that the object announces manually. Any thread.
   package final func readsAnnouncedKey(_ key: String) {
-    if kvo_is_recording() { tellRead(KeyName.of(key).interned) }
+    if kvo_is_recording() { reportRead(KeyName.of(key).interned) }
   }
 
   /// Reports the read of a key of this object that did not go through a getter that reports it.
   @usableFromInline @inline(never)
-  final func tellRead(_ key: UnsafePointer<CChar>) {
+  final func reportRead(_ key: UnsafePointer<CChar>) {
     if let recorder = kvo_current_recorder() {
       ReadRecorder.listener(recorder, header, key)
     } else if kvo_tracks_reads(header) {
-      kvo_tell_tracker(header, key)
+      kvo_notify_tracker(header, key)
     }
   }
 }

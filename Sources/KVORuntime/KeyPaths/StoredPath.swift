@@ -1,6 +1,6 @@
 /// A key path that consists of stored properties only, as far as the key path itself shows: it contains the
 /// getter of each property. Its value depends only on the references along it. So the C core need not
-/// evaluate it again while these are unchanged (`route.c`).
+/// evaluate it again while these are unchanged (`path_cache.c`).
 ///
 /// Optional links, and stored parts of a value at the end (`\.point.x`), are allowed, since they read nothing
 /// else. A key path is no such path if it has arguments, a computed property of a value, or a property that

@@ -18,7 +18,7 @@ extension KVOObject {
   /// May be called on any thread.
   @inlinable @inline(__always)
   public final func _readsKey(_ key: StaticString) {
-    if _slowPath(kvo_is_recording()) { tellRead(of: key) }
+    if _slowPath(kvo_is_recording()) { reportRead(of: key) }
   }
 
   /// Opens an automatic change of the key. For code that `@KVO` makes. May be called on any thread.
@@ -43,18 +43,18 @@ extension KVOObject {
   @inlinable @inline(__always)
   public final func _endChange(_ change: _OpenChange, _ key: StaticString) {
     if let frame = change.frame {
-      kvo_uniform_did(frame)
+      kvo_stored_property_did_change(frame)
     } else if _slowPath(kvo_binding_came_to_be_observed(headerAddress(of: self))) {
       lookAgain(at: key)
     }
   }
 
   @usableFromInline @inline(never)
-  final func tellRead(of key: StaticString) { tellRead(key.interned) }
+  final func reportRead(of key: StaticString) { reportRead(key.interned) }
 
   @usableFromInline @inline(never)
   final func openChange(of key: StaticString) -> OpaquePointer? {
-    kvo_uniform_will_key(header, key.interned)
+    kvo_stored_property_will_change_key(header, key.interned)
   }
 
   // Opens the change by the key's name: the class finds the runtime's identifier for it, which is the address
@@ -63,11 +63,13 @@ extension KVOObject {
   final func openOverride(of key: StaticString) -> OpaquePointer? {
     var setting = kvo_part()
     setting.kind = .KVO_SETTING
-    return kvo_uniform_will_part(header, key.interned, &setting)
+    return kvo_stored_property_will_change_part(header, key.interned, &setting)
   }
 
   @usableFromInline @inline(never)
-  final func lookAgain(at key: StaticString) { kvo_uniform_look_key(header, key.interned) }
+  final func lookAgain(at key: StaticString) {
+    kvo_stored_property_notify_late_observers_key(header, key.interned)
+  }
 }
 
 extension StaticString {

@@ -6,9 +6,9 @@ func closeChange(
   _ frame: OpaquePointer?, of header: UnsafeMutablePointer<kvo_object>, _ name: KeyName
 ) {
   if let frame {
-    kvo_uniform_did(frame)
+    kvo_stored_property_did_change(frame)
   } else if kvo_binding_came_to_be_observed(header) {
-    kvo_uniform_look_key(header, name.interned)
+    kvo_stored_property_notify_late_observers_key(header, name.interned)
   }
 }
 
@@ -19,9 +19,9 @@ func lookAgain(
   _ object: KVOObject, _ address: UnsafeRawPointer, _ property: () -> AnyKeyPath
 ) {
   if kvo_binding_holds(object.header, address) {
-    kvo_uniform_look(object.header, address)
+    kvo_stored_property_notify_late_observers(object.header, address)
   } else if let storage = observedStorage(of: object, property()) {
-    kvo_uniform_look(object.header, object.address + storage.offset)
+    kvo_stored_property_notify_late_observers(object.header, object.address + storage.offset)
   }
 }
 
@@ -29,5 +29,6 @@ func lookAgain(
 /// property has no address of its own, so its key identifies it.
 @usableFromInline @inline(never)
 func lookAgain(_ object: KVOObject, _ property: AnyKeyPath) {
-  kvo_uniform_look_key(object.header, object.keyName(of: property).interned)
+  kvo_stored_property_notify_late_observers_key(
+    object.header, object.keyName(of: property).interned)
 }

@@ -33,11 +33,11 @@ struct InPlaceChange {
   mutating func begin(
     _ header: UnsafeMutableRawPointer, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
-    let address = StorageKeyPath.address(of: storage, header)
+    let address = StoredPropertyLookup.address(of: storage, header)
     if kvo_marks_have(kvo_binding_marks(header), header, address) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(address, true)
-      change = UInt(bitPattern: kvo_uniform_will(header, address))
+      change = UInt(bitPattern: kvo_stored_property_will_change(header, address))
     } else {
       change = UInt(bitPattern: header) | Self.isHeader
     }
@@ -58,7 +58,7 @@ struct InPlaceChange {
       let unobserved = UnobservedProperty(object: object, property: property)
       change = UInt(bitPattern: Unmanaged.passRetained(unobserved).toOpaque()) | Self.isProperty
     }
-    let address = StorageKeyPath.address(of: storage, object.header)
+    let address = StoredPropertyLookup.address(of: storage, object.header)
     withRecord { kvo_swift_begin_modify(address, $0) }
     return address
   }
@@ -77,9 +77,9 @@ struct InPlaceChange {
       guard kvo_binding_came_to_be_observed(header), let address,
         kvo_marks_have(kvo_binding_marks(header), header, address)
       else { return }
-      kvo_uniform_look(header, address)
+      kvo_stored_property_notify_late_observers(header, address)
     } else if let frame = OpaquePointer(bitPattern: change) {
-      kvo_uniform_did(frame)
+      kvo_stored_property_did_change(frame)
     }
   }
 

@@ -67,7 +67,7 @@ extension KeyValueObserving where Self: KeyValueRecord {
   public subscript<Value>(key: KeyValueKey<Self, Value>) -> Value {
     get {
       if let address = address(of: key.slot) {
-        if _slowPath(kvo_is_recording()) { tellRead(key.interned) }
+        if _slowPath(kvo_is_recording()) { reportRead(key.interned) }
         return address.assumingMemoryBound(to: Value.self).pointee
       }
       return declaredValue(for: key)
@@ -80,13 +80,13 @@ extension KeyValueObserving where Self: KeyValueRecord {
       let header = headerAddress(of: self)
       let change =
         _slowPath(kvo_binding_is_observed(header))
-        ? kvo_uniform_will_key(header, key.interned) : nil
+        ? kvo_stored_property_will_change_key(header, key.interned) : nil
       address.assumingMemoryBound(to: Value.self).pointee = newValue
       withExtendedLifetime(self) {
         if let change {
-          kvo_uniform_did_key(change, key.interned)
+          kvo_stored_property_did_change_key(change, key.interned)
         } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
-          kvo_uniform_look_key(header, key.interned)
+          kvo_stored_property_notify_late_observers_key(header, key.interned)
         }
       }
     }

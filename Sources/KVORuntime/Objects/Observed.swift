@@ -73,7 +73,7 @@ public struct Observed<Value> {
         let change = isObserved ? willChange(object, wrapped()) : nil
         object[keyPath: storage()].value = newValue
         if let change {
-          kvo_uniform_did(change)
+          kvo_stored_property_did_change(change)
         } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
           lookAgain(object, wrapped())
         }
@@ -94,16 +94,16 @@ public struct Observed<Value> {
       }
       if _isPOD(Value.self) && MemoryLayout<Value>.size == MemoryLayout<UInt64>.size {
         let word = unsafeBitCast(newValue, to: UInt64.self)
-        if _fastPath(kvo_uniform_set_word(header, place, word)) { return }
-      } else if let change = kvo_uniform_will(header, place) {
+        if _fastPath(kvo_stored_property_set_word(header, place, word)) { return }
+      } else if let change = kvo_stored_property_will_change(header, place) {
         place.pointee.value = newValue
-        kvo_uniform_did(change)
+        kvo_stored_property_did_change(change)
         return
       }
       let change = willChange(object, insteadOf: place, wrapped)
       object[keyPath: storage()].value = newValue
       if let change {
-        kvo_uniform_did(change)
+        kvo_stored_property_did_change(change)
       } else if kvo_binding_came_to_be_observed(header) {
         lookAgain(object, place, wrapped)
       }
@@ -144,7 +144,7 @@ func isMarked(
 /// property.
 @usableFromInline @inline(never)
 func willChange(_ object: KVOObject, _ property: AnyKeyPath) -> OpaquePointer? {
-  kvo_uniform_will_key(object.header, object.keyName(of: property).interned)
+  kvo_stored_property_will_change_key(object.header, object.keyName(of: property).interned)
 }
 
 /// Opens the change of a property if the accessed address is that of a copy. That happens in generic classes
@@ -155,7 +155,7 @@ func willChange(
 ) -> OpaquePointer? {
   guard !kvo_binding_holds(object.header, address) else { return nil }
   return observedStorage(of: object, property()).flatMap {
-    kvo_uniform_will(object.header, object.address + $0.offset)
+    kvo_stored_property_will_change(object.header, object.address + $0.offset)
   }
 }
 

@@ -1,7 +1,7 @@
 public import CKVORuntime
 
 // Manual changes, by key path and around a body (D6, E3). Pairs are opened and closed by the C core
-// (`manual.c`). A body is bracketed without a pair (`bracket.c`), unless the class overrides the methods of
+// (`manual_change.c`). A body is bracketed without a pair (`scoped_change.c`), unless the class overrides the methods of
 // pairs.
 extension KeyValueObserving where Self: KVOObject {
   /// Opens a change of the key that a key path names. `didChangeValue(for:)` closes and delivers it.
@@ -215,7 +215,7 @@ extension KVOObject {
   @inlinable @inline(__always)
   func openBracket(_ key: UnsafePointer<CChar>, _ id: UInt) -> OpaquePointer? {
     if kvo_is_recording() { recordBracket(key) }
-    if let change = kvo_bracket_will(headerAddress(of: self), key, id) { return change }
+    if let change = kvo_scoped_change_begin(headerAddress(of: self), key, id) { return change }
     openEmptyBracket(key)
     return nil
   }
@@ -229,7 +229,7 @@ extension KVOObject {
   func openBracket(_ key: String) -> OpaquePointer? {
     recordChange(of: key)
     if kvo_binding_is_observed(header),
-      let change = key.withKey({ kvo_bracket_will_named(header, $0) }) ?? nil
+      let change = key.withKey({ kvo_scoped_change_begin_named(header, $0) }) ?? nil
     {
       return change
     }
@@ -241,7 +241,7 @@ extension KVOObject {
   @inlinable @inline(__always)
   func closeBracket(_ change: OpaquePointer?, _ key: UnsafePointer<CChar>) {
     if let change {
-      withExtendedLifetime(self) { kvo_bracket_did(change) }
+      withExtendedLifetime(self) { kvo_scoped_change_end(change) }
     } else {
       closeEmptyBracket(key)
     }
@@ -250,7 +250,7 @@ extension KVOObject {
   @inlinable @inline(__always)
   func closeBracket(_ change: OpaquePointer?, _ key: String) {
     if let change {
-      withExtendedLifetime(self) { kvo_bracket_did(change) }
+      withExtendedLifetime(self) { kvo_scoped_change_end(change) }
     } else {
       closeEmptyBracket(key)
     }
@@ -267,7 +267,7 @@ extension KVOObject {
     if MethodOverride.brackets(type(of: self)) {
       didChangeValue(forKey: KeyName.of(interned: key).string)
     } else if kvo_binding_came_to_be_observed(header) {
-      kvo_bracket_look(header, key)
+      kvo_scoped_change_notify_late_observers(header, key)
     }
   }
 
@@ -276,7 +276,7 @@ extension KVOObject {
     if MethodOverride.brackets(type(of: self)) {
       didChangeValue(forKey: key)
     } else if kvo_binding_came_to_be_observed(header) {
-      _ = key.withKey { kvo_bracket_look(header, $0) }
+      _ = key.withKey { kvo_scoped_change_notify_late_observers(header, $0) }
     }
   }
 }

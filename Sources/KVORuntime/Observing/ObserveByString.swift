@@ -20,7 +20,7 @@ extension KVOObject {
   ) throws -> KeyValueObservation {
     let token = KeyValueObservation()
     let areHintsWanted = Hint.areWanted
-    let watch = areHintsWanted ? TokenWatch(self, key, token) : nil
+    let watch = areHintsWanted ? UnusedTokenCheck(self, key, token) : nil
     let handler = watch.map { watched(handler, $0) } ?? handler
     try withUnsafeTemporaryAllocation(of: Handler<KVOObject, Any>.self, capacity: 1) {
       let words = $0.baseAddress!
@@ -38,7 +38,7 @@ extension KVOObject {
   }
 
   private func watched(
-    _ handler: Handler<KVOObject, Any>, _ watch: TokenWatch
+    _ handler: Handler<KVOObject, Any>, _ watch: UnusedTokenCheck
   ) -> Handler<KVOObject, Any> {
     Handler(handler.function) { object, change, function in
       watch.noteCall()
@@ -99,6 +99,6 @@ extension KVOObject {
     let error =
       if let property { body(property.name.interned) } else { try key.withKey(known.name, body) }
     if let error { throw KeyValueError(error, key: key, className: known.name) }
-    if areHintsWanted { hintAtDeadEnd(of: key) }
+    if areHintsWanted { hintAtUnresolvedPath(of: key) }
   }
 }

@@ -77,7 +77,8 @@ extension KVOObject {
   }
 
   private func register(
-    _ keys: [UnsafePointer<CChar>], _ lease: [KeyLease], _ options: KeyValueObservingOptions,
+    _ keys: [UnsafePointer<CChar>], _ lease: [SubscriptKeyHandle],
+    _ options: KeyValueObservingOptions,
     _ caller: Caller?, _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
     let token = KeyValueObservation()
@@ -99,10 +100,10 @@ extension KVOObject {
 /// call.
 final class KeysHandler {
   private let deliver: (KVOObject, Int, OpaquePointer) -> Void
-  private let lease: [KeyLease]
+  private let lease: [SubscriptKeyHandle]
 
   fileprivate init(
-    _ lease: [KeyLease], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+    _ lease: [SubscriptKeyHandle], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) {
     self.deliver = deliver
     self.lease = lease

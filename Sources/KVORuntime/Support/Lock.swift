@@ -27,8 +27,8 @@ package final class Lock: Sendable {
       LockGates.willTake(lock)
       defer { LockGates.gaveBack(lock) }
     #endif
-    kvo_binding_lock_take(lock)
-    defer { kvo_binding_lock_give_back(lock) }
+    kvo_binding_lock_acquire(lock)
+    defer { kvo_binding_lock_release(lock) }
     return try body()
   }
 }

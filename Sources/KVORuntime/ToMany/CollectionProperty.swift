@@ -11,7 +11,7 @@ struct CollectionPlace {
 
   /// Calls a body with the collection's address. Nil if the property's getter throws.
   func read<R>(_ body: (UnsafeMutableRawPointer) -> R) -> R? {
-    if kvo_is_recording() { key.object.tellRead(property.name.interned) }
+    if kvo_is_recording() { key.object.reportRead(property.name.interned) }
     if property.accessors != nil { return (try? boxed())?.withAddress(body) }
     guard let address else { return nil }
     kvo_swift_check_access(address, false)

@@ -107,7 +107,7 @@ struct ToManyKey {
       closeChange(frame, of: object.header, name)
       return result
     } catch {
-      if let frame { kvo_uniform_cancel(frame) }
+      if let frame { kvo_stored_property_cancel_change(frame) }
       throw error
     }
   }

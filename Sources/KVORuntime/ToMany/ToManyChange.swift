@@ -21,14 +21,14 @@ enum ToManyChange {
       return withIndexSet(indexes) {
         part.kind = KVORuntime.kind(kind, at: $0)
         part.indexes = $0
-        return kvo_uniform_will_part(header, name.interned, &part)
+        return kvo_stored_property_will_change_part(header, name.interned, &part)
       }
     case .members(let kind, let goes, let comes):
       part.kind = kind.cKind
       return withValue(goes) { goes in
         withValue(comes) { comes in
           (part.goes, part.comes) = (goes, comes)
-          return kvo_uniform_will_part(header, name.interned, &part)
+          return kvo_stored_property_will_change_part(header, name.interned, &part)
         }
       }
     case .mutation(let mutation, let members):
@@ -36,11 +36,11 @@ enum ToManyChange {
       part.set_mutation = mutation.cMutation
       return withValue(members) {
         part.members = $0
-        return kvo_uniform_will_part(header, name.interned, &part)
+        return kvo_stored_property_will_change_part(header, name.interned, &part)
       }
     case .whole:
       part.kind = .KVO_SETTING
-      return kvo_uniform_will_part(header, name.interned, &part)
+      return kvo_stored_property_will_change_part(header, name.interned, &part)
     }
   }
 

@@ -153,7 +153,7 @@ class ConvertedValue {
 // MARK: Lookup
 
 extension ValueType {
-  private static let known = ForeverMap<ValueType>()
+  private static let known = AppendOnlyMap<ValueType>()
 
   /// The description of a type. O(1) after the first call. Any thread.
   static func of<T>(_ type: T.Type) -> ValueType {

@@ -248,19 +248,19 @@ final class Mutations {
 
 /// A binding's object with these `numbers`, valid only during `body`.
 func withNumbers(_ numbers: [Int64], _ body: (CObject) -> Void) {
-  let object = UnsafeMutablePointer<guest>.allocate(capacity: 1)
+  let object = UnsafeMutablePointer<bound_object>.allocate(capacity: 1)
   defer { object.deallocate() }
-  object.initialize(to: guest())
-  object.pointee.header.isa = guest_class()
+  object.initialize(to: bound_object())
+  object.pointee.header.isa = bound_object_class()
   object.pointee.numbers.count = numbers.count
   withUnsafeMutableBytes(of: &object.pointee.numbers.items) { items in
     numbers.withUnsafeBytes { items.copyMemory(from: $0) }
   }
-  let header = UnsafeMutableRawPointer(object) + MemoryLayout<guest>.offset(of: \.header)!
+  let header = UnsafeMutableRawPointer(object) + MemoryLayout<bound_object>.offset(of: \.header)!
   body(header.assumingMemoryBound(to: kvo_object.self))
 }
 
-extension crate: CInstance { static var cClass: CClass { crate_class() } }
+extension to_many_object: CInstance { static var cClass: CClass { to_many_object_class() } }
 
 typealias Shelf = UnsafeMutablePointer<shelf>
 

@@ -12,7 +12,9 @@ protocol CInstance {
 
 extension account: CInstance { static var cClass: CClass { account_class() } }
 extension savings: CInstance { static var cClass: CClass { savings_class() } }
-extension interlude: CInstance { static var cClass: CClass { interlude_class() } }
+extension interrupted_account: CInstance {
+  static var cClass: CClass { interrupted_account_class() }
+}
 extension tracked: CInstance { static var cClass: CClass { tracked_class() } }
 extension quirk: CInstance { static var cClass: CClass { quirk_class() } }
 extension spelled: CInstance { static var cClass: CClass { spelled_class() } }
@@ -28,7 +30,7 @@ extension watcher: CInstance { static var cClass: CClass { watcher_class() } }
 extension base_watcher: CInstance { static var cClass: CClass { base_watcher_class() } }
 extension sub_watcher: CInstance { static var cClass: CClass { sub_watcher_class() } }
 extension gauge: CInstance { static var cClass: CClass { gauge_class() } }
-extension meeting: CInstance { static var cClass: CClass { meeting_class() } }
+extension concurrent_setter: CInstance { static var cClass: CClass { concurrent_setter_class() } }
 extension hand: CInstance { static var cClass: CClass { hand_class() } }
 extension automatic_by_key: CInstance { static var cClass: CClass { automatic_by_key_class() } }
 extension automatic_general: CInstance { static var cClass: CClass { automatic_general_class() } }

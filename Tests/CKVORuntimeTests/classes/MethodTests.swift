@@ -229,10 +229,10 @@ import Testing
   @Test("a binding's object that takes no notifications can't be an observer")
   func bindingCannotObserve() async {
     await #expect(processExitsWith: .success) {
-      lodger_move_in()
-      let lodgers = UnsafeMutablePointer<lodger>.allocate(capacity: 1)
-      lodgers.initialize(to: lodger())
-      let offset = MemoryLayout<lodger>.offset(of: \.header)!
+      offset_object_install()
+      let lodgers = UnsafeMutablePointer<offset_object>.allocate(capacity: 1)
+      lodgers.initialize(to: offset_object())
+      let offset = MemoryLayout<offset_object>.offset(of: \.header)!
       let header = (UnsafeMutableRawPointer(lodgers) + offset)
         .assumingMemoryBound(to: kvo_object.self)
       let object = make(account.self)

@@ -67,14 +67,14 @@ import Testing
   @Test(
     "B4 B6: a getter that a class gets during the reading answers from then on")
   func newGetter() {
-    let cls = interlude_subclass("CInterludeOfNewGetter")
-    interlude_play_in_getter(cls)
+    let cls = interrupted_account_subclass("CInterludeOfNewGetter")
+    interrupted_account_interrupt_getter(cls)
     let objects = (0..<3).map { _ in
-      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interrupted_account.self)
     }
     for object in objects { object.pointee.account.balance = 1 }
     objects[0].pointee.context = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(cls))
-    objects[0].pointee.during = { interlude_add_getter(OpaquePointer($0!)) }
+    objects[0].pointee.during = { interrupted_account_add_getter(OpaquePointer($0!)) }
     let many = collection(of: objects.map(\.object))
     expectEqual(readPath(many.object, "@sum.balance"), "2001.0")
     releaseAll(objects)
@@ -104,12 +104,12 @@ import Testing
 
   @Test("B6: a getter may release the collection that is being folded")
   func collectionLetGo() {
-    let cls = interlude_subclass("CInterludeThatLetsGo")
-    interlude_play_in_getter(cls)
+    let cls = interrupted_account_subclass("CInterludeThatLetsGo")
+    interrupted_account_interrupt_getter(cls)
     let crew = Crew()
     let boss = crew.make()
     let objects = (0..<3).map { _ in
-      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interlude.self)
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: interrupted_account.self)
     }
     for object in objects { object.pointee.account.balance = 1 }
     objects[0].pointee.context = UnsafeMutableRawPointer(boss)
@@ -162,11 +162,11 @@ private func storeNumber(_ object: CObject, _ key: String, _ number: Double) {
 }
 
 private func readBothWays(_ object: CObject, _ path: String) -> (short: String, long: String) {
-  kvo_set_long_way_forced(false)
+  kvo_set_fast_path_disabled(false)
   let short = readPath(object, path)
-  kvo_set_long_way_forced(true)
+  kvo_set_fast_path_disabled(true)
   let long = readPath(object, path)
-  kvo_set_long_way_forced(false)
+  kvo_set_fast_path_disabled(false)
   return (short, long)
 }
 

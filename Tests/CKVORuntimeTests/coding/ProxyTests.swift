@@ -153,7 +153,7 @@ import Testing
   func live() {
     let deaths = Deaths()
     let friend = deaths.make(mark: 1)
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     var friends = Many(object.object, "friends")
     expectEqual(friends?.text, "{}")
     kvo_object_retain(friend.object)
@@ -179,7 +179,7 @@ import Testing
 
   @Test("B8: elements and indexes may be of any type")
   func types() {
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     defer { object.release() }
     let names = Many(mutable: object.object, "names", as: .KVO_ORDERED_SET)
     for name in ["ada", "bob", "cyd"] { names.append(.string(name)) }
@@ -209,7 +209,7 @@ import Testing
 
   @Test("B8: structs are read in bulk")
   func structs() {
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     defer { object.release() }
     object.pointee.colours.0 = rgb(red: 1, green: 2, blue: 3)
     object.pointee.colours.1 = rgb(red: 4, green: 5, blue: 6)
@@ -221,7 +221,7 @@ import Testing
   @Test("B8: members that are objects are looked up by identity")
   func objects() {
     let deaths = Deaths()
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     let friend = deaths.make(mark: 1)
     let other = deaths.make(mark: 2)
     let friends = Many(mutable: object.object, "friends", as: .KVO_SET)

@@ -11,7 +11,7 @@ import Testing
   @Test("C12: a token names a key for objects of one type, until their class changes")
   func names() async {
     await #expect(processExitsWith: .success) {
-      kvo_set_long_way_forced(false)
+      kvo_set_fast_path_disabled(false)
       let object = make(account.self).object
       defer { kvo_object_release(object) }
       let (type, other) = (UnsafeRawPointer(address(1)!), UnsafeRawPointer(address(2)!))
@@ -35,7 +35,7 @@ import Testing
   @Test("J2: while hints are wanted, a binding's key does not count as ready")
   func hints() async {
     await #expect(processExitsWith: .success) {
-      kvo_set_long_way_forced(false)
+      kvo_set_fast_path_disabled(false)
       let object = make(account.self).object
       defer { kvo_object_release(object) }
       let type = UnsafeRawPointer(address(1)!)

@@ -177,9 +177,9 @@ import Testing
     arguments: [0, 1, 2, 3], [false, true])
   func tangle(_ way: UInt32, _ isFirstThread: Bool) {
     let run = {
-      let way = tangle_way(rawValue: way)!
+      let way = nested_changes_way(rawValue: way)!
       for seed in 0..<300 as Range<UInt64> {
-        let untold = tangle_find_untold(way, seed, 100).map { String(cString: $0) }
+        let untold = nested_changes_find_missed(way, seed, 100).map { String(cString: $0) }
         expect(untold == nil, "seed \(seed)")
         if untold != nil { break }
       }

@@ -82,8 +82,8 @@ import Testing
 
   @Test("I1: all observers of an object are removed while paths are registered with it")
   func removeAllAgainstPaths() {
-    let nodes = [make(weave_class()), make(weave_class())]
-    weave_set_next(nodes[0], nodes[1])
+    let nodes = [make(shared_node_class()), make(shared_node_class())]
+    shared_node_set_next(nodes[0], nodes[1])
     let shared = Shared(nodes)
     let tally = Tally()
     onThreads(3) { thread in

@@ -183,9 +183,9 @@ import Testing
   @Test("C4: a binding that frees its objects itself announces it beforehand")
   func objectsOfABinding() async {
     await #expect(processExitsWith: .success) {
-      lodger_move_in()
-      let lodgers = UnsafeMutablePointer<lodger>.allocate(capacity: 2)
-      lodgers.initialize(repeating: lodger(), count: 2)
+      offset_object_install()
+      let lodgers = UnsafeMutablePointer<offset_object>.allocate(capacity: 2)
+      lodgers.initialize(repeating: offset_object(), count: 2)
       let headers = (0..<2).map { (lodgers + $0).header }
       let observer = make(watcher.self)
       let log = Recorder()
@@ -193,17 +193,17 @@ import Testing
       let registrations = headers.map { log.observe($0, "rent", [.KVO_OLD, .KVO_NEW]) }
       add(observer, to: headers[0], "rent")
 
-      lodger_set_rent(lodgers, 5)
+      offset_object_set_rent(lodgers, 5)
       expectEqual(log.take(), ["a: rent old 0.0 new 5.0", "w: rent"])
       kvo_object_will_die(headers[0])
       expectEqual(registrations.map(\.ended), [1, 0])
       expectEqual(registrations.map(\.isValid), [false, true])
 
-      lodgers[0] = lodger()
-      lodger_set_rent(lodgers, 6)
+      lodgers[0] = offset_object()
+      offset_object_set_rent(lodgers, 6)
       expect(!kvo_is_observed(headers[0], "rent"))
       expectEqual(remove(observer, from: headers[0], "rent").status, .KVO_NOT_REGISTERED)
-      lodger_set_rent(lodgers + 1, 7)
+      offset_object_set_rent(lodgers + 1, 7)
       expectEqual(log.take(), ["a: rent old 0.0 new 7.0"])
       kvo_object_will_die(headers[1])
       observer.release()

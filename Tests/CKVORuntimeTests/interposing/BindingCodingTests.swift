@@ -10,9 +10,9 @@ import Testing
   func reading() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
-    withGuest { guest in
-      guest.pointee.length = 2.5
-      guest.pointee.partner = ada.object
+    withGuest { boundObject in
+      boundObject.pointee.length = 2.5
+      boundObject.pointee.partner = ada.object
       let paths = [
         "length": "2", "title": "guest", "wish": "42", "partner.age": "36",
         "partner.name": "Ada", "partner.boss.name": "nil",
@@ -20,9 +20,11 @@ import Testing
         "nothing": "KVO_UNDEFINED_KEY CGuest.nothing",
         "partner.nothing": "KVO_UNDEFINED_KEY CWorker.nothing",
       ]
-      for (path, value) in paths { expectEqual(readPath(guest.header, path), value, "\(path)") }
-      guest.pointee.partner = nil
-      expectEqual(readPath(guest.header, "partner.name"), "nil")
+      for (path, value) in paths {
+        expectEqual(readPath(boundObject.header, path), value, "\(path)")
+      }
+      boundObject.pointee.partner = nil
+      expectEqual(readPath(boundObject.header, "partner.name"), "nil")
     }
     crew.end()
   }
@@ -32,39 +34,39 @@ import Testing
   func setting() {
     let crew = Crew()
     let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
-    withGuest { guest in
-      expectEqual(setPath(guest.header, "length", .int(3)).status, .KVO_OK)
-      expectEqual(guest.pointee.length, 3)
+    withGuest { boundObject in
+      expectEqual(setPath(boundObject.header, "length", .int(3)).status, .KVO_OK)
+      expectEqual(boundObject.pointee.length, 3)
       for worker in [ada, bob] {
         var value = kvo_value_object(worker.object)
-        expectEqual(kvo_set_value_for_key(guest.header, "partner", &value, nil), .KVO_OK)
+        expectEqual(kvo_set_value_for_key(boundObject.header, "partner", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      expectEqual(guest.pointee.partner, bob.object)
-      expectEqual(setPath(guest.header, "partner.age", .int(9)).status, .KVO_OK)
+      expectEqual(boundObject.pointee.partner, bob.object)
+      expectEqual(setPath(boundObject.header, "partner.age", .int(9)).status, .KVO_OK)
       expectEqual(bob.pointee.age, 9)
-      expectEqual(setPath(guest.header, "partner", .nil).status, .KVO_OK)
-      expect(guest.pointee.partner == nil)
+      expectEqual(setPath(boundObject.header, "partner", .nil).status, .KVO_OK)
+      expect(boundObject.pointee.partner == nil)
     }
     crew.end()
   }
 
   @Test("B2: a value that a binding's key can't take is an error and stores nothing")
   func refusals() {
-    withGuest { guest in
-      guest.pointee.length = 1
+    withGuest { boundObject in
+      boundObject.pointee.length = 1
       let outcomes = [
-        (setPath(guest.header, "length", .nil), "KVO_NIL_VALUE CGuest.length"),
-        (setPath(guest.header, "length", .string("x")), "KVO_TYPE_MISMATCH CGuest.length"),
-        (setPath(guest.header, "partner", .int(1)), "KVO_TYPE_MISMATCH CGuest.partner"),
-        (setPath(guest.header, "numbers", .int(1)), "KVO_TYPE_MISMATCH CGuest.numbers"),
-        (setPath(guest.header, "numbers", .nil), "KVO_NIL_VALUE CGuest.numbers"),
-        (setPath(guest.header, "title", .string("x")), "KVO_READ_ONLY CGuest.title"),
-        (setPath(guest.header, "wish", .int(1)), "KVO_UNDEFINED_KEY CGuest.wish"),
+        (setPath(boundObject.header, "length", .nil), "KVO_NIL_VALUE CGuest.length"),
+        (setPath(boundObject.header, "length", .string("x")), "KVO_TYPE_MISMATCH CGuest.length"),
+        (setPath(boundObject.header, "partner", .int(1)), "KVO_TYPE_MISMATCH CGuest.partner"),
+        (setPath(boundObject.header, "numbers", .int(1)), "KVO_TYPE_MISMATCH CGuest.numbers"),
+        (setPath(boundObject.header, "numbers", .nil), "KVO_NIL_VALUE CGuest.numbers"),
+        (setPath(boundObject.header, "title", .string("x")), "KVO_READ_ONLY CGuest.title"),
+        (setPath(boundObject.header, "wish", .int(1)), "KVO_UNDEFINED_KEY CGuest.wish"),
       ]
       for (outcome, expected) in outcomes { expectEqual(brief(outcome), expected) }
-      expectEqual(guest.pointee.length, 1)
-      expectEqual(guest.pointee.numbers.count, 0)
+      expectEqual(boundObject.pointee.length, 1)
+      expectEqual(boundObject.pointee.numbers.count, 0)
     }
   }
 
@@ -83,20 +85,20 @@ import Testing
   func collections() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    withGuest { guest in
+    withGuest { boundObject in
       withCollection(.KVO_ARRAY, [.int(4), .int(84), .int(2)]) { collection in
         var value = kvo_value_object(CObject(collection))
-        expectEqual(kvo_set_value_for_key(guest.header, "numbers", &value, nil), .KVO_OK)
+        expectEqual(kvo_set_value_for_key(boundObject.header, "numbers", &value, nil), .KVO_OK)
         kvo_value_destroy(&value)
       }
-      expectEqual(readPath(guest.header, "numbers"), "[4, 84, 2]")
-      expectEqual(readPath(guest.header, "numbers.@max.self"), "84")
-      expectEqual(readPath(guest.header, "numbers.@sum.self"), "90")
-      expectEqual(readPath(guest.header, "numbers.@count"), "3")
-      expectEqual(readPath(guest.header, "digits"), "[4, 84, 2]")
-      expectEqual(readPath(guest.header, "digits.@unionOfObjects.self"), "[4, 84, 2]")
+      expectEqual(readPath(boundObject.header, "numbers"), "[4, 84, 2]")
+      expectEqual(readPath(boundObject.header, "numbers.@max.self"), "84")
+      expectEqual(readPath(boundObject.header, "numbers.@sum.self"), "90")
+      expectEqual(readPath(boundObject.header, "numbers.@count"), "3")
+      expectEqual(readPath(boundObject.header, "digits"), "[4, 84, 2]")
+      expectEqual(readPath(boundObject.header, "digits.@unionOfObjects.self"), "[4, 84, 2]")
       var numbers = kvo_value()
-      expectEqual(kvo_value_for_key(guest.header, "numbers", &numbers, nil), .KVO_OK)
+      expectEqual(kvo_value_for_key(boundObject.header, "numbers", &numbers, nil), .KVO_OK)
       expectEqual(kvo_set_value_for_key(ada.object, "staff", &numbers, nil), .KVO_OK)
       expectEqual(readPath(ada.object, "staff"), "[4, 84, 2]")
       var staff = kvo_value()
@@ -108,10 +110,10 @@ import Testing
       let tooMany: kvo_status = withCollection(.KVO_ARRAY, five) { collection in
         var value = kvo_value_object(CObject(collection))
         defer { kvo_value_destroy(&value) }
-        return kvo_set_value_for_key(guest.header, "numbers", &value, nil)
+        return kvo_set_value_for_key(boundObject.header, "numbers", &value, nil)
       }
       expectEqual(tooMany, .KVO_TYPE_MISMATCH)
-      expectEqual(guest.pointee.numbers.count, 3)
+      expectEqual(boundObject.pointee.numbers.count, 3)
     }
     crew.end()
   }
@@ -120,12 +122,12 @@ import Testing
   func valuesOfBindings() {
     let crew = Crew()
     let ada = crew.make("Ada", age: 36)
-    withGuest { guest in
+    withGuest { boundObject in
       withGuest { other in
-        guest.pointee.length = 2.5
+        boundObject.pointee.length = 2.5
         other.pointee.length = 4
         other.pointee.partner = ada.object
-        ada.lead([guest.header, other.header])
+        ada.lead([boundObject.header, other.header])
         expectEqual(readPath(ada.object, "staff.@sum.length"), "6.5")
         expectEqual(readPath(ada.object, "staff.@avg.length"), "3.25")
         expectEqual(readPath(ada.object, "staff.@max.partner.age"), "36")
@@ -146,11 +148,11 @@ import Testing
   func comparedByBinding() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    withGuest { guest in
+    withGuest { boundObject in
       withGuest { other in
-        guest.pointee.mood = 9
+        boundObject.pointee.mood = 9
         other.pointee.mood = 3
-        ada.lead([guest.header, other.header])
+        ada.lead([boundObject.header, other.header])
         func mood(_ path: String) -> Int64? {
           var mood = kvo_value()
           defer { kvo_value_destroy(&mood) }
@@ -163,7 +165,7 @@ import Testing
           expectEqual(readPath(ada.object, path), "KVO_TYPE_MISMATCH CWorker.\(path)")
         }
         expectEqual(
-          brief(setPath(guest.header, "mood", .int(1))), "KVO_TYPE_MISMATCH CGuest.mood")
+          brief(setPath(boundObject.header, "mood", .int(1))), "KVO_TYPE_MISMATCH CGuest.mood")
         worker_setStaff(ada, nil)
       }
     }
@@ -174,12 +176,12 @@ import Testing
   func equality() {
     let crew = Crew()
     let ada = crew.make("Ada")
-    withGuest { guest in
-      guest.pointee.length = 2
+    withGuest { boundObject in
+      boundObject.pointee.length = 2
       func equals(_ key: String, _ other: kvo_value) -> Bool {
         var other = other
         var value = kvo_value()
-        expectEqual(kvo_value_for_key(guest.header, key, &value, nil), .KVO_OK)
+        expectEqual(kvo_value_for_key(boundObject.header, key, &value, nil), .KVO_OK)
         defer {
           kvo_value_destroy(&value)
           kvo_value_destroy(&other)
@@ -193,11 +195,11 @@ import Testing
       expect(!equals("length", kvo_value_string("2")))
       expect(equals("partner", kvo_value()))
       expect(!equals("partner", kvo_value_object(ada.object)))
-      guest.pointee.partner = ada.object
+      boundObject.pointee.partner = ada.object
       expect(equals("partner", kvo_value_object(ada.object)))
       expect(!equals("partner", kvo_value()))
       expect(!equals("numbers", kvo_value()))
-      guest.pointee.partner = nil
+      boundObject.pointee.partner = nil
     }
     crew.end()
   }
@@ -206,16 +208,16 @@ import Testing
   func objectsOfBindings() {
     let crew = Crew()
     let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
-    withGuest { guest in
-      guest.pointee.partner = bob.object
+    withGuest { boundObject in
+      boundObject.pointee.partner = bob.object
       for expected in [Optional(bob), nil] {
         var partner = kvo_value()
-        expectEqual(kvo_value_for_key(guest.header, "partner", &partner, nil), .KVO_OK)
+        expectEqual(kvo_value_for_key(boundObject.header, "partner", &partner, nil), .KVO_OK)
         expectEqual(kvo_value_is_nil(&partner), (expected == nil))
         expectEqual(kvo_set_value_for_key(ada.object, "boss", &partner, nil), .KVO_OK)
         expectEqual(worker_boss(ada), expected)
         kvo_value_destroy(&partner)
-        guest.pointee.partner = nil
+        boundObject.pointee.partner = nil
       }
     }
     crew.end()
@@ -223,26 +225,27 @@ import Testing
 
   @Test("B10: a binding's object without a validator is valid")
   func validation() {
-    withGuest { guest in
-      expectEqual(validate(guest.header, "length", .string("x")), Validated("KVO_OK", "x"))
+    withGuest { boundObject in
+      expectEqual(validate(boundObject.header, "length", .string("x")), Validated("KVO_OK", "x"))
     }
   }
 }
 
-extension UnsafeMutablePointer<guest> {
+extension UnsafeMutablePointer<bound_object> {
   var header: CObject {
     CObject(
-      OpaquePointer(UnsafeMutableRawPointer(self) + MemoryLayout<guest>.offset(of: \.header)!))
+      OpaquePointer(
+        UnsafeMutableRawPointer(self) + MemoryLayout<bound_object>.offset(of: \.header)!))
   }
 }
 
-/// A guest. The test checks that no reference to it is left.
+/// A bound object. The test checks that no reference to it is left.
 func withGuest(
-  _ cls: CClass = guest_class(), _ body: (UnsafeMutablePointer<guest>) -> Void
+  _ cls: CClass = bound_object_class(), _ body: (UnsafeMutablePointer<bound_object>) -> Void
 ) {
-  let made = UnsafeMutablePointer<guest>.allocate(capacity: 1)
+  let made = UnsafeMutablePointer<bound_object>.allocate(capacity: 1)
   defer { made.deallocate() }
-  made.initialize(to: guest())
+  made.initialize(to: bound_object())
   made.pointee.header.isa = cls
   body(made)
   expectEqual(made.pointee.references, 0)

@@ -8,12 +8,12 @@ import Testing
 @Suite(.recording) struct BindingPartTests {
   @Test("H1: an ordered key delivers its elements at the indexes, in its own type")
   func ordered() {
-    withGuest { guest in
-      guest.pointee.numbers = numbers(1, 2, 3)
-      let log = observed(guest)
-      change(guest, .KVO_REMOVAL, 1..<3, to: numbers(1))
-      change(guest, .KVO_INSERTION, 0..<2, to: numbers(8, 9, 1))
-      change(guest, .KVO_REPLACEMENT, 2..<3, to: numbers(8, 9, 7))
+    withGuest { boundObject in
+      boundObject.pointee.numbers = numbers(1, 2, 3)
+      let log = observed(boundObject)
+      change(boundObject, .KVO_REMOVAL, 1..<3, to: numbers(1))
+      change(boundObject, .KVO_INSERTION, 0..<2, to: numbers(8, 9, 1))
+      change(boundObject, .KVO_REPLACEMENT, 2..<3, to: numbers(8, 9, 7))
       expectEqual(
         log.take(),
         [
@@ -27,16 +27,16 @@ import Testing
 
   @Test("H1: a type that can't pick elements delivers arrays of them")
   func arrays() {
-    withGuest { guest in
-      guest.pointee.numbers = numbers(1, 2, 3)
+    withGuest { boundObject in
+      boundObject.pointee.numbers = numbers(1, 2, 3)
       let log = Recorder()
       var told: [String] = []
-      log.observe(guest.header, "digits", [.KVO_OLD, .KVO_NEW]) { call in
+      log.observe(boundObject.header, "digits", [.KVO_OLD, .KVO_NEW]) { call in
         let values = [kvo_change_get_old(call.change), kvo_change_get_new(call.change)]
         told += values.map { $0.map { text($0) } ?? "-" }
       }
-      change(guest, .KVO_REMOVAL, 1..<3, of: "digits", to: numbers(1))
-      change(guest, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
+      change(boundObject, .KVO_REMOVAL, 1..<3, of: "digits", to: numbers(1))
+      change(boundObject, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
       expectEqual(told, ["[2, 3]", "-", "-", "[8, 9]"])
       log.end()
     }
@@ -44,11 +44,13 @@ import Testing
 
   @Test("H6: a change that has no effect makes no final call, and the next is delivered")
   func cancelled() {
-    withGuest { guest in
-      guest.pointee.numbers = numbers(1)
-      let log = observed(guest)
-      if let frame = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_cancel(frame) }
-      change(guest, .KVO_REMOVAL, 0..<1, to: numbers())
+    withGuest { boundObject in
+      boundObject.pointee.numbers = numbers(1)
+      let log = observed(boundObject)
+      if let frame = announce(boundObject, .KVO_REMOVAL, 0..<1) {
+        kvo_stored_property_cancel_change(frame)
+      }
+      change(boundObject, .KVO_REMOVAL, 0..<1, to: numbers())
       expectEqual(
         log.take(),
         [
@@ -60,8 +62,8 @@ import Testing
 
   @Test("H4: the inserted and removed elements that a binding gives are delivered unread")
   func members() {
-    withGuest { guest in
-      let log = observed(guest)
+    withGuest { boundObject in
+      let log = observed(boundObject)
       var goes = guestValue(numbers(5))
       var comes = guestValue(numbers(6, 7))
       withUnsafePointer(to: &goes) { goes in
@@ -70,8 +72,9 @@ import Testing
           part.kind = .KVO_REPLACEMENT
           part.goes = goes
           part.comes = comes
-          let frame = kvo_uniform_will_part(guest.header, kvo_key_intern("numbers")!, &part)
-          frame.map { kvo_uniform_did($0) }
+          let frame = kvo_stored_property_will_change_part(
+            boundObject.header, kvo_key_intern("numbers")!, &part)
+          frame.map { kvo_stored_property_did_change($0) }
         }
       }
       kvo_value_destroy(&goes)
@@ -84,19 +87,23 @@ import Testing
 
   @Test("H1: a key without observers is not announced")
   func unobserved() {
-    withGuest { guest in
-      if let change = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_did(change) }
+    withGuest { boundObject in
+      if let change = announce(boundObject, .KVO_REMOVAL, 0..<1) {
+        kvo_stored_property_did_change(change)
+      }
       let log = Recorder()
-      log.observe(guest.header, "length")
-      if let change = announce(guest, .KVO_REMOVAL, 0..<1) { kvo_uniform_did(change) }
+      log.observe(boundObject.header, "length")
+      if let change = announce(boundObject, .KVO_REMOVAL, 0..<1) {
+        kvo_stored_property_did_change(change)
+      }
       expectEqual(log.take(), [])
       log.end()
     }
   }
 }
 
-private func numbers(_ items: Int64...) -> guest_numbers {
-  var numbers = guest_numbers()
+private func numbers(_ items: Int64...) -> bound_object_numbers {
+  var numbers = bound_object_numbers()
   numbers.count = items.count
   withUnsafeMutableBytes(of: &numbers.items) { bytes in
     for (index, item) in items.enumerated() {
@@ -107,7 +114,8 @@ private func numbers(_ items: Int64...) -> guest_numbers {
 }
 
 private func items(_ value: UnsafePointer<kvo_value>?) -> [Int64]? {
-  guard let numbers = value.flatMap({ kvo_value_bytes($0) })?.load(as: guest_numbers.self) else {
+  guard let numbers = value.flatMap({ kvo_value_bytes($0) })?.load(as: bound_object_numbers.self)
+  else {
     return nil
   }
   return withUnsafeBytes(of: numbers.items) {
@@ -115,7 +123,7 @@ private func items(_ value: UnsafePointer<kvo_value>?) -> [Int64]? {
   }
 }
 
-private func guestValue(_ numbers: guest_numbers) -> kvo_value {
+private func guestValue(_ numbers: bound_object_numbers) -> kvo_value {
   withGuestType { type in
     var value = kvo_value()
     _ = withUnsafePointer(to: numbers) { kvo_value_init(&value, type, $0) }
@@ -126,9 +134,9 @@ private func guestValue(_ numbers: guest_numbers) -> kvo_value {
 // The fixture does not export the type, so this takes it from a value.
 private func withGuestType<R>(_ body: (UnsafePointer<kvo_type>) -> R) -> R {
   var made: R?
-  withGuest { guest in
+  withGuest { boundObject in
     var value = kvo_value()
-    _ = kvo_value_for_key(guest.header, "numbers", &value, nil)
+    _ = kvo_value_for_key(boundObject.header, "numbers", &value, nil)
     made = body(value.type!)
     kvo_value_destroy(&value)
   }
@@ -136,7 +144,7 @@ private func withGuestType<R>(_ body: (UnsafePointer<kvo_type>) -> R) -> R {
 }
 
 private func announce(
-  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>,
+  _ boundObject: UnsafeMutablePointer<bound_object>, _ kind: kvo_change_kind, _ range: Range<Int>,
   of key: String = "numbers"
 ) -> OpaquePointer? {
   let indexes = kvo_index_set_create_range(range.lowerBound, range.count)
@@ -144,23 +152,24 @@ private func announce(
   var part = kvo_part()
   part.kind = kind
   part.indexes = indexes
-  return kvo_uniform_will_part(guest.header, kvo_key_intern(key)!, &part)
+  return kvo_stored_property_will_change_part(boundObject.header, kvo_key_intern(key)!, &part)
 }
 
 private func change(
-  _ guest: UnsafeMutablePointer<guest>, _ kind: kvo_change_kind, _ range: Range<Int>,
-  of key: String = "numbers", to numbers: guest_numbers
+  _ boundObject: UnsafeMutablePointer<bound_object>, _ kind: kvo_change_kind, _ range: Range<Int>,
+  of key: String = "numbers", to numbers: bound_object_numbers
 ) {
-  let frame = announce(guest, kind, range, of: key)
-  guest.pointee.numbers = numbers
-  frame.map { kvo_uniform_did($0) }
+  let frame = announce(boundObject, kind, range, of: key)
+  boundObject.pointee.numbers = numbers
+  frame.map { kvo_stored_property_did_change($0) }
 }
 
 /// Records changes of the key with everything that they carry.
-private func observed(_ guest: UnsafeMutablePointer<guest>) -> Recorder {
+private func observed(_ boundObject: UnsafeMutablePointer<bound_object>) -> Recorder {
   let log = Recorder()
   let names = [kvo_change_kind.KVO_INSERTION: "insertion", .KVO_REMOVAL: "removal"]
-  log.observe(guest.header, "numbers", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { [unowned log] call in
+  log.observe(boundObject.header, "numbers", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) {
+    [unowned log] call in
     // Replaces the line that the recorder has written.
     var lines = Array(log.take().dropLast())
     defer { lines.forEach(log.note) }

@@ -203,7 +203,7 @@ import Testing
     expectEqual(lines.first?.hasPrefix("KVO misuse: \"balance\" of CAccount is set where "), true)
     expectEqual(lines.first?.contains("KB are left of the stack's 1"), true)
     // Overrides the option of a test run that sets it.
-    expect(runProgram("recursion", "KVO_FORCE_LONG_WAY", "0").errors.isEmpty)
+    expect(runProgram("recursion", "KVO_DISABLE_FAST_PATH", "0").errors.isEmpty)
   }
 
   @Test("J2: an option lists all the options")
@@ -211,7 +211,7 @@ import Testing
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in [
       "KVO_HELP", "KVO_LOG", "KVO_LOG=hints", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
-      "KVO_FORCE_CLOSURES", "KVO_FORCE_LONG_WAY", "KVO_DEPTH", "(0: where the stack ends)",
+      "KVO_FORCE_CLOSURES", "KVO_DISABLE_FAST_PATH", "KVO_DEPTH", "(0: where the stack ends)",
       "KVO_NAMES", "(0: none)",
     ] {
       expect(run.errors.contains(option))

@@ -75,7 +75,7 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"),
     arguments: [false, true])
   func forkInCall(isCarried: Bool) {
-    expect(carried_fork_in_call(isCarried))
+    expect(transferred_changes_fork_in_call(isCarried))
   }
 
   @Test(
@@ -83,7 +83,7 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkBesideMethod() async {
     await #expect(processExitsWith: .success) {
-      precondition(carried_calls_after_fork_in_method() == 2)
+      precondition(transferred_changes_calls_after_fork_in_method() == 2)
     }
   }
 
@@ -92,18 +92,22 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func forkInMethod() async {
     await #expect(processExitsWith: .success) {
-      precondition(carried_calls_of_forking_method() == 2)
+      precondition(transferred_changes_calls_of_forking_method() == 2)
     }
   }
 
   @Test("I1: a thread that ends in a call leaves a change that another began with its record")
   func exitInCall() async {
-    await #expect(processExitsWith: .success) { precondition(carried_calls_after_exit() == 1) }
+    await #expect(processExitsWith: .success) {
+      precondition(transferred_changes_calls_after_exit() == 1)
+    }
   }
 
   @Test("D7 I1: a thread's change does not join one that another thread began with its record")
   func changeBeside() async {
-    await #expect(processExitsWith: .success) { precondition(carried_calls_beside() == 2) }
+    await #expect(processExitsWith: .success) {
+      precondition(transferred_changes_calls_beside() == 2)
+    }
   }
 
   @Test(
@@ -166,10 +170,10 @@ import Testing
 
 /// Takes an outer lock twice, with another lock inside.
 private func takeAndGiveBack(_ locks: UnsafeMutablePointer<kvo_binding_lock>) {
-  kvo_binding_lock_take(locks)
-  kvo_binding_lock_take(locks)
-  kvo_binding_lock_take(locks + 1)
-  kvo_binding_lock_give_back(locks + 1)
-  kvo_binding_lock_give_back(locks)
-  kvo_binding_lock_give_back(locks)
+  kvo_binding_lock_acquire(locks)
+  kvo_binding_lock_acquire(locks)
+  kvo_binding_lock_acquire(locks + 1)
+  kvo_binding_lock_release(locks + 1)
+  kvo_binding_lock_release(locks)
+  kvo_binding_lock_release(locks)
 }

@@ -252,7 +252,7 @@ import Testing
   @Test("B9: objects that a set holds live as long as it does")
   func lifetimes() {
     let deaths = Deaths()
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     let friends = (0..<3).map { deaths.make(mark: $0) }
     for key in ["friends", "crowd"] {
       withCollection(.KVO_ARRAY, of: friends.map(\.object)) { all in

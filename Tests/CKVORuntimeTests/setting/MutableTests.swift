@@ -307,7 +307,7 @@ import Testing
 
   @Test("B9: structs go only through the methods for several elements")
   func structs() {
-    let object = make(crate.self)
+    let object = make(to_many_object.self)
     defer { object.release() }
     let proxy = Many(mutable: object.object, "colours")
     var colour = rgb(red: 1, green: 2, blue: 3)
@@ -334,8 +334,8 @@ import Testing
 
   @Test("B9: a proxy by key path is that of the last object")
   func keyPaths() {
-    let object = make(crate.self)
-    let other = make(crate.self)
+    let object = make(to_many_object.self)
+    let other = make(to_many_object.self)
     object.pointee.line = other.object
     kvo_object_retain(other.object)
     var made: OpaquePointer?

@@ -44,14 +44,14 @@ import Testing
     let log = Recorder()
     for object in objects { log.observe(object.object, "first", .KVO_NEW) }
     let first = kvo_key_intern("first")!
-    let frames = objects.map { kvo_uniform_will_key($0.object, first) }
-    for index in stride(from: 0, to: 40, by: 3) { kvo_uniform_did(frames[index]!) }
+    let frames = objects.map { kvo_stored_property_will_change_key($0.object, first) }
+    for index in stride(from: 0, to: 40, by: 3) { kvo_stored_property_did_change(frames[index]!) }
     expectEqual(log.take().count, 14)
     gauge_setFirst(objects[0], 1)
     expectEqual(log.take(), ["a: first new 1"])
     gauge_setFirst(objects[1], 1)  // joins the change that is open
     expectEqual(log.take(), [])
-    for index in 0..<40 where index % 3 != 0 { kvo_uniform_did(frames[index]!) }
+    for index in 0..<40 where index % 3 != 0 { kvo_stored_property_did_change(frames[index]!) }
     expectEqual(log.take().count, 26)
     expectEqual(frames_blocks(), 0)
     log.end()

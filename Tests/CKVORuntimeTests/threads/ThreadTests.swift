@@ -363,10 +363,10 @@ import Testing
     "I4: two threads are in the accessors of one observed property at once",
     arguments: [[], .KVO_OLD, [.KVO_OLD, .KVO_NEW]] as [kvo_options])
   func storageIsNotLocked(_ options: kvo_options) {
-    let object = make(meeting.self)
+    let object = make(concurrent_setter.self)
     let probe = Probe()
     let handle = probe.register(object.object, "room", options)
-    meeting_hold(object)
+    concurrent_setter_hold(object)
     expectEqual(object.pointee.arrivals_in_setter, 2)
     expectEqual(options.isEmpty, (object.pointee.arrivals_in_getter == 0))
     expectEqual(probe.calls, 2)

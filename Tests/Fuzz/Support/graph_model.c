@@ -168,7 +168,7 @@ static model_value read_stored(const graph_node *node, const char *key) {
                                 : of_list(MODEL_SET, &node->tags);
 }
 
-static model_value read_derived(graph_node *node, const key_description *key) {
+static model_value read_dependent_key(graph_node *node, const key_description *key) {
   model_value sum = number(0);
   for (size_t i = 0; i < TERMS && key->reads[i]; i++) {
     model_value term = model_read(node, key->reads[i]);
@@ -184,7 +184,7 @@ static model_value read_key(graph_node *node, const char *path) {
   const key_description *key = find_key(path, length_of_component(path));
   if (is_named(path, "self")) return model_of_node(node);
   if (!key) return error;
-  return key->reads[0] ? read_derived(node, key) : read_stored(node, path);
+  return key->reads[0] ? read_dependent_key(node, key) : read_stored(node, path);
 }
 
 // A key read on a collection maps over its elements. A model value can hold only one number.

@@ -43,7 +43,7 @@ import Testing
   func telling() async {
     await #expect(processExitsWith: .success) {
       for long in [false, true] {
-        kvo_set_long_way_forced(long)
+        kvo_set_fast_path_disabled(long)
         for options: KeyValueObservingOptions in [[], .new, [.old, .new], [.prior, .old, .new]] {
           let row = Row()
           let key = try Row.key("a", Double.self)

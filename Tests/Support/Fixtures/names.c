@@ -45,7 +45,7 @@ static void tell(void *context, kvo_object *object, const char *key_path,
   told++;
 }
 
-static named *make_pair(void) {
+static named *make_manual_change(void) {
   named *first = (named *)kvo_object_create(named_class());
   named *second = (named *)kvo_object_create(named_class());
   if (!first || !second) abort();
@@ -139,7 +139,7 @@ static void use_each(names_way way, named *object, int from, int to) {
 
 long names_left_by(names_way way, int count) {
   enum { FILLING = 2000 }; // caches, which are full then
-  named *object = make_pair();
+  named *object = make_manual_change();
   told = 0;
   use_each(way, object, 0, FILLING);
   long before = fixture_bytes_used();
@@ -152,7 +152,7 @@ long names_left_by(names_way way, int count) {
 }
 
 int names_observed_by_hook(int count) {
-  named *object = make_pair();
+  named *object = make_manual_change();
   char name[128];
   int observed = 0;
   for (int i = 0; i < count; i++) {

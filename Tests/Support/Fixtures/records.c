@@ -25,7 +25,7 @@ static kvo_handle *observe(kvo_object *object) {
 }
 
 static kvo_frame *begin(kvo_object *object) {
-  return kvo_uniform_will_key(object, kvo_key_intern("first"));
+  return kvo_stored_property_will_change_key(object, kvo_key_intern("first"));
 }
 
 // MARK: Records
@@ -62,7 +62,7 @@ records_left records_of_suspended_change(void) {
   int before = records_listed();
   fixture_run_threads(1, suspend, object);
   records_left left = {.meanwhile = records_listed() - before};
-  if (suspended) kvo_uniform_did(suspended);
+  if (suspended) kvo_stored_property_did_change(suspended);
   left.then = records_listed() - before;
   kvo_handle_release(handle);
   kvo_object_release(object);
@@ -82,12 +82,12 @@ int frames_of_overlapping_changes(int count, int open) {
   for (int i = 0; i < open; i++) handles[i] = observe(objects[i] = make());
   int most = 0;
   for (int i = 0; i < count; i++) {
-    if (frames[i % open]) kvo_uniform_did(frames[i % open]);
+    if (frames[i % open]) kvo_stored_property_did_change(frames[i % open]);
     frames[i % open] = begin(objects[i % open]);
     if (frames_blocks() > most) most = frames_blocks();
   }
   for (int i = 0; i < open; i++) {
-    if (frames[i]) kvo_uniform_did(frames[i]);
+    if (frames[i]) kvo_stored_property_did_change(frames[i]);
     kvo_handle_release(handles[i]);
     kvo_object_release(objects[i]);
   }
@@ -118,11 +118,11 @@ static void end_each(relay *self) {
   kvo_frame *last = NULL;
   for (int i = 0; i < self->count; i++) {
     sem_wait(&self->is_begun);
-    if (last) kvo_uniform_did(last);
+    if (last) kvo_stored_property_did_change(last);
     last = self->begun;
     sem_post(&self->is_taken);
   }
-  if (last) kvo_uniform_did(last);
+  if (last) kvo_stored_property_did_change(last);
 }
 
 static void take_part(void *opaque, int index) {

@@ -244,7 +244,7 @@ static void add_shelf(const shelf *shelf, state *state) {
   }
 }
 
-static void look_at(world *world, state *state) {
+static void search_from(world *world, state *state) {
   state->text[0] = 0;
   for (int i = 0; i < SHORTAGE_NODES; i++) add_node(world, i, state);
   for (int i = 0; i < WARDS; i++) add_ward(world, i, state);
@@ -297,7 +297,7 @@ static void check_error(run *run, kvo_status status) {
 
 static void retry(run *run, kvo_status status) {
   check_error(run, status);
-  look_at(&run->world, &run->after);
+  search_from(&run->world, &run->after);
   if (strcmp(run->before.text, run->after.text))
     complain(run, "changed in spite of an error: ", run->after.text);
   if (run->world.log[0]) complain(run, "told in spite of an error: ", run->world.log);
@@ -360,7 +360,7 @@ static void expect(const scenario *scenario, expectation *expected) {
 // False once no allocation failed any more.
 static bool try(run *run, fixture_shortage *result) {
   begin(&run->world, run->scenario);
-  look_at(&run->world, &run->before);
+  search_from(&run->world, &run->before);
   if (run->lasting) fixture_limit_memory(run->at);
   else fixture_fail_allocation(run->at);
   kvo_status status = run->scenario->act(&run->world);

@@ -79,7 +79,7 @@ static void make_several(world *world) {
   world->values[2] = kvo_value_int(6);
 }
 
-static kvo_status set_several(world *world) {
+static kvo_status interposer_set_several_keys(world *world) {
   static const char *const keys[] = {"value", "name", "extra"};
   return kvo_set_values_for_keys(world_object(world, 0), keys, 3, world->values, &world->error);
 }
@@ -102,4 +102,4 @@ SCENARIO_TABLE(shortage_coding, CODING(nothing, get_value, "value"),
     SCENARIO("coding", ACT_TELLS, make_string_and_watch, set_name_by_path, change_all, ""),
     SCENARIO("coding", ACT_TELLS, make_string, set_names, change_all, ""),
     CODING(make_string, validate, ""), CODING(nothing, get_several, NULL),
-    SCENARIO("coding", ACT_TELLS, make_several, set_several, log_and_change, NULL));
+    SCENARIO("coding", ACT_TELLS, make_several, interposer_set_several_keys, log_and_change, NULL));

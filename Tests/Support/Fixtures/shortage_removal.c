@@ -62,7 +62,7 @@ static kvo_status die_observer(world *world) {
   return KVO_OK;
 }
 
-static void set_one(world *world) { graph_node_setValue(node(world, 0), 99); }
+static void interposer_set_one_key(world *world) { graph_node_setValue(node(world, 0), 99); }
 
 #define REMOVAL(set_up, act, go_on) SCENARIO("removal", ACT_MUST, set_up, act, go_on, NULL)
 
@@ -72,4 +72,4 @@ SCENARIO_TABLE(shortage_removal, REMOVAL(watch_with_objects, remove_observer, ch
     REMOVAL(watch_on_the_way, remove_all_on_the_way, change_all),
     REMOVAL(watch_in_groups, release_handles, unwatch_and_change),
     REMOVAL(watch_with_objects, die_observed, nothing),
-    REMOVAL(watch_with_objects, die_observer, set_one));
+    REMOVAL(watch_with_objects, die_observer, interposer_set_one_key));

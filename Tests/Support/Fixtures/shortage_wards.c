@@ -252,28 +252,28 @@ void world_end_wards(world *world) {
 void ward_set_level(ward *self, double level) {
   kvo_object *header = &self->header;
   bool observed = kvo_binding_is_observed(header);
-  kvo_frame *frame = observed ? kvo_uniform_will(header, &self->level) : NULL;
+  kvo_frame *frame = observed ? kvo_stored_property_will_change(header, &self->level) : NULL;
   self->level = level;
-  if (frame) kvo_uniform_did(frame);
+  if (frame) kvo_stored_property_did_change(frame);
 }
 
 void ward_leave_level(ward *self) {
-  kvo_frame *frame = kvo_uniform_will(&self->header, &self->level);
-  if (frame) kvo_uniform_cancel(frame);
+  kvo_frame *frame = kvo_stored_property_will_change(&self->header, &self->level);
+  if (frame) kvo_stored_property_cancel_change(frame);
 }
 
 void ward_set_name(ward *self, const char *name) {
-  kvo_frame *frame = kvo_uniform_will(&self->header, &self->name);
+  kvo_frame *frame = kvo_stored_property_will_change(&self->header, &self->name);
   free((char *)(uintptr_t)self->name);
   self->name = strdup(name);
-  if (frame) kvo_uniform_did(frame);
+  if (frame) kvo_stored_property_did_change(frame);
 }
 
 void ward_set_next(ward *self, ward *next) {
   kvo_object *old = self->next;
-  kvo_frame *frame = kvo_uniform_will(&self->header, &self->next);
+  kvo_frame *frame = kvo_stored_property_will_change(&self->header, &self->next);
   self->next = next ? kvo_object_retain(&next->header) : NULL;
-  if (frame) kvo_uniform_did(frame);
+  if (frame) kvo_stored_property_did_change(frame);
   kvo_object_release(old);
 }
 
@@ -302,9 +302,10 @@ void ward_append(ward *self, int64_t number) {
   kvo_index_set *indexes = kvo_index_set_create_range(kvo_collection_count(self->list), 1);
   if (!indexes) kvo_report_misuse("CScarceWard: no memory for indexes");
   const kvo_part part = {.kind = indexes ? KVO_INSERTION : KVO_SETTING, .indexes = indexes};
-  kvo_frame *frame = kvo_uniform_will_part(&self->header, kvo_key_intern("list"), &part);
+  kvo_frame *frame =
+      kvo_stored_property_will_change_part(&self->header, kvo_key_intern("list"), &part);
   replace(&self->list, longer);
-  if (frame) kvo_uniform_did(frame);
+  if (frame) kvo_stored_property_did_change(frame);
   kvo_index_set_destroy(indexes);
 }
 
@@ -316,9 +317,10 @@ void ward_add(ward *self, int64_t number) {
   fixture_restore_memory_limit(limit);
   const kvo_value comes = kvo_value_object((kvo_object *)coming);
   const kvo_part part = {.kind = KVO_INSERTION, .comes = &comes};
-  kvo_frame *frame = kvo_uniform_will_part(&self->header, kvo_key_intern("bag"), &part);
+  kvo_frame *frame =
+      kvo_stored_property_will_change_part(&self->header, kvo_key_intern("bag"), &part);
   replace(&self->bag, larger);
-  if (frame) kvo_uniform_did(frame);
+  if (frame) kvo_stored_property_did_change(frame);
   kvo_value_destroy((kvo_value *)(uintptr_t)&comes);
   release_collection(coming);
 }

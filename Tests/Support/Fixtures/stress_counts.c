@@ -1,6 +1,6 @@
 // Scenarios in which the number of calls is known.
+#include "fixture_shared_node.h"
 #include "fixture_threads.h"
-#include "fixture_weave.h"
 #include "stress.h"
 
 #include <stdlib.h>
@@ -93,17 +93,17 @@ static void end_objects(stage *stage) {
 static void begin_paths(stage *stage) {
   static const char *const key_paths[] = {
       "next.next.value", "next.next.twice", "next.nextTwice", "next.next.value"};
-  for (int i = 0; i < 3; i++) stage->objects[i] = make(weave_class());
-  weave_set_next(stage->objects[0], stage->objects[1]);
-  weave_set_next(stage->objects[1], stage->objects[2]);
+  for (int i = 0; i < 3; i++) stage->objects[i] = make(shared_node_class());
+  shared_node_set_next(stage->objects[0], stage->objects[1]);
+  shared_node_set_next(stage->objects[1], stage->objects[2]);
   for (int i = 0; i < STRESS_OBJECTS; i++)
     watch_steadily(stage, i, stage->objects[0], key_paths[i]);
 }
 
 static void set_value_twice(void *opaque) {
   const setting *setting = opaque;
-  weave_set_value(setting->object, setting->value);
-  weave_set_value(setting->object, setting->value + 1);
+  shared_node_set_value(setting->object, setting->value);
+  shared_node_set_value(setting->object, setting->value + 1);
 }
 
 static void step_paths(stage *stage, int thread, worker_state *worker) {
@@ -112,7 +112,7 @@ static void step_paths(stage *stage, int thread, worker_state *worker) {
   if (thread < 2) {
     atomic_fetch_add(&stage->sets, 1);
     setting setting = {stage->objects[2], worker_random(worker, 3)};
-    if (worker_random(worker, 4)) weave_set_value(setting.object, setting.value);
+    if (worker_random(worker, 4)) shared_node_set_value(setting.object, setting.value);
     else kvo_coalesce(setting.object, set_value_twice, &setting);
   } else {
     come_and_go(stage, thread, stage->objects[worker_random(worker, 3)],
@@ -121,7 +121,7 @@ static void step_paths(stage *stage, int thread, worker_state *worker) {
 }
 
 static void end_paths(stage *stage) {
-  for (int i = 0; i < 2; i++) weave_set_next(stage->objects[i], NULL);
+  for (int i = 0; i < 2; i++) shared_node_set_next(stage->objects[i], NULL);
   stage->sets++; // the first of them notified; by the second the rest was detached
   end_objects(stage);
 }

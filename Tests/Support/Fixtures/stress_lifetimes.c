@@ -1,9 +1,9 @@
 // Scenarios in which objects, observers and registrations end while others use them.
 #include <stdlib.h>
 
+#include "fixture_shared_node.h"
 #include "fixture_threads.h"
 #include "fixture_watcher.h"
-#include "fixture_weave.h"
 #include "stress.h"
 
 static kvo_object *make(const kvo_class *cls) {
@@ -81,7 +81,7 @@ static void end_handles(stage *stage) {
 static void close_carried(stage *stage) {
   kvo_frame *carried = atomic_exchange(&stage->carried, NULL);
   if (!carried) return;
-  kvo_uniform_did(carried);
+  kvo_stored_property_did_change(carried);
   atomic_fetch_add(&stage->sets, 1);
 }
 
@@ -89,7 +89,8 @@ static void close_carried(stage *stage) {
 static void step_carrying(stage *stage, int thread, worker_state *worker) {
   kvo_object *object = stage->objects[thread % 2];
   if (thread == 0) {
-    atomic_store(&stage->carried, kvo_uniform_will_key(object, kvo_key_intern("first")));
+    atomic_store(&stage->carried,
+        kvo_stored_property_will_change_key(object, kvo_key_intern("first")));
     while (atomic_load(&stage->carried) && !atomic_load(&stage->has_left[1]))
       set(stage, stage->objects[1], thread);
     close_carried(stage);
@@ -229,7 +230,7 @@ static void end_contexts(stage *stage) {
 // MARK: Relinking
 
 static void begin_relinking(stage *stage) {
-  for (int i = 0; i < STRESS_OBJECTS; i++) stage->objects[i] = make(weave_class());
+  for (int i = 0; i < STRESS_OBJECTS; i++) stage->objects[i] = make(shared_node_class());
 }
 
 static const char *any_path(worker_state *worker) {
@@ -239,10 +240,10 @@ static const char *any_path(worker_state *worker) {
 }
 
 static void live_and_die(stage *stage, int thread, worker_state *worker, kvo_object *next) {
-  kvo_object *mortal = make(weave_class());
-  weave_set_next(mortal, next);
+  kvo_object *mortal = make(shared_node_class());
+  shared_node_set_next(mortal, next);
   ticket_leave(worker_ticket(stage, thread), mortal, any_path(worker), KVO_PRIOR | KVO_OLD);
-  weave_set_value(mortal, 1);
+  shared_node_set_value(mortal, 1);
   kvo_object_release(mortal);
 }
 
@@ -257,8 +258,8 @@ static void step_relinking(stage *stage, int thread, worker_state *worker) {
     kvo_handle_release(ticket_register(worker_ticket(stage, thread), node, any_path(worker),
         worker_random(worker, 16)));
     break;
-  case 3: weave_set_next(node, target); break;
-  default: weave_set_value(node, next); atomic_fetch_add(&stage->sets, 1);
+  case 3: shared_node_set_next(node, target); break;
+  default: shared_node_set_value(node, next); atomic_fetch_add(&stage->sets, 1);
   }
 }
 
@@ -267,16 +268,16 @@ static void expect_right_wiring(stage *stage) {
   kvo_object *const *nodes = stage->objects;
   ticket *ticket = &stage->steady[0];
   ticket_begin(ticket, stage, -1);
-  weave_set_next(nodes[0], nodes[1]);
-  weave_set_next(nodes[1], nodes[2]);
+  shared_node_set_next(nodes[0], nodes[1]);
+  shared_node_set_next(nodes[1], nodes[2]);
   kvo_handle *handle = ticket_register(ticket, nodes[0], "next.next.value", 0);
-  for (int i = 0; i < STRESS_OBJECTS; i++) weave_set_value(nodes[i], 1);
+  for (int i = 0; i < STRESS_OBJECTS; i++) shared_node_set_value(nodes[i], 1);
   stage_require(stage, atomic_load(&ticket->calls) == 1, "a path leads elsewhere");
   kvo_handle_release(handle);
 }
 
 static void end_relinking(stage *stage) {
-  for (int i = 0; i < STRESS_OBJECTS; i++) weave_set_next(stage->objects[i], NULL);
+  for (int i = 0; i < STRESS_OBJECTS; i++) shared_node_set_next(stage->objects[i], NULL);
   expect_right_wiring(stage);
   for (int i = 0; i < STRESS_OBJECTS; i++) {
     stage_require(stage, !stage->objects[i]->observations, "a link is left at a node");

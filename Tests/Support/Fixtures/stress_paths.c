@@ -1,19 +1,19 @@
 // Scenarios with key paths of three and four keys, over objects that all threads share. A thread's own set right
 // after it has registered a path, or set a link, must be delivered exactly once.
+#include "fixture_shared_node.h"
 #include "fixture_threads.h"
-#include "fixture_weave.h"
 #include "stress.h"
 
 #include <stdlib.h>
 
 static kvo_object *make(void) {
-  kvo_object *object = kvo_object_create(weave_class());
+  kvo_object *object = kvo_object_create(shared_node_class());
   if (!object) abort();
   return object;
 }
 
 static void lead(stage *stage, int from) {
-  weave_set_next(stage->objects[from], stage->objects[from + 1]);
+  shared_node_set_next(stage->objects[from], stage->objects[from + 1]);
 }
 
 // A chain: each object leads to the next.
@@ -25,7 +25,7 @@ static void begin_chain(stage *stage) {
 // Unlinks all objects, then releases them, so that no link leads to a dead one.
 static void end_chain(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) {
-    weave_set_next(stage->objects[i], NULL);
+    shared_node_set_next(stage->objects[i], NULL);
     stage_require(stage, !stage->objects[i]->observations, "a link is left at a node");
   }
   for (int i = 0; i < STRESS_OBJECTS; i++) kvo_object_release(stage->objects[i]);
@@ -58,10 +58,10 @@ static void step_registered(stage *stage, int thread, worker_state *worker) {
   long_path path = any_path(worker);
   ticket *ticket = worker_ticket(stage, thread);
   kvo_handle *handle = ticket_register(ticket, stage->objects[0], path.key_path, 0);
-  weave_set_value(stage->objects[path.leaf], 1);
+  shared_node_set_value(stage->objects[path.leaf], 1);
   expect_own(stage, ticket, 1, "a set right after the registration of a path was not told once");
   kvo_handle_release(handle);
-  weave_set_value(stage->objects[path.leaf], 2);
+  shared_node_set_value(stage->objects[path.leaf], 2);
   expect_own(stage, ticket, 1, "a path was told after its end");
 }
 
@@ -76,7 +76,7 @@ static void step_led(stage *stage, int thread, worker_state *worker) {
   for (unsigned turns = 1 + worker_random(worker, 4); turns; turns--) {
     lead(stage, (int)worker_random(worker, (unsigned)path.leaf));
     expect_own(stage, ticket, ++calls, "a link that was led was not told once");
-    weave_set_value(stage->objects[path.leaf], turns);
+    shared_node_set_value(stage->objects[path.leaf], turns);
     expect_own(stage, ticket, ++calls, "a set right after a link was led was not told once");
   }
   kvo_handle_release(handle);
@@ -99,13 +99,13 @@ static void step_apart(stage *stage, int thread, worker_state *worker) {
   unsigned object = worker_random(worker, STRESS_OBJECTS - 1);
   kvo_object *next = stage->objects[object + 1];
   if (thread == 0) {
-    weave_set_next(stage->objects[object], worker_random(worker, 2) ? next : NULL);
+    shared_node_set_next(stage->objects[object], worker_random(worker, 2) ? next : NULL);
   } else if (thread == 1) {
     long_path path = any_path(worker);
     kvo_handle_release(ticket_register(worker_ticket(stage, thread), stage->objects[0],
         path.key_path, 0));
   } else {
-    weave_set_value(stage->objects[object + 1], thread);
+    shared_node_set_value(stage->objects[object + 1], thread);
     atomic_fetch_add(&stage->sets, 1);
   }
 }
@@ -113,7 +113,7 @@ static void step_apart(stage *stage, int thread, worker_state *worker) {
 static void expect_whole_paths(stage *stage) {
   for (int i = 0; i < 2; i++) {
     unsigned long long calls = atomic_load(&stage->steady[i].calls);
-    weave_set_value(stage->objects[2 + i], 3);
+    shared_node_set_value(stage->objects[2 + i], 3);
     stage_require(stage, atomic_load(&stage->steady[i].calls) == calls + 1,
         "a path does not stand where it leads");
   }

@@ -52,10 +52,10 @@ typedef struct forking {
 
 static void make_lock(forking *self) {
   kvo_binding_lock made;
-  kvo_binding_lock_take(&self->outer);
+  kvo_binding_lock_acquire(&self->outer);
   kvo_binding_lock_init(&made, false);
   kvo_binding_lock_destroy(&made);
-  kvo_binding_lock_give_back(&self->outer);
+  kvo_binding_lock_release(&self->outer);
 }
 
 static bool end_at_once(void *context) {

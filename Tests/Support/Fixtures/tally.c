@@ -50,7 +50,7 @@ static const computed all[] = {
 
 static void track(kvo_object *object, const void *binding, kvo_reads *reads) {
   ((tally *)object)->tracked++;
-  kvo_value *answer = kvo_reads_answer(reads);
+  kvo_value *answer = kvo_reads_result(reads);
   long value = ((const computed *)binding)->getter((tally *)object, reads);
   if (answer) *answer = kvo_value_int(value);
 }

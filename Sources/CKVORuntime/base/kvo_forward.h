@@ -1,0 +1,83 @@
+/// The calls from a folder to a higher one. `Scripts/check runtime` refuses any other reference upward.
+#ifndef KVO_FORWARD_H
+#define KVO_FORWARD_H
+
+#include "kvo_class.h"
+#include "kvo_collection.h"
+#include "kvo_error.h"
+#include "kvo_value.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+
+/// Public, because bindings call it too (kvo_binding.h): ends the registrations with an object that is being
+/// destroyed, and those that it made.
+void kvo_object_will_die(kvo_object *object);
+
+#pragma GCC visibility push(hidden)
+
+struct kvo_call;
+struct kvo_frame;
+struct kvo_mutation;
+struct kvo_mutation_record;
+struct kvo_general_delivery;
+struct kvo_retired;
+struct kvo_thread;
+
+// The root class's implementations of the hooks `valueForKey:`, `setValue:forKey:` and `validateValue:forKey:error:`.
+kvo_status kvo_search_value(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    const char *key, kvo_value *value, kvo_error *KVO_NULLABLE error);
+kvo_status kvo_search_and_set(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    const kvo_value *KVO_NULLABLE value, const char *key, kvo_error *KVO_NULLABLE error);
+kvo_status kvo_search_and_validate(kvo_object *object, const kvo_method *KVO_NULLABLE method,
+    kvo_value *value, const char *key, kvo_error *KVO_NULLABLE error);
+/// Adds the key that is probably meant, if one is near, to an error about an undefined key. Classes of bindings are
+/// left out: the binding knows more of them. O(methods and ivars).
+void kvo_suggest_key(const kvo_class *cls, const char *key, kvo_error *KVO_NULLABLE error);
+
+// Objects.
+
+/// The interposer for all methods of a call's shape: a typed one if it exists and closures are not forced. NULL with
+/// KVO_CLOSURES_UNAVAILABLE, and the cause.
+kvo_imp KVO_NULLABLE kvo_choose_interposer(const struct kvo_call *call,
+    kvo_error *KVO_NULLABLE error);
+/// For a proxy: the class and key of its property. False for stored collections.
+bool kvo_collection_property(const kvo_collection *collection,
+    const char *KVO_NONNULL *KVO_NONNULL class_name, const char *KVO_NONNULL *KVO_NONNULL key);
+
+// Threads and their frames.
+
+/// Runs `body(context)`, which calls the program's code, and then `end(context)`, even if an exception leaves the
+/// body.
+void kvo_finally(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO_NULLABLE context),
+    void *KVO_NULLABLE context);
+
+/// Called each time that a thread's frames fill a block, before a change of that object. Stops the program, with a
+/// message that names class and key, if deliveries are nested too deep or the thread's stack is about to end. Returns
+/// the current stack address.
+uintptr_t kvo_depth_check(struct kvo_thread *thread, kvo_object *object);
+/// Opens a change of a key that is marked manual, in a frame with its `id`, if methods of the class announce it.
+/// Returns false if the key is really manual. `mutation` is NULL for a setting.
+bool kvo_announced_open(struct kvo_frame *frame, uintptr_t observers,
+    const struct kvo_mutation *KVO_NULLABLE mutation);
+/// Closes such a change. It must not count as open any more.
+void kvo_announced_close(struct kvo_frame *frame);
+void kvo_general_delivery_release(struct kvo_general_delivery *delivery);
+/// Frees a mutation record that was allocated separately.
+void kvo_mutation_free(struct kvo_mutation_record *record);
+/// Reports the open manual changes of a thread that ends.
+void kvo_manual_changes_end_of_thread(struct kvo_thread *thread);
+/// The thread's open changes of nodes no longer stand for other changes (open_path_changes.c). No lock held.
+void kvo_open_path_changes_end_of_thread(struct kvo_thread *thread);
+/// Does that for a thread that a fork has left behind. In the child.
+void kvo_open_path_changes_abandon(struct kvo_thread *thread);
+/// In a forked child: detaches the open manual changes of a thread that does not exist in the child. They stay with
+/// their objects. Thread lock held.
+void kvo_manual_changes_abandon_locked(struct kvo_thread *thread);
+
+/// Finishes a retired registration that is no longer read: reports its end.
+void kvo_registration_reclaim(struct kvo_retired *retired);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

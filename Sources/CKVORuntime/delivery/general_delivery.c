@@ -1,0 +1,525 @@
+// The general delivery (slow path): the life of a change that reaches more than the observers of one key (F2, G1,
+// H1).
+//
+// In the will phase the recipients are found and old values are read. In the did phase, nodes that lead on and
+// tracked keys are followed again, the recipients are found again, and new values are read. The recipients that were
+// found both times are notified, in the order of the second search.
+//
+// The sets of recipients retain registrations, not objects. While an object is read or called, a frame holds it and
+// protects it, so that `ended` waits for the call.
+//
+// A recipient is late if another thread made its registration during the change, or led it here by a node. It is
+// notified as in change.c: by a setting, with the current value as both old and new if the old value was not read.
+#include "delivery/kvo_general_delivery.h"
+
+#include "base/kvo_forward.h"
+#include "base/kvo_memory.h"
+#include "tables/kvo_distinct.h"
+#include "values/kvo_collection_internal.h"
+
+// MARK: Memory
+
+static kvo_general_delivery *general_delivery_make(void) {
+  kvo_general_delivery *delivery = kvo_alloc(sizeof *delivery);
+  if (!delivery) return NULL;
+  delivery->references = 1;
+  delivery->has_before = delivery->ran_out_of_memory = false;
+  delivery->has_others = false;
+  delivery->slot = NULL;
+  delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
+  delivery->batch = NULL;
+  delivery->nodes = (kvo_path_nodes){0};
+  kvo_recipients_init(&delivery->before);
+  kvo_recipients_init(&delivery->after);
+  return delivery;
+}
+
+kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery) {
+  __atomic_fetch_add(&delivery->references, 1, __ATOMIC_RELAXED);
+  return delivery;
+}
+
+static void destroy_changed_keys(kvo_general_delivery *delivery) {
+  kvo_free(delivery->batch);
+  kvo_delta_end(delivery->first.delta);
+  kvo_mutation_destroy(&delivery->first.mutation);
+  for (kvo_changed_key *changed_key = delivery->first.next, *next; changed_key;
+      changed_key = next) {
+    next = changed_key->next;
+    kvo_mutation_destroy(&changed_key->mutation);
+    kvo_free(changed_key);
+  }
+}
+
+void kvo_general_delivery_release(kvo_general_delivery *delivery) {
+  if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (delivery->slot) kvo_open_path_changes_leave(delivery);
+  kvo_recipients_destroy(&delivery->before);
+  kvo_recipients_destroy(&delivery->after);
+  kvo_path_nodes_destroy(&delivery->nodes);
+  destroy_changed_keys(delivery);
+  kvo_free(delivery);
+}
+
+static void general_delivery_put_into(kvo_frame *frame, kvo_general_delivery *delivery) {
+  frame->general_delivery = delivery;
+  frame->flags |= KVO_FRAME_GENERAL_DELIVERY;
+}
+
+// MARK: Holding
+
+static kvo_frame *general_delivery_visit(const kvo_frame *frame, kvo_object *object,
+    const kvo_class_operations *operations) {
+  kvo_thread *thread = kvo_thread_current();
+  return thread ? kvo_change_visit(frame, thread, object, operations) : NULL;
+}
+
+// MARK: Reading
+
+// The mutation whose elements the member is notified of. Call only if `is_detailed`.
+static const kvo_mutation_record *general_delivery_mutation_of(const kvo_recipients *recipients,
+    const kvo_pending_notification *pending) {
+  return &recipients->dirty_keys[pending->dirty_key].changed_key->mutation;
+}
+
+static bool is_detailed(const kvo_recipients *recipients, const kvo_pending_notification *pending) {
+  const kvo_changed_key *changed_key = recipients->dirty_keys[pending->dirty_key].changed_key;
+  return !pending->is_whole && changed_key && changed_key->mutation.kind != KVO_SETTING;
+}
+
+static const kvo_path_observation *observation_of(const kvo_pending_notification *pending) {
+  kvo_path_node *node = kvo_path_node_of(pending->registration);
+  return node ? node->observation : NULL;
+}
+
+static void read_dirty_key(const kvo_frame *frame, kvo_dirty_key *dirty) {
+  kvo_frame *hazard = general_delivery_visit(frame, dirty->object, dirty->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, dirty->id);
+  const kvo_accessors *accessors = kvo_change_accessors(dirty->object, dirty->id);
+  dirty->is_read = accessors && kvo_change_read(accessors, dirty->object, &dirty->value);
+  kvo_frame_pop(hazard);
+}
+
+// Copies the value that a tracked key had when it was read for this change, once for all of its recipients. A ticket
+// was taken later, so the key is read again.
+static bool copy_result(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    uint32_t index, kvo_value *value) {
+  if (index == KVO_NO_INDEX || frame->flags & KVO_FRAME_HAS_TICKET) return false;
+  if (kvo_value_copy(value, &delivery->nodes.tracked[index].result.value)) return false;
+  return kvo_value_snapshot(value) == KVO_OK;
+}
+
+static void read_tracked(const kvo_frame *frame, kvo_pending_notification *pending) {
+  const kvo_dependent_key *path = pending->path;
+  kvo_frame *hazard = general_delivery_visit(frame, path->object, path->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, path->accessors->id);
+  pending->is_read =
+      kvo_change_read(kvo_accessors_current(path->accessors), path->object, &pending->value);
+  kvo_frame_pop(hazard);
+}
+
+static void general_delivery_read_path(const kvo_frame *frame,
+    const kvo_path_observation *observation, kvo_pending_notification *pending) {
+  kvo_frame *hazard = general_delivery_visit(frame, observation->root, observation->operations);
+  if (!hazard) return;
+  kvo_frame_reads(hazard, (uintptr_t)observation);
+  pending->is_read = kvo_change_read_path(observation->root, observation, &pending->value);
+  kvo_frame_pop(hazard);
+}
+
+static void read_path_key(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    kvo_pending_notification *pending) {
+  pending->is_read = copy_result(frame, delivery, pending->tracked, &pending->value);
+  if (!pending->is_read) read_tracked(frame, pending);
+}
+
+static void general_delivery_read_key(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    kvo_dirty_key *dirty) {
+  dirty->is_read = copy_result(frame, delivery, dirty->tracked, &dirty->value);
+  if (!dirty->is_read) read_dirty_key(frame, dirty);
+}
+
+// Reads what the members ask for. With `also_detailed`, members that get the elements of a mutation have whole values
+// read as well, because a further change of the batch may turn the mutation into a setting.
+static void general_delivery_read_all(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    kvo_recipients *recipients, uint32_t start, uint32_t wanted, bool also_detailed) {
+  for (uint32_t i = start; i < recipients->pending_count; i++) {
+    kvo_pending_notification *pending = &recipients->pending[i];
+    const kvo_path_observation *observation = observation_of(pending);
+    uint32_t needed = wanted | (pending->lacks_old ? KVO_OLD : 0);
+    if (pending->is_behind || !(pending->registration->options & needed)) continue;
+    if (!also_detailed && is_detailed(recipients, pending)) continue;
+    if (observation) general_delivery_read_path(frame, observation, pending);
+    else if (pending->path) read_path_key(frame, delivery, pending);
+    else if (!recipients->dirty_keys[pending->dirty_key].is_read)
+      general_delivery_read_key(frame, delivery, &recipients->dirty_keys[pending->dirty_key]);
+  }
+}
+
+static uint32_t options_of_detailed(const kvo_recipients *recipients,
+    const kvo_changed_key *changed_key) {
+  uint32_t options = 0;
+  for (uint32_t i = 0; i < recipients->pending_count; i++) {
+    const kvo_pending_notification *pending = &recipients->pending[i];
+    bool is_of_root = recipients->dirty_keys[pending->dirty_key].changed_key == changed_key;
+    if (is_of_root && is_detailed(recipients, pending)) options |= pending->registration->options;
+  }
+  return options;
+}
+
+// The value that was read for a member, or NULL.
+static const kvo_value *value_of(const kvo_recipients *recipients,
+    const kvo_pending_notification *pending) {
+  if (observation_of(pending) || pending->path) return pending->is_read ? &pending->value : NULL;
+  const kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
+  return dirty->is_read ? &dirty->value : NULL;
+}
+
+// MARK: Calling
+
+static const kvo_class_operations *general_delivery_operations_of(const kvo_recipients *recipients,
+    const kvo_pending_notification *pending) {
+  const kvo_path_observation *observation = observation_of(pending);
+  if (observation) return observation->operations;
+  return pending->path ? pending->path->operations
+                       : recipients->dirty_keys[pending->dirty_key].operations;
+}
+
+// A frame that protects and holds the object of a member that is live, or NULL.
+static kvo_frame *visit_member(const kvo_frame *frame, const kvo_recipients *recipients,
+    const kvo_pending_notification *pending) {
+  kvo_registration *registration = pending->registration;
+  if (kvo_registration_state(registration) != KVO_LIVE) return NULL;
+  kvo_frame *hazard = general_delivery_visit(frame, registration->object,
+      general_delivery_operations_of(recipients, pending));
+  if (!hazard || kvo_registration_state(registration) == KVO_LIVE) return hazard;
+  kvo_frame_pop(hazard);
+  return NULL;
+}
+
+static bool is_distinct(const kvo_pending_notification *pending) {
+  return pending->registration->options & KVO_DISTINCT;
+}
+
+// Whether the change is to be delivered to a member whose object is protected.
+static bool general_delivery_is_admitted(const kvo_frame *frame,
+    const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
+  if (KVO_LIKELY(!is_distinct(pending))) return true;
+  bool is_whole = !is_detailed(&delivery->after, pending);
+  const kvo_value *new = is_whole ? value_of(&delivery->after, pending) : NULL;
+  return kvo_distinct_admits(pending->registration, frame->ticket, new) &&
+         kvo_registration_state(pending->registration) == KVO_LIVE;
+}
+
+static void general_delivery_call(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending, const kvo_change *change) {
+  bool is_prior = change->is_prior;
+  kvo_frame *hazard = visit_member(frame, is_prior ? &delivery->before : &delivery->after, pending);
+  if (!hazard) return;
+  uint64_t shortages = kvo_shortages;
+  if (is_prior || general_delivery_is_admitted(frame, delivery, pending))
+    kvo_change_call(hazard, pending->registration, change);
+  kvo_shortages = shortages; // a shortage inside the observer is not this change's
+  kvo_frame_pop(hazard);
+}
+
+static kvo_change describe_prior(const kvo_mutation_record *mutation, uint32_t options) {
+  bool old = options & KVO_OLD && mutation->has_predicted;
+  return (kvo_change){.kind = mutation->kind,
+      .is_prior = true,
+      .old_value = old ? &mutation->predicted : NULL,
+      .indexes = mutation->indexes};
+}
+
+static kvo_change general_delivery_describe(const kvo_mutation_record *mutation, uint32_t options) {
+  bool old = options & KVO_OLD && mutation->has_old;
+  bool new = options & KVO_NEW && mutation->has_new;
+  return (kvo_change){.kind = mutation->kind,
+      .old_value = old ? &mutation->old_value : NULL,
+      .new_value = new ? &mutation->new_value : NULL,
+      .indexes = mutation->indexes};
+}
+
+static void call_prior(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  uint32_t options = pending->registration->options;
+  if (!(options & KVO_PRIOR) || pending->is_behind) return;
+  const kvo_value *old = options & KVO_OLD ? value_of(&delivery->before, pending) : NULL;
+  kvo_change change = {.kind = KVO_SETTING, .is_prior = true, .old_value = old};
+  if (is_detailed(&delivery->before, pending))
+    change = describe_prior(general_delivery_mutation_of(&delivery->before, pending), options);
+  general_delivery_call(frame, delivery, pending, &change);
+}
+
+// If only plain observers existed before the change, no recipients were recorded. They are the changed key's
+// observers with a smaller serial number, and the frame holds their old value.
+static bool was_plain(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  return !delivery->has_before && !observation_of(pending) && !pending->path &&
+         pending->dirty_key == 0 && pending->serial <= frame->serial;
+}
+
+// Whether a recipient that was added during the change is notified of it. One that this thread added waits for the next change.
+// One that another thread added may have read the old value already, so it is notified (I3).
+static bool is_of_other_thread(const kvo_pending_notification *pending) {
+  return pending->added_by_other_thread || pending->thread != kvo_thread_number();
+}
+
+// Whether it was behind an open change of a node before this change. If it is not any more, it has yet to be notified of this one.
+static bool was_behind(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  return pending->index_before != KVO_NO_INDEX &&
+         delivery->before.pending[pending->index_before].is_behind;
+}
+
+static bool was_there(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  if (pending->index_before == KVO_NO_INDEX) return was_plain(frame, delivery, pending);
+  return !was_behind(delivery, pending);
+}
+
+static const kvo_value *old_value(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  if (pending->index_before != KVO_NO_INDEX)
+    return value_of(&delivery->before, &delivery->before.pending[pending->index_before]);
+  bool known = was_plain(frame, delivery, pending) && frame->flags & KVO_FRAME_HAS_OLD;
+  return known ? &frame->old_value : NULL;
+}
+
+// Whether the member lacks elements that it asks for: no observer asked for them before the change, or memory was
+// out.
+static bool lacks_details(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  uint32_t options = pending->registration->options;
+  if (!is_detailed(&delivery->after, pending)) return false;
+  const kvo_mutation_record *mutation = general_delivery_mutation_of(&delivery->after, pending);
+  if (options & KVO_OLD && mutation->kind != KVO_INSERTION && !mutation->has_predicted) return true;
+  bool compares = mutation->set_mutation && !mutation->elements_are_given;
+  return options & KVO_NEW && compares && !mutation->has_before;
+}
+
+// A recipient that is late, or lacks elements that it asked for, is notified of a setting.
+static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
+    kvo_pending_notification *pending) {
+  bool comes_in_time =
+      is_of_other_thread(pending) || pending->is_within || was_behind(delivery, pending);
+  bool was_here = was_there(frame, delivery, pending);
+  if (was_here) pending->is_behind = false; // its prior call, if it asked for one, has been made
+  pending->is_late = !was_here && comes_in_time && !pending->is_behind;
+  if (pending->is_late || lacks_details(delivery, pending)) pending->is_whole = true;
+  bool is_whole = !is_detailed(&delivery->after, pending);
+  bool wants_old = pending->registration->options & KVO_OLD && is_whole;
+  pending->lacks_old = wants_old && !old_value(frame, delivery, pending);
+}
+
+// Whether memory was out for a value that is asked for.
+static bool general_delivery_lacks(const kvo_change *change, uint32_t options) {
+  bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
+  bool needs_new = options & KVO_NEW && change->kind != KVO_REMOVAL && !change->is_prior;
+  return (needs_old && !change->old_value) || (needs_new && !change->new_value);
+}
+
+static void call_late(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  kvo_registration *registration = pending->registration;
+  const kvo_value *new = value_of(&delivery->after, pending);
+  if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
+  kvo_frame *hazard = visit_member(frame, &delivery->after, pending);
+  if (!hazard) return;
+  uint64_t shortages = kvo_shortages;
+  if (general_delivery_is_admitted(frame, delivery, pending))
+    kvo_change_call_late(hazard, registration, NULL, new);
+  kvo_shortages = shortages;
+  kvo_frame_pop(hazard);
+}
+
+static void call_final(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  uint32_t options = pending->registration->options;
+  if (pending->is_late) {
+    call_late(frame, delivery, pending);
+    return;
+  }
+  if (!was_there(frame, delivery, pending)) return;
+  const kvo_value *old = old_value(frame, delivery, pending);
+  const kvo_value *new = value_of(&delivery->after, pending);
+  if (pending->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
+  kvo_change change = {.kind = KVO_SETTING,
+      .old_value = options & KVO_OLD ? old : NULL,
+      .new_value = options & KVO_NEW ? new : NULL};
+  if (is_detailed(&delivery->after, pending))
+    change =
+        general_delivery_describe(general_delivery_mutation_of(&delivery->after, pending), options);
+  if (KVO_UNLIKELY(general_delivery_lacks(&change, options))) return;
+  general_delivery_call(frame, delivery, pending, &change);
+}
+
+// MARK: Steps
+
+static void begin_mutation(kvo_changed_key *changed_key, const kvo_mutation *mutation) {
+  if (!mutation || kvo_mutation_begin(&changed_key->mutation, mutation)) return;
+  // Out of memory: report a plain "setting" change instead of the detailed one.
+  kvo_mutation_destroy(&changed_key->mutation);
+  changed_key->mutation.kind = KVO_SETTING;
+}
+
+// Reads old values for the members of `before` that the root has added.
+static void read_before(const kvo_frame *frame, kvo_general_delivery *delivery,
+    kvo_changed_key *changed_key, uint32_t start, bool also_detailed) {
+  if (changed_key->mutation.kind != KVO_SETTING)
+    kvo_mutation_read_before(&changed_key->mutation, frame->object, changed_key->id,
+        options_of_detailed(&delivery->before, changed_key));
+  general_delivery_read_all(frame, delivery, &delivery->before, start, KVO_OLD, also_detailed);
+}
+
+void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
+    frame->general_delivery->first.expected_joins = joins;
+}
+
+// By which nodes at the key are followed.
+static void begin_delta(const kvo_frame *frame, const kvo_changed_key *changed_key) {
+  kvo_named_elements part;
+  if (changed_key->delta && kvo_mutation_name_elements(&changed_key->mutation, &part))
+    kvo_delta_begin(changed_key->delta, frame->object, &part);
+}
+
+kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
+  kvo_general_delivery *delivery = general_delivery_make();
+  if (delivery) general_delivery_put_into(frame, delivery);
+  return delivery;
+}
+
+bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *mutation) {
+  kvo_frame_hold(frame);
+  frame->joins = 0;
+  kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
+  if (!delivery) return false;
+  kvo_changed_key *changed_key = &delivery->first;
+  changed_key->id = frame->id;
+  begin_mutation(changed_key, mutation);
+  delivery->has_before = kvo_recipients_find_before(delivery, frame->object, changed_key);
+  if (delivery->has_before) read_before(frame, delivery, changed_key, 0, false);
+  if (delivery->has_before) begin_delta(frame, changed_key);
+  return delivery->has_before;
+}
+
+void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
+    kvo_registration *recipient) {
+  kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
+  if (!delivery) return;
+  delivery->first.id = frame->id;
+  delivery->has_before = kvo_recipients_init_with(&delivery->before, frame, observation, recipient);
+}
+
+static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
+  for (uint32_t i = start; i < recipients->pending_count; i++)
+    if (recipients->pending[i].registration->options & KVO_PRIOR) return true;
+  return false;
+}
+
+static void call_priors(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    uint32_t start) {
+  for (uint32_t i = start; i < delivery->before.pending_count; i++)
+    call_prior(frame, delivery, &delivery->before.pending[i]);
+}
+
+void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
+  const kvo_general_delivery *delivery = frame->general_delivery;
+  if (has_prior(&delivery->before, 0)) call_priors(frame, delivery, 0);
+}
+
+bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
+    const kvo_mutation *mutation) {
+  kvo_general_delivery *delivery = frame->general_delivery;
+  kvo_recipients *before = &delivery->before;
+  uint32_t dirty_key_count = before->dirty_key_count, start = before->pending_count;
+  begin_mutation(changed_key, mutation);
+  if (!kvo_recipients_find_before(delivery, frame->object, changed_key)) {
+    kvo_recipients_shorten(before, dirty_key_count, start);
+    return false;
+  }
+  delivery->has_before = true;
+  read_before(frame, delivery, changed_key, start, true);
+  if (has_prior(before, start)) call_priors(frame, delivery, start);
+  return true;
+}
+
+static void find_after(kvo_frame *frame, kvo_general_delivery *delivery, bool is_again) {
+  for (kvo_changed_key *changed_key = &delivery->first; changed_key;
+      changed_key = changed_key->next)
+    kvo_recipients_find_after(delivery, frame->object, changed_key, is_again);
+}
+
+// Changes that joined this one may have changed other elements, and a did may have named others than its will.
+static bool follow_part(const kvo_frame *frame, const kvo_changed_key *changed_key,
+    kvo_path_node *node) {
+  bool is_alone =
+      frame->joins <= changed_key->expected_joins && changed_key->mutation.kind != KVO_SETTING;
+  return changed_key->delta && is_alone &&
+         kvo_delta_follow(changed_key->delta, frame->object, node);
+}
+
+// The delta holds elements, which must not live until the observers have returned.
+static void end_delta(kvo_changed_key *changed_key) {
+  kvo_delta_end(changed_key->delta);
+  changed_key->delta = NULL;
+}
+
+// Follows again the nodes that lead on, and the tracked keys, that the change affects. Returns false if there are
+// none, or if all tracked keys are seen to lead to the same place as before.
+static bool general_delivery_follow(const kvo_frame *frame, kvo_general_delivery *delivery) {
+  kvo_path_nodes *nodes = &delivery->nodes;
+  for (size_t i = 0; i < nodes->count; i++)
+    if (!follow_part(frame, &delivery->first, nodes->items[i]))
+      kvo_path_node_follow(nodes->items[i]);
+  end_delta(&delivery->first);
+  bool any = nodes->count;
+  for (size_t i = 0; i < nodes->tracked_count; i++) {
+    kvo_tracked *tracked = &nodes->tracked[i];
+    if (kvo_dependent_key_is_current(tracked->dependent_key)) continue;
+    kvo_dependent_key_follow(tracked->dependent_key, &tracked->result);
+    any = true;
+  }
+  return any;
+}
+
+static bool has_distinct(const kvo_recipients *recipients) {
+  for (uint32_t i = 0; i < recipients->pending_count; i++)
+    if (is_distinct(&recipients->pending[i])) return true;
+  return false;
+}
+
+static void general_delivery_read_new(kvo_frame *frame, kvo_general_delivery *delivery) {
+  if (has_distinct(&delivery->after)) kvo_change_take_ticket(frame);
+  for (kvo_changed_key *changed_key = &delivery->first; changed_key;
+      changed_key = changed_key->next)
+    if (changed_key->mutation.kind != KVO_SETTING)
+      kvo_mutation_read_after(&changed_key->mutation, frame->object, changed_key->id,
+          options_of_detailed(&delivery->after, changed_key));
+  general_delivery_read_all(frame, delivery, &delivery->after, 0, KVO_NEW | KVO_DISTINCT, false);
+}
+
+void kvo_general_delivery_finish(kvo_frame *frame) {
+  kvo_frame_hold(frame);
+  if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) {
+    kvo_general_delivery *made = kvo_general_delivery_make(frame);
+    if (!made) return;
+    made->first.id = frame->id;
+  }
+  kvo_general_delivery *delivery = frame->general_delivery;
+  uint64_t shortages = kvo_shortages;
+  find_after(frame, delivery, false);
+  if (general_delivery_follow(frame, delivery)) {
+    kvo_recipients_destroy(&delivery->after);
+    find_after(frame, delivery, true);
+  }
+  for (uint32_t i = 0; i < delivery->after.pending_count; i++)
+    find_late(frame, delivery, &delivery->after.pending[i]);
+  general_delivery_read_new(frame, delivery);
+  delivery->ran_out_of_memory = kvo_shortages != shortages;
+  for (uint32_t i = 0; i < delivery->after.pending_count; i++)
+    call_final(frame, delivery, &delivery->after.pending[i]);
+}

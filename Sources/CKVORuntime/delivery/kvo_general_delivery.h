@@ -1,0 +1,211 @@
+/// The general delivery, for two kinds of changes: those that reach more than the observers of one key, along key
+/// paths or to derived keys; and those that carry the elements added to or removed from a to-many key.
+#ifndef KVO_GENERAL_DELIVERY_H
+#define KVO_GENERAL_DELIVERY_H
+
+#include "delivery/kvo_delivery.h"
+#include "graph/kvo_delta.h"
+#include "graph/kvo_graph.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+/// A mutation of a to-many key, with the elements it removed and added.
+typedef struct kvo_mutation_record {
+  kvo_change_kind kind; ///< KVO_SETTING: no mutation
+  kvo_set_mutation set_mutation;
+  kvo_index_set *KVO_NULLABLE indexes;
+  const kvo_object *KVO_NULLABLE inserted; ///< an address to be compared
+  bool is_exact;                           ///< or what has the indexes is what is inserted
+  kvo_value objects;
+  bool has_predicted, has_old, has_new, has_before;
+  /// The elements that will be removed, for prior calls. A prior call may still be running after the did call.
+  kvo_value predicted;
+  kvo_value old_value, new_value; ///< removed and added elements
+  kvo_value before;               ///< all members of a set
+  bool elements_are_given;        ///< the binding supplied the removed and added elements
+} kvo_mutation_record;
+
+/// A changed key of the frame's object. A single change has one root; a batch (batch.c) has one for each changed key.
+typedef struct kvo_changed_key {
+  uintptr_t id;
+  kvo_mutation_record mutation;
+  kvo_delta *KVO_NULLABLE delta; ///< by which nodes at the key are followed; not in a batch
+  uint32_t expected_joins;       ///< how many changes that join it are part of its mutation
+  uint64_t last_serial;          ///< in a batch: `kvo_serial` at the key's last change; else 0
+  struct kvo_changed_key
+      *KVO_NULLABLE next; ///< in a batch: the next key, in the order of first changes
+} kvo_changed_key;
+
+/// A key that a change affects: the changed key or one derived from it.
+typedef struct kvo_dirty_key {
+  kvo_object *object; ///< an unowned reference
+  const kvo_class_operations *operations;
+  uintptr_t id;
+  const char *KVO_NULLABLE key; ///< for a derived key; interned
+  uint64_t serial;              ///< orders keys of one name by when they were first watched
+  bool added_by_other_thread;   ///< reached through a node that another thread placed
+  bool is_behind;   ///< reached only behind nodes whose changes are open (open_path_changes.c)
+  uint32_t tracked; ///< for a tracked key: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
+  const kvo_changed_key *KVO_NULLABLE changed_key; ///< for a changed key
+  bool is_read;
+  kvo_value value; ///< the value that was read, for the key's plain observers
+} kvo_dirty_key;
+
+/// A registration that is to be notified, with a reference to it.
+typedef struct kvo_pending_notification {
+  kvo_registration *registration;
+  uint64_t serial; ///< the registration's
+  uint32_t thread; ///< the registration's
+  /// For an observer of a tracked path: the path, with a reference.
+  kvo_dependent_key *KVO_NULLABLE path;
+  uint32_t dirty_key; ///< without `path`: index of the affected key that it observes
+  uint32_t tracked;   ///< with `path`: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
+  bool is_whole;      ///< gets whole values, not removed and added elements
+  bool added_by_other_thread; ///< reached through a node that another thread placed
+  bool is_late;               ///< another thread added it during the change, directly or by a node
+  bool lacks_old; ///< it asks for the old value, which was not read: the new one stands in
+  bool is_within; ///< it was there at the last change, in the batch, of a key that leads to it
+  bool is_read;
+  kvo_value value;       ///< the path's value
+  uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
+  bool is_behind;        ///< an open change of a node notifies it (open_path_changes.c)
+} kvo_pending_notification;
+
+enum { KVO_NO_INDEX = UINT32_MAX };
+
+/// Index entry: the position of a registration in a set of recipients.
+typedef struct kvo_recipient_index_entry {
+  const kvo_registration *KVO_NULLABLE registration;
+  uint32_t position;
+} kvo_recipient_index_entry;
+
+/// The registrations that are to be notified of a change, in order. A few are stored inline, so the struct must not
+/// be moved.
+typedef struct kvo_recipients {
+  kvo_recipient_index_entry *KVO_NULLABLE index; ///< hash index of the members, if there are many
+  uint32_t index_mask;
+  kvo_dirty_key *dirty_keys;
+  kvo_pending_notification *pending;
+  uint32_t dirty_key_count, dirty_key_capacity, pending_count, pending_capacity;
+  kvo_dirty_key inline_dirty_keys[2];
+  kvo_pending_notification inline_pending[3];
+} kvo_recipients;
+
+/// Initializes an empty set.
+void kvo_recipients_init(kvo_recipients *recipients);
+
+/// A tracked key that a change affects, with a reference, and the value it had when it was read again for the change.
+typedef struct kvo_tracked {
+  kvo_dependent_key *dependent_key;
+  kvo_read_result result;
+} kvo_tracked;
+
+/// The nodes that lead on from keys that a change affects, and the tracked keys it affects, each with a reference.
+typedef struct kvo_path_nodes {
+  kvo_path_node *KVO_NULLABLE *KVO_NULLABLE items;
+  size_t count, capacity;
+  kvo_tracked *KVO_NULLABLE tracked;
+  size_t tracked_count, tracked_capacity;
+} kvo_path_nodes;
+
+/// Shortens the set to these counts, dropping what was added since.
+void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t dirty_key_count,
+    uint32_t member_count);
+/// Fills an empty set with the one recipient that a change of the frame's key was found to reach: the user's
+/// registration of the path observation, or of the derived key that the path observation serves. The set has no member if that registration
+/// has ended. The recipient takes over the frame's old value. False if memory is out.
+bool kvo_recipients_init_with(kvo_recipients *recipients, kvo_frame *frame,
+    const kvo_path_observation *observation, kvo_registration *recipient);
+void kvo_recipients_destroy(kvo_recipients *recipients);
+void kvo_path_nodes_destroy(kvo_path_nodes *nodes);
+
+/// Initializes a record with copies of what it keeps. False if memory is out.
+bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
+void kvo_mutation_destroy(kvo_mutation_record *record);
+/// Which elements it says come and go. False if it does not say that.
+bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part);
+/// Read what observers with these options ask for, before and after the change.
+void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options);
+void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
+    uint32_t options);
+
+/// The state of a general delivery, kept by a frame or an open manual change.
+typedef struct kvo_general_delivery {
+  uint32_t references;                  ///< atomic: frames and pairs
+  bool has_others;                      ///< changes behind its nodes are part of it; graph lock
+  bool has_before;                      ///< `before` has been found
+  bool ran_out_of_memory;               ///< memory was out for some of the new values
+  kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
+  struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
+  kvo_recipients before, after;
+  kvo_path_nodes nodes; ///< to be followed after the change
+  /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this one.
+  struct kvo_general_delivery *KVO_NULLABLE next;
+  struct kvo_general_delivery *KVO_NULLABLE *KVO_NULLABLE slot;
+} kvo_general_delivery;
+
+/// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change to the nodes that
+/// lead on. False if memory is out.
+bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,
+    kvo_changed_key *changed_key);
+/// Adds them to `after`, once the change was made. Members that are in `before` get their index there. The first search also
+/// collects the nodes that lead on and the tracked keys. When these have been read, search again: keys and members get their
+/// index among them. False if memory is out.
+bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
+    kvo_changed_key *changed_key, bool is_again);
+
+/// Puts a change of a node in the list of those that this thread has open, unless it is there. Graph lock held, as for the
+/// next two.
+void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery);
+void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery);
+/// The newest change of a node that this thread has open, or the next one after a change. NULL if there is no more.
+kvo_general_delivery *KVO_NULLABLE
+kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
+/// Whether a node before this one on its path has an open change, other than the one that is searching.
+bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
+    const kvo_general_delivery *searching);
+/// Takes a change that was never finished out of the list. No lock held.
+void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
+/// Whether other changes are part of this one, and would be lost if it notified no observer. No lock held.
+bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
+
+/// Begins a general delivery, which belongs to the frame from then on: finds the recipients and reads old values.
+/// False if memory is out.
+bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
+/// Continues a change that single_recipient.c has begun. The recipient found there, unless it has ended, is the only
+/// member of `before`.
+void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
+    kvo_registration *recipient);
+void kvo_general_delivery_deliver_priors(kvo_frame *frame);
+/// Adds a root to a batch's frame (`kvo_general_delivery_add`), with the recording of reads suspended.
+bool kvo_change_add_key(kvo_frame *frame, kvo_changed_key *changed_key,
+    const kvo_mutation *KVO_NULLABLE mutation);
+/// Adds a root to the general delivery of a batch's frame. Finds its recipients, reads old values for those that no
+/// earlier root reached, and calls their prior observers. Observers that get the elements of `mutation` have whole
+/// old values read as well. Returns false, having added nothing, if memory is out.
+bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
+    const kvo_mutation *KVO_NULLABLE mutation);
+/// Makes a general delivery without roots, which belongs to the frame from then on. NULL if memory is out.
+kvo_general_delivery *KVO_NULLABLE kvo_general_delivery_make(kvo_frame *frame);
+/// Finishes a change: follows nodes and tracked keys again, finds the recipients again, reads new values and calls
+/// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.
+void kvo_general_delivery_finish(kvo_frame *frame);
+kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery);
+
+// Changes that reach exactly one recipient, along a path or to a derived key (single_recipient.c).
+
+/// The will phase of a change of a key with linked observers, whose frame is open: finds the recipient, and reads the
+/// old value if the recipient asks for it. Returns false, having done nothing, if the change has to take the slow
+/// path.
+bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);
+/// The did phase of a frame with KVO_FRAME_SINGLE_RECIPIENT. Clears the flag, reads the new value and calls the
+/// recipient. Returns false if the slow path has to finish the change: then what the will phase found is in the
+/// frame's general delivery.
+bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

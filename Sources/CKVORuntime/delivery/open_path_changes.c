@@ -1,0 +1,121 @@
+// Changes of nodes that a thread has open (G5).
+//
+// A *node* is a property that a key path goes on from. While a thread has a change of a node open, be it by a setter, a pair, a
+// scoped change or a batch, its changes behind that node are part of it: the path's observers are notified of the node's change alone,
+// which leads from what they were notified of last to what the path leads to in the end. So an object that the path has left is
+// silent, although the path follows the node only when its change ends.
+//
+// Each thread has a list of these changes, the newest first. A change enters the list with the search for its recipients and
+// leaves it with the next search, after it was made; both hold the graph lock, which protects the list. A change that ends
+// otherwise, by an exception or with its object, leaves it when it is freed, and all leave it when their thread ends.
+//
+// An observer is left out of an inner change only if it is among those that the outer one found before it was made: that one
+// notifies it. It is found behind the open change
+//
+// * by a node, if the change affects the key of a node before it on the same path;
+// * by a property that a typed path has read, if the change affects an object that the path came by before.
+#include "delivery/kvo_general_delivery.h"
+
+#include "base/kvo_lock.h"
+#include "graph/kvo_path_cache.h"
+
+static void open_path_change_store(kvo_general_delivery **slot, kvo_general_delivery *delivery) {
+  __atomic_store_n(slot, delivery, __ATOMIC_RELAXED);
+}
+
+void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery) {
+  kvo_thread *thread = kvo_this_thread; // which has a frame of the change
+  if (delivery->slot) return;
+  delivery->next = thread->open_links;
+  delivery->slot = &thread->open_links;
+  if (delivery->next) delivery->next->slot = &delivery->next;
+  open_path_change_store(&thread->open_links, delivery);
+}
+
+void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery) {
+  open_path_change_store(delivery->slot, delivery->next);
+  if (delivery->next) delivery->next->slot = delivery->slot;
+  delivery->slot = NULL;
+}
+
+void kvo_open_path_changes_leave(kvo_general_delivery *delivery) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_open_path_changes_remove_locked(delivery);
+}
+
+static bool open_path_change_affects(const kvo_general_delivery *open, const kvo_object *object,
+    uintptr_t id) {
+  for (uint32_t i = 0; i < open->before.dirty_key_count; i++) {
+    const kvo_dirty_key *dirty = &open->before.dirty_keys[i];
+    if (dirty->object == object && dirty->id == id) return true;
+  }
+  return false;
+}
+
+static bool affects_object(const kvo_general_delivery *open, const kvo_object *object) {
+  for (uint32_t i = 0; i < open->before.dirty_key_count; i++)
+    if (open->before.dirty_keys[i].object == object) return true;
+  return false;
+}
+
+static bool affects_before(const kvo_general_delivery *open, const kvo_path_node *node) {
+  for (const kvo_path_node *parent = node->parent; parent; parent = parent->parent)
+    if (open_path_change_affects(open, parent->entry.object,
+            kvo_registration_accessors(&parent->entry)->id))
+      return true;
+  return false;
+}
+
+// The object whose property a typed path reads there, if that is known.
+static const kvo_object *open_path_change_object_at(const kvo_dependent_key *path, size_t i) {
+  const kvo_last_reads *last_reads = path->last_reads;
+  if (last_reads) return i < last_reads->count ? last_reads->reads[i].object : NULL;
+  const kvo_path_cache *cache = path->path_cache;
+  return cache && i < cache->count ? cache->steps[i].object : NULL;
+}
+
+static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependent_key *path,
+    const kvo_object *changed) {
+  const kvo_object *object;
+  for (size_t i = 0; (object = open_path_change_object_at(path, i)) && object != changed; i++)
+    if (affects_object(open, object)) return true;
+  return false;
+}
+
+static bool is_typed_path(const kvo_dependent_key *dependent_key) {
+  return dependent_key && dependent_key->is_tracked && dependent_key->accessors->property->is_path;
+}
+
+static bool is_behind(const kvo_general_delivery *open, const kvo_path_node *node) {
+  const kvo_dependent_key *dependent_key = node->observation->dependent_key;
+  return is_typed_path(dependent_key) ? affects_on_path(open, dependent_key, node->entry.object)
+                                      : affects_before(open, node);
+}
+
+kvo_general_delivery *kvo_open_path_changes_next_locked(const kvo_general_delivery *delivery) {
+  if (delivery) return delivery->next;
+  return kvo_this_thread ? kvo_this_thread->open_links : NULL;
+}
+
+void kvo_open_path_changes_abandon(kvo_thread *thread) {
+  while (thread->open_links) kvo_open_path_changes_remove_locked(thread->open_links);
+}
+
+void kvo_open_path_changes_end_of_thread(kvo_thread *thread) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_open_path_changes_abandon(thread);
+}
+
+bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
+    const kvo_general_delivery *searching) {
+  if (!node->parent && !is_typed_path(node->observation->dependent_key)) return false;
+  const kvo_general_delivery *open = NULL;
+  while (KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL))
+    if (open != searching && is_behind(open, node)) return true;
+  return false;
+}
+
+bool kvo_general_delivery_has_others(kvo_general_delivery *delivery) {
+  KVO_LOCKED(&kvo_graph_lock);
+  return delivery->has_others;
+}

@@ -1,0 +1,438 @@
+// Ends registrations (C5, I2). Which one a removal of an observer means is determined by removal.c.
+//
+// The thread that turns a registration's state from live to ended, under the observed object's lock, unlinks and
+// retires it. Other threads find it ended and leave it alone. It is freed, after a call of `ended`, when no delivery
+// of the object can be reading it and its handle has been released.
+#include "tables/kvo_registration.h"
+
+#include "base/kvo_forward.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "classes/kvo_dynamic_class.h"
+#include "graph/kvo_graph.h"
+#include "tables/kvo_distinct.h"
+#include "tables/kvo_group.h"
+
+#include <stdio.h>
+
+void kvo_registration_retain(kvo_registration *registration) {
+  __atomic_fetch_add(&registration->references, 1, __ATOMIC_RELAXED);
+}
+
+const char *kvo_registration_key_path(const kvo_registration *registration) {
+  if (KVO_LIKELY(!(registration->options & KVO_PATH_NODE)))
+    return kvo_registration_accessors(registration)->key;
+  return ((const kvo_path_node *)registration)->observation->path->text;
+}
+
+kvo_counts *kvo_registration_counts(kvo_registration *registration) {
+  if (!registration->has_counts) return NULL;
+  if (registration->options & KVO_GROUPED) return kvo_group_counts(registration->group);
+  return (kvo_counts *)(registration + 1);
+}
+
+static __attribute__((noinline)) void log_registration(const kvo_registration *registration,
+    const char *what) {
+  char recipient[KVO_RECIPIENT_NAME];
+  kvo_registration_name_recipient(registration, registration->context, recipient, sizeof recipient);
+  fprintf(stderr, "KVO: registration %s: \"%s\" of %p by %s, options %#x, context %p\n", what,
+      kvo_registration_key_path(registration), (void *)registration->object, recipient,
+      (unsigned)(registration->options & KVO_ALL_OPTIONS), registration->context);
+}
+
+void kvo_log_registration(const kvo_registration *registration, const char *what) {
+  if (KVO_UNLIKELY(kvo_log_flags & KVO_LOG_REGISTRATIONS)) log_registration(registration, what);
+}
+
+void kvo_registration_release(kvo_registration *registration) {
+  // The only reference needs no atomic decrement.
+  bool is_last = __atomic_load_n(&registration->references, __ATOMIC_ACQUIRE) == 1;
+  if (!is_last && __atomic_sub_fetch(&registration->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (registration->options & KVO_GROUPED) {
+    kvo_group_member_free(registration);
+    return;
+  }
+  kvo_path_node *node = kvo_path_node_of(registration);
+  if (node) kvo_path_observation_release(node->observation);
+  kvo_free(registration);
+}
+
+void kvo_registration_reclaim(kvo_retired *retired) {
+  kvo_registration *registration = kvo_retired_registration(retired);
+  if (KVO_UNLIKELY(registration->options & KVO_DISTINCT)) kvo_distinct_forget(registration);
+  if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
+  else if (registration->options & KVO_BY_OBSERVER)
+    kvo_registration_operations(registration)->unowned_release(registration->observer);
+  else if (registration->ended) registration->ended(registration->context);
+  kvo_registration_release(registration);
+}
+
+static void registration_end_retire(kvo_registration *registration, kvo_retired **retired) {
+  bool has_end = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
+  bool reports_end = has_end || registration->options & KVO_DISTINCT;
+  kvo_retire_protected(retired, &registration->retired,
+      reports_end ? KVO_RETIRED_REPORTING : KVO_RETIRED_SILENT);
+}
+
+static void unlink_from_observer_locked(kvo_registration *registration) {
+  if (!(registration->options & KVO_BY_OBSERVER) || !registration->link_watched) return;
+  *registration->link_watched = registration->next_watched;
+  if (registration->next_watched)
+    registration->next_watched->link_watched = registration->link_watched;
+  registration->link_watched = NULL;
+}
+
+static kvo_dependent_key *dependent_key_of_locked(const kvo_registration *registration) {
+  if (kvo_registration_is_group_head(registration)) return NULL;
+  return kvo_observers_derivation(kvo_object_observers_locked(registration->object,
+      kvo_registration_id(registration)));
+}
+
+// Removes a registration from its object's table. True if the key has others left.
+static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_retired **retired) {
+  if (KVO_LIKELY(!kvo_registration_is_group_head(registration)))
+    return kvo_table_remove_locked(table, registration, retired);
+  const kvo_group_key *group_keys = kvo_group_keys(registration->group);
+  for (uint32_t i = 0; i < registration->group->count; i++)
+    if (group_keys[i].tagged_accessors) kvo_table_remove_group_key_locked(table, &group_keys[i]);
+  return false;
+}
+
+// Ends one registration, with its locks held. The caller retires the path observation afterwards.
+static kvo_removal_result end_in_table_locked(kvo_registration *registration, kvo_table *table,
+    kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_dependent_key *dependent_key = table->linked ? dependent_key_of_locked(registration) : NULL;
+  kvo_removal_result removal = {0};
+  if (remove_locked(registration, table, retired)) {
+    removal.maybe_unused = dependent_key;
+  } else if (dependent_key) {
+    kvo_dependent_key_remove_locked(table, dependent_key);
+    removal.detached = dependent_key;
+  }
+  unlink_from_observer_locked(registration);
+  if (!table->live) kvo_swizzle_out_locked(object);
+  // Last: once an object's observation word is empty, another thread may free the object.
+  kvo_table_trim_locked(object, retired);
+  kvo_object *observer = kvo_registration_observer(registration);
+  if (observer && observer != object) kvo_table_trim_locked(observer, retired);
+  return removal;
+}
+
+// Whether no other thread can be calling the registration. A registration with a path is also found from objects
+// further along.
+static bool is_own_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_PATH_NODE) return false;
+  kvo_object *observer = kvo_registration_observer(registration);
+  return kvo_object_is_own(registration->object) && (!observer || kvo_object_is_own(observer));
+}
+
+KVO_INLINE kvo_removal_result end_one_locked(kvo_registration *registration,
+    kvo_retired **retired) {
+  kvo_object *object = registration->object;
+  kvo_table *table = kvo_table_of(object);
+  kvo_removal_result removal = {0};
+  kvo_retired *before = *retired;
+  bool is_own = is_own_locked(registration);
+  kvo_registration_set_state(registration, KVO_ENDED);
+  if (table) {
+    removal = end_in_table_locked(registration, table, retired);
+  } else {
+    kvo_swizzle_out_locked(object);
+    kvo_inline_registration_remove_locked(object,
+        registration); // last: the object may be freed from then on
+  }
+  registration_end_retire(registration, retired);
+  if (is_own) kvo_retire_mark_own(*retired, before);
+  return removal;
+}
+
+// The live head that ends together with this registration: all group keys of a group end with the first of its
+// registrations.
+static kvo_registration *live_head(const kvo_registration *registration) {
+  kvo_registration *head = kvo_group_head(registration);
+  return head && head != registration && head->state == KVO_LIVE ? head : NULL;
+}
+
+KVO_INLINE kvo_removal_result end_locked(kvo_registration *registration, kvo_retired **retired) {
+  kvo_registration *head = live_head(registration);
+  if (KVO_UNLIKELY(head != NULL)) end_one_locked(head, retired);
+  return end_one_locked(registration, retired);
+}
+
+// Whether more than the entry would end. Then the graph lock is needed.
+KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
+  if (registration->options & KVO_PATH_NODE) return true;
+  const kvo_table *table = kvo_table_of(registration->object);
+  return table && table->linked && dependent_key_of_locked(registration);
+}
+
+bool kvo_registration_take_out_locked(kvo_registration *registration, kvo_retired **retired) {
+  if (reaches_further_locked(registration)) return false;
+  end_locked(registration, retired);
+  return true;
+}
+
+bool kvo_registration_take_out(kvo_registration *registration, kvo_removal_result *removal,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
+  if (registration->state != KVO_LIVE) return true;
+  if (!removal) return kvo_registration_take_out_locked(registration, retired);
+  *removal = end_locked(registration, retired);
+  return true;
+}
+
+static void end_in_graph(kvo_registration *registration, kvo_retired **retired) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_entry_end_locked(registration, retired);
+}
+
+bool kvo_registration_unlink(kvo_registration *registration, kvo_retired **retired) {
+  kvo_retired *before = *retired;
+  if (kvo_registration_state(registration) != KVO_LIVE) return false;
+  if (!kvo_registration_take_out(registration, NULL, retired)) end_in_graph(registration, retired);
+  if (*retired == before) return false;
+  kvo_log_registration(registration, "ended");
+  return true;
+}
+
+bool kvo_registration_end(kvo_registration *registration) {
+  kvo_retired *retired = NULL;
+  bool ended = kvo_registration_unlink(registration, &retired);
+  kvo_retire(retired);
+  return ended;
+}
+
+void kvo_handle_invalidate(kvo_handle *handle) {
+  if (handle->options & KVO_GROUPED) kvo_group_end(handle->group);
+  else kvo_registration_end(handle);
+}
+
+bool kvo_handle_is_valid(const kvo_handle *handle) {
+  return handle->options & KVO_GROUPED ? kvo_group_is_valid(handle->group)
+                                       : kvo_registration_state(handle) == KVO_LIVE;
+}
+
+void kvo_handle_release(kvo_handle *handle) {
+  if (!handle) return;
+  kvo_handle_invalidate(handle);
+  kvo_registration_release(handle);
+}
+
+// MARK: Ending many
+
+static void end_for_path_locked(kvo_registration *registration, kvo_retired **chain) {
+  kvo_registration *head = live_head(registration);
+  if (KVO_UNLIKELY(head != NULL)) end_for_path_locked(head, chain);
+  if (registration->state != KVO_LIVE) return; // a head, found before at another of its keys
+  kvo_registration_set_state(registration, KVO_ENDED);
+  registration_end_retire(registration, chain);
+}
+
+static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
+    kvo_retired **retired) {
+  kvo_observers observers = cell->observers;
+  if (!observers) return;
+  __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
+  if (!kvo_observers_is_list(observers)) {
+    end_for_path_locked(kvo_observers_single(observers), chain);
+    return;
+  }
+  kvo_list *list = kvo_observers_list(observers);
+  for (uint32_t i = list->count; i-- > 0;)
+    if (list->items[i]) end_for_path_locked(list->items[i], chain);
+  kvo_list_retire_locked(list, object, retired);
+}
+
+// Empties the whole table in one hold of the object's lock. The dependent keys to end are linked by `next`.
+static kvo_retired *registration_end_all_locked(kvo_object *object, kvo_dependent_key **orphans,
+    kvo_retired **retired) {
+  kvo_retired *chain = NULL;
+  kvo_table *table = kvo_table_of(object);
+  kvo_registration *inline_registration = kvo_object_inline_registration(object);
+  if (inline_registration) end_for_path_locked(inline_registration, &chain);
+  for (uint32_t i = 0; table && i <= table->mask; i++) {
+    kvo_dependent_key *orphan = kvo_observers_derivation(table->cells[i].observers);
+    empty_cell_locked(object, &table->cells[i], &chain, retired);
+    if (!orphan) continue;
+    kvo_dependent_key_remove_locked(table, orphan);
+    orphan->next = *orphans;
+    *orphans = orphan;
+  }
+  if (table) table->live = table->linked = 0;
+  kvo_swizzle_out_locked(object);
+  if (inline_registration) kvo_inline_registration_remove_locked(object, inline_registration);
+  else kvo_table_trim_locked(object, retired);
+  return chain;
+}
+
+static kvo_retired *end_all(kvo_object *object, kvo_dependent_key **orphans,
+    kvo_retired **retired) {
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return registration_end_all_locked(object, orphans, retired);
+}
+
+// Ends the nodes further along of the registrations that have ended.
+static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
+    kvo_retired **retired) {
+  for (kvo_retired *one = ended; one; one = one->next) {
+    kvo_registration *entry = kvo_retired_registration(one);
+    if (kvo_path_node_of(entry)) kvo_entry_end_locked(entry, retired);
+  }
+  for (kvo_dependent_key *next; orphans; orphans = next) {
+    next = orphans->next;
+    kvo_dependent_key_end_locked(orphans, retired);
+  }
+}
+
+// Whether some belong to observer objects: other threads may be reading these objects' lists.
+static bool has_observer_objects(kvo_retired *chain) {
+  for (; chain; chain = chain->next)
+    if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
+  return false;
+}
+
+// Returns false, with nothing changed, if there are nodes or derived keys. Then the graph lock has to be taken first.
+static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
+  kvo_dependent_key *none = NULL;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = kvo_table_of(object);
+  if (table && table->linked) return false;
+  bool is_own = kvo_object_is_own(object);
+  *chain = registration_end_all_locked(object, &none, retired);
+  if (!is_own) return true;
+  kvo_retire_mark_own(*retired, NULL);
+  if (!has_observer_objects(*chain)) kvo_retire_mark_own(*chain, NULL);
+  return true;
+}
+
+static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
+  kvo_dependent_key *orphans = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_retired *chain = end_all(object, &orphans, retired);
+  end_detached_locked(chain, orphans, retired);
+  return chain;
+}
+
+static void unlink_from_observer(kvo_registration *registration) {
+  kvo_retired *table = NULL;
+  {
+    KVO_LOCKED_OBJECTS(registration->observer, NULL);
+    bool linked = registration->link_watched != NULL;
+    unlink_from_observer_locked(registration);
+    if (linked) kvo_table_trim_locked(registration->observer, &table);
+  }
+  kvo_retire(table);
+}
+
+// The table was emptied in one hold of the object's lock. The observers' lists follow one by one, before anything is
+// retired.
+static void retire_all(kvo_retired *chain, kvo_retired *retired) {
+  for (kvo_retired *link = chain; link; link = link->next) {
+    kvo_registration *registration = kvo_retired_registration(link);
+    kvo_log_registration(registration, "ended");
+    if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);
+  }
+  kvo_retire(chain);
+  kvo_retire(retired);
+}
+
+void kvo_registrations_end_with(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
+  retire_all(chain, retired);
+}
+
+typedef struct {
+  kvo_registration **items; // retained
+  size_t count;
+} held_registrations;
+
+static void hold_if_direct(void *context, kvo_registration *registration,
+    const kvo_group_key *group_key) {
+  held_registrations *held = context;
+  (void)group_key;
+  if (!kvo_registration_is_direct(registration)) return;
+  kvo_registration_retain(registration);
+  held->items[held->count++] = registration;
+}
+
+static held_registrations hold_direct(kvo_object *object) {
+  held_registrations held = {0};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  const kvo_table *table = kvo_table_of(object);
+  held.items = kvo_alloc((table ? table->live : 1) * sizeof *held.items + 1);
+  if (held.items) kvo_registrations_visit_locked(object, hold_if_direct, &held);
+  return held;
+}
+
+typedef struct {
+  uint64_t serial;
+  kvo_registration *found;
+} earlier;
+
+static void find_direct_before(void *context, kvo_registration *registration,
+    const kvo_group_key *group_key) {
+  earlier *earlier = context;
+  (void)group_key;
+  bool counts = registration->serial <= earlier->serial && kvo_registration_is_direct(registration);
+  if (counts && !earlier->found) earlier->found = registration;
+}
+
+static kvo_registration *hold_direct_before(kvo_object *object, uint64_t serial) {
+  earlier earlier = {.serial = serial};
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_registrations_visit_locked(object, find_direct_before, &earlier);
+  if (earlier.found) kvo_registration_retain(earlier.found);
+  return earlier.found;
+}
+
+// Ends all of a group, because a group is one observer: another thread may have promoted one of its group keys in the
+// meantime.
+static void end_as_observer(kvo_registration *registration) {
+  kvo_handle_invalidate(registration);
+  kvo_registration_release(registration);
+}
+
+// Used if there is no memory to hold all registrations at once. Registrations that an `ended` function makes during
+// the call stay. An `ended` function may drop the object.
+static void end_one_by_one(kvo_object *object) {
+  bool is_held = kvo_object_retain_memory(object);
+  uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
+  kvo_registration *found;
+  while ((found = hold_direct_before(object, serial))) end_as_observer(found);
+  if (is_held) kvo_object_release(object);
+}
+
+// Nodes that serve registrations of other objects stay.
+void kvo_remove_all_observers(kvo_object *object) {
+  kvo_retired *retired = NULL, *chain = NULL;
+  if (end_all_plain(object, &chain, &retired)) {
+    retire_all(chain, retired);
+    return;
+  }
+  held_registrations held = hold_direct(object);
+  if (!held.items) end_one_by_one(object);
+  for (size_t i = 0; i < held.count; i++) end_as_observer(held.items[i]);
+  kvo_free(held.items);
+}
+
+// MARK: Ending an observer's registrations
+
+static kvo_registration *hold_first_watched(kvo_object *observer) {
+  KVO_LOCKED_OBJECTS(observer, NULL);
+  kvo_table *table = kvo_table_of(observer);
+  kvo_registration *first = table ? table->watched : NULL;
+  if (first) kvo_registration_retain(first);
+  return first;
+}
+
+// If the observed object is dying on another thread, that thread has ended the registration and will also unlink it.
+void kvo_registrations_end_by(kvo_object *observer) {
+  kvo_registration *first;
+  while ((first = hold_first_watched(observer))) {
+    if (!kvo_registration_end(first)) unlink_from_observer(first);
+    kvo_registration_release(first);
+  }
+}

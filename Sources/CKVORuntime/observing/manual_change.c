@@ -1,0 +1,562 @@
+// Manual changes: kvo_will_change and kvo_did_change (D6, D8).
+//
+// An open manual change is stored in its object's table, with the thread that opened it. So it ends with the object, and the
+// dump shows it. A frame protects the object only during each of the two calls. Inside an automatic change of the
+// same property on the same thread the pair joins: its closing call is expected and delivers nothing.
+//
+// A closing call finds the last opened pair of its thread and key. If it names other elements than the opening call
+// did, one of the two is wrong: this is reported, and observers are notified of a setting, which is right for both.
+// Inside a class's own method that was called for an automatic change, the two calls begin and finish that change
+// (announced.c).
+#include "base/kvo_forward.h"
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_log.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_accessor_search.h"
+#include "delivery/kvo_delivery.h"
+#include "delivery/kvo_general_delivery.h"
+#include "observing/kvo_announced.h"
+#include "observing/kvo_open_manual_changes.h"
+#include "values/kvo_collection_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Each thread's pairs are linked too, so that they can be reported when it ends.
+
+static void link_to_thread(kvo_manual_change *manual_change, kvo_thread *thread) {
+  KVO_LOCKED(&kvo_manual_change_lock);
+  manual_change->next_of_thread = thread->manual_changes;
+  manual_change->link_of_thread = &thread->manual_changes;
+  if (manual_change->next_of_thread)
+    manual_change->next_of_thread->link_of_thread = &manual_change->next_of_thread;
+  thread->manual_changes = manual_change;
+}
+
+// Returns false if the pair's thread has ended.
+static bool unlink_from_thread_locked(kvo_manual_change *manual_change) {
+  if (!manual_change->link_of_thread) return false;
+  *manual_change->link_of_thread = manual_change->next_of_thread;
+  if (manual_change->next_of_thread)
+    manual_change->next_of_thread->link_of_thread = manual_change->link_of_thread;
+  manual_change->link_of_thread = NULL;
+  return true;
+}
+
+static bool unlink_from_thread(kvo_manual_change *manual_change) {
+  KVO_LOCKED(&kvo_manual_change_lock);
+  return unlink_from_thread_locked(manual_change);
+}
+
+static bool push_manual_change(kvo_object *object, kvo_manual_change *manual_change) {
+  kvo_retired *retired = NULL;
+  kvo_table *table;
+  link_to_thread(manual_change, kvo_this_thread);
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    table = kvo_table_reserve_locked(object, 1, &retired);
+    if (table) kvo_manual_changes_add_locked(table, manual_change);
+  }
+  if (retired) kvo_retire(retired);
+  if (!table) unlink_from_thread(manual_change);
+  return table != NULL;
+}
+
+static kvo_manual_change *unlink_manual_change_locked(kvo_object *object, uintptr_t id) {
+  kvo_table *table = kvo_table_of(object);
+  uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
+  kvo_manual_change *manual_change =
+      table ? kvo_manual_changes_find_locked(table, id, thread) : NULL;
+  if (manual_change) kvo_manual_changes_remove_locked(table, manual_change);
+  return manual_change;
+}
+
+// If the table was only needed for the pair, it is removed too.
+static kvo_manual_change *remove_manual_change(kvo_object *object, uintptr_t id) {
+  kvo_retired *retired = NULL;
+  kvo_manual_change *manual_change;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    manual_change = unlink_manual_change_locked(object, id);
+    kvo_table *table = kvo_table_of(object);
+    if (table && !table->live) kvo_table_trim_locked(object, &retired);
+  }
+  if (retired) kvo_retire(retired);
+  if (manual_change) unlink_from_thread(manual_change);
+  return manual_change;
+}
+
+static void free_manual_change(kvo_manual_change *manual_change) {
+  if (manual_change->general_delivery)
+    kvo_general_delivery_release(manual_change->general_delivery);
+  if (manual_change->has_old) kvo_value_destroy(&manual_change->old_value);
+  kvo_free(manual_change);
+}
+
+// MARK: What the halves name
+
+enum { KIND_BITS = 7 };
+
+static uint64_t manual_change_mixed(uint64_t naming, uint64_t number) {
+  return (naming ^ number) * 0x9E3779B97F4A7C15u;
+}
+
+// A hash of a mutation: its kind, in the low bits, and its indexes; 0 for a setting. The objects of a set mutation
+// are left out, since observers receive the elements that were actually added and removed.
+static __attribute__((noinline)) uint32_t naming_of_part(const kvo_mutation *mutation) {
+  uint64_t naming = manual_change_mixed(mutation->set_mutation, 1);
+  for (size_t i = 0; i < kvo_index_set_range_count(mutation->indexes); i++) {
+    kvo_range range = kvo_index_set_range(mutation->indexes, i);
+    naming = manual_change_mixed(manual_change_mixed(naming, range.location), range.length);
+  }
+  return ((uint32_t)(naming >> 32) & ~(uint32_t)KIND_BITS) | (uint32_t)mutation->kind;
+}
+
+KVO_INLINE uint32_t naming_of(const kvo_mutation *mutation) {
+  return KVO_LIKELY(!mutation) ? 0 : naming_of_part(mutation);
+}
+
+static const char *kind_named(uint32_t naming) {
+  switch ((kvo_change_kind)(naming & KIND_BITS)) {
+  case KVO_INSERTION: return "an insertion";
+  case KVO_REMOVAL: return "a removal";
+  case KVO_REPLACEMENT: return "a replacement";
+  default: return "a setting";
+  }
+}
+
+static __attribute__((noinline)) void report_other_naming(const kvo_manual_change *manual_change,
+    uint32_t naming) {
+  bool is_same_kind = (manual_change->naming & KIND_BITS) == (naming & KIND_BITS);
+  kvo_misuse("A change of \"%s\" of %s was announced as %s and ended as %s. Its observers are "
+             "notified that all of it was set.",
+      manual_change->key, manual_change->class_name, kind_named(manual_change->naming),
+      is_same_kind ? "one of other elements" : kind_named(naming));
+}
+
+static kvo_manual_change *make_manual_change(const kvo_frame *frame, const kvo_accessors *accessors,
+    const kvo_mutation *mutation, bool joined) {
+  kvo_manual_change *manual_change = kvo_alloc(sizeof *manual_change);
+  if (!manual_change) return NULL;
+  *manual_change = (kvo_manual_change){.thread = frame->thread->number,
+      .key = accessors->key,
+      .class_name = accessors->cls->name,
+      .id = accessors->id,
+      .serial = frame->serial,
+      .naming = naming_of(mutation),
+      .joined = joined};
+  return manual_change;
+}
+
+// An opening or closing call in progress, for cleaning up if an exception ends it.
+typedef struct {
+  kvo_object *object;
+  const char *key;
+  const kvo_mutation *mutation;
+  kvo_manual_change *manual_change; // the pair that was opened; a callback may have ended it
+  bool is_held;     // the object is held: a search, or a prior call that throws, may release it
+  bool is_lost;     // memory was out
+  bool is_reported; // this was reported
+} half;
+
+static void manual_change_hold(half *half) {
+  if (!half->is_held) half->is_held = kvo_object_retain_memory(half->object);
+}
+
+// The search may call class methods of the program.
+static const kvo_accessors *manual_change_accessors_of(half *half) {
+  const kvo_class *cls = kvo_class_of(half->object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, half->key);
+  if (KVO_LIKELY(accessors != NULL)) return accessors;
+  manual_change_hold(half);
+  accessors = kvo_class_accessors(cls, half->key, NULL);
+  return accessors ? accessors : kvo_class_undefined_accessors(cls, half->key);
+}
+
+static bool manual_change_leads_on(kvo_observers observers) {
+  return kvo_observers_options(observers) & KVO_PATH_NODE || kvo_observers_are_tracked(observers);
+}
+
+static void manual_change_read_old(kvo_frame *frame, kvo_observers observers,
+    const kvo_mutation *mutation) {
+  if (mutation || manual_change_leads_on(observers)) kvo_general_delivery_begin(frame, mutation);
+  else kvo_change_read_old(frame, observers);
+}
+
+static void manual_change_share(const kvo_frame *frame, kvo_manual_change *manual_change) {
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
+    manual_change->general_delivery = kvo_general_delivery_retain(frame->general_delivery);
+  manual_change->has_old = frame->flags & KVO_FRAME_HAS_OLD &&
+                           kvo_value_copy(&manual_change->old_value, &frame->old_value) == KVO_OK;
+}
+
+static void deliver_priors(kvo_frame *frame) {
+  uint64_t shortages = kvo_shortages;
+  if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) {
+    kvo_change_deliver_priors(frame);
+    return;
+  }
+  kvo_general_delivery_deliver_priors(frame);
+  kvo_change_report_shortage(frame, shortages);
+}
+
+// While the announced change's own frame delivers, this one must not count for the depth or the dump.
+static bool begins_announced(kvo_frame *frame, half *half) {
+  __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
+  half->is_lost = !kvo_announced_begin(frame->object, frame->id);
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
+  return !half->is_lost;
+}
+
+// The pair is open while prior observers are called. It has its own copy of the old value, or shares what the frame
+// found, because a callback may close it.
+static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
+    const kvo_mutation *mutation, half *half) {
+  uint64_t shortages = kvo_shortages;
+  bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
+  if (KVO_UNLIKELY(joined) && begins_announced(frame, half)) return;
+  kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
+  joined =
+      joined || (observers && kvo_batch_record(frame->thread, frame->object, frame->id, mutation));
+  if (joined) observers = 0;
+  if (observers) { // a getter or a prior call may release the object
+    manual_change_hold(half);
+    manual_change_read_old(frame, observers, mutation);
+  }
+  kvo_manual_change *manual_change = make_manual_change(frame, accessors, mutation, joined);
+  if (!manual_change) return;
+  manual_change_share(frame, manual_change);
+  manual_change->is_reported = kvo_shortages != shortages;
+  if (!push_manual_change(frame->object, manual_change)) {
+    free_manual_change(manual_change);
+    return;
+  }
+  half->manual_change = manual_change;
+  half->is_lost = false;
+  kvo_change_report_shortage(frame, shortages);
+  if (observers) deliver_priors(frame);
+}
+
+static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
+  kvo_thread *thread = kvo_thread_current();
+  kvo_frame *frame = thread ? kvo_frame_push_as(thread, object, KVO_FRAME_DELIVERING) : NULL;
+  if (!frame) return NULL;
+  frame->id = id;
+  return frame;
+}
+
+// The number of this thread's opening calls that could not be stored, and whose closing call is still to come. It is
+// not in the thread's record, which may not exist for lack of memory.
+static _Thread_local uint32_t lost_manual_changes;
+
+// Lack of memory is reported once, and not again at the closing call.
+static void manual_change_lose(const kvo_object *object, const char *key, bool is_reported) {
+  lost_manual_changes++;
+  if (!is_reported) kvo_report_undelivered(kvo_class_of(object)->name, key);
+}
+
+static void report_key(const kvo_class *cls, const char *key, const char *cause) {
+  kvo_misuse("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
+      cls->name, cause);
+}
+
+// The hook of a class that answers undefined keys is only called if hints are wanted.
+static void hint_at_unanswered(half *half) {
+  kvo_object *object = half->object;
+  const char *key = half->key;
+  const kvo_class *cls = kvo_class_of(object);
+  kvo_error error = {.status = KVO_OK};
+  if (kvo_isa(object) == cls || !kvo_wants_hints()) return;
+  manual_change_hold(half);
+  if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
+  kvo_fail_undefined(cls, key, &error);
+  kvo_hint("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
+      cls->name, error.message);
+}
+
+// A key without a getter can't be observed unless the class answers for it, so it is probably misspelt.
+static __attribute__((noinline)) void report_unknown_key(half *half) {
+  const char *key = half->key;
+  const kvo_class *cls = kvo_class_of(half->object);
+  kvo_error error;
+  if (cls->is_bound) return; // the binding gives a hint of its own
+  if (!*key) {
+    report_key(cls, key, "a key is not empty.");
+  } else if (strchr(key, '.')) {
+    report_key(cls, key,
+        "this is a key path. Announce the change of the object that has its last key.");
+  } else if (kvo_class_may_answer_any_key(cls)) {
+    hint_at_unanswered(half);
+  } else {
+    kvo_fail_undefined(cls, key, &error);
+    report_key(cls, key, error.message);
+  }
+}
+
+static void will_change(void *opaque) {
+  half *half = opaque;
+  const kvo_accessors *accessors = manual_change_accessors_of(half);
+  if (KVO_UNLIKELY(accessors && !accessors->getter)) report_unknown_key(half);
+  kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
+  if (!frame) return;
+  open_manual_change(frame, accessors, half->mutation, half);
+  half->is_reported = frame->flags & KVO_FRAME_REPORTED;
+  kvo_frame_pop(frame);
+}
+
+// The pair may have ended, and its memory may have been reused, so we look for it by address.
+static bool unlink_this_locked(kvo_object *object, const kvo_manual_change *manual_change) {
+  kvo_table *table = kvo_table_of(object);
+  kvo_manual_change *found = table ? table->manual_changes : NULL;
+  while (found && found != manual_change) found = found->next;
+  if (found) kvo_manual_changes_remove_locked(table, found);
+  return found != NULL;
+}
+
+// If a prior call throws, the pair is removed, because the closing call is not going to be made.
+static void withdraw_manual_change(const half *half) {
+  kvo_retired *retired = NULL;
+  bool taken;
+  {
+    KVO_LOCKED_OBJECTS(half->object, NULL);
+    taken = unlink_this_locked(half->object, half->manual_change);
+    kvo_table_trim_locked(half->object, &retired);
+  }
+  kvo_retire(retired);
+  if (!taken) return;
+  unlink_from_thread(half->manual_change);
+  free_manual_change(half->manual_change);
+}
+
+static void manual_change_take_back(void *opaque) {
+  const half *half = opaque;
+  if (half->manual_change) withdraw_manual_change(half);
+  if (half->is_held) kvo_object_release(half->object);
+}
+
+static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  half half = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
+  kvo_unwinding(will_change, manual_change_take_back, &half);
+  if (KVO_UNLIKELY(half.is_lost)) manual_change_lose(object, key, half.is_reported);
+  if (half.is_held) kvo_object_release(object);
+}
+
+static void move_into_frame(kvo_frame *frame, kvo_manual_change *manual_change) {
+  __atomic_store_n(&frame->serial, manual_change->serial, __ATOMIC_RELEASE);
+  if (manual_change->is_reported) frame->flags |= KVO_FRAME_REPORTED;
+  if (manual_change->has_old) {
+    frame->old_value = manual_change->old_value;
+    frame->flags |= KVO_FRAME_HAS_OLD;
+    manual_change->has_old = false;
+  }
+  if (!manual_change->general_delivery) return;
+  frame->general_delivery = manual_change->general_delivery;
+  frame->flags |= KVO_FRAME_GENERAL_DELIVERY;
+  manual_change->general_delivery = NULL;
+}
+
+// Prior calls may still be in progress in an outer frame, so the elements of which they are notified stay unchanged.
+static __attribute__((noinline)) void make_setting(kvo_frame *frame,
+    const kvo_manual_change *manual_change, uint32_t naming) {
+  report_other_naming(manual_change, naming);
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
+    frame->general_delivery->first.mutation.kind = KVO_SETTING;
+  else if (manual_change->joined)
+    (void)kvo_batch_record(frame->thread, frame->object, frame->id, NULL);
+}
+
+static void manual_change_finish(kvo_frame *frame, kvo_manual_change *manual_change,
+    uint32_t naming) {
+  move_into_frame(frame, manual_change);
+  bool joined = manual_change->joined;
+  if (KVO_UNLIKELY(manual_change->naming != naming)) make_setting(frame, manual_change, naming);
+  free_manual_change(manual_change);
+  if (!joined) kvo_change_finish(frame);
+}
+
+// The key, which is never freed, of the manual change that this thread opened last and that is still open; or NULL.
+static const char *open_key(kvo_object *object) {
+  uint32_t thread = kvo_this_thread ? kvo_this_thread->number : 0;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  kvo_table *table = kvo_table_of(object);
+  kvo_manual_change *manual_change = table ? table->manual_changes : NULL;
+  while (manual_change && manual_change->thread != thread) manual_change = manual_change->next;
+  return manual_change ? manual_change->key : NULL;
+}
+
+// A misspelt key is probably meant to be the one of the open manual change.
+static void report_unmatched(kvo_object *object, const char *key) {
+  if (lost_manual_changes) {
+    lost_manual_changes--;
+    return;
+  }
+  const char *open = open_key(object);
+  kvo_misuse(
+      "didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.%s%s%s",
+      key, kvo_class_of(object)->name, open ? " The last one that is open is for \"" : "",
+      open ? open : "", open ? "\": did you mean that?" : "");
+}
+
+static void did_change(void *opaque) {
+  const half *half = opaque;
+  // The opening call made everything that is needed here, so nothing is allocated and memory can't be out.
+  uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
+  bool is_asked = kvo_this_thread && KVO_UNLIKELY(kvo_this_thread->announcing != NULL);
+  if (is_asked && kvo_announced_finish(half->object, id)) return;
+  kvo_manual_change *manual_change = id ? remove_manual_change(half->object, id) : NULL;
+  if (!manual_change) {
+    report_unmatched(half->object, half->key);
+    return;
+  }
+  kvo_frame *frame = push_frame(half->object, id);
+  if (!frame) {
+    if (!manual_change->is_reported)
+      kvo_report_undelivered(kvo_class_of(half->object)->name, half->key);
+    free_manual_change(manual_change);
+    return;
+  }
+  manual_change_finish(frame, manual_change, naming_of(half->mutation));
+  kvo_frame_pop(frame);
+}
+
+// MARK: By name
+
+// The name could not be stored. Trying it once more gives the reason.
+static __attribute__((noinline)) void lose_name(kvo_object *object, const char *key) {
+  kvo_error error = {.status = KVO_NO_MEMORY};
+  kvo_key_keep(key, kvo_class_of(object)->name, &error);
+  bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
+  if (is_beyond_limit) kvo_misuse("A change by hand is told to nobody: %s", error.message);
+  manual_change_lose(object, key, is_beyond_limit);
+}
+
+static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  const char *interned = kvo_key_keep(key, "", NULL);
+  if (interned) will_change_by(object, interned, mutation);
+  else lose_name(object, key);
+}
+
+void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
+
+static void did_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
+  half half = {.object = object, .key = key, .mutation = mutation};
+  kvo_unwinding(did_change, NULL, &half);
+}
+
+void kvo_did_change(kvo_object *object, const char *key) { did_change_by(object, key, NULL); }
+
+// Whether no collection can have these indexes. They are NULL if a set with a negative index could not be made.
+static bool are_impossible(const kvo_index_set *indexes) {
+  if (!indexes) return true;
+  return kvo_index_set_count(indexes) && kvo_index_is_negative(kvo_index_set_last(indexes));
+}
+
+static __attribute__((noinline)) void report_impossible(const kvo_object *object, const char *key,
+    const kvo_index_set *indexes) {
+  char where[64] = "without indexes";
+  if (indexes)
+    snprintf(where, sizeof where, "at the index %td, which no element can have",
+        (ptrdiff_t)kvo_index_set_last(indexes));
+  kvo_misuse("A change of \"%s\" of %s was announced %s. Its observers are notified that all of it "
+             "was set.",
+      key, kvo_class_of(object)->name, where);
+}
+
+void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
+  bool is_refused = kind != KVO_SETTING && are_impossible(indexes);
+  if (KVO_UNLIKELY(is_refused)) report_impossible(object, key, indexes);
+  will_change_named(object, key, kind == KVO_SETTING || is_refused ? NULL : &mutation);
+}
+
+void kvo_did_change_indexes(kvo_object *object, kvo_change_kind kind, const kvo_index_set *indexes,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kind, .indexes = indexes};
+  did_change_by(object, key, kind == KVO_SETTING || are_impossible(indexes) ? NULL : &mutation);
+}
+
+void kvo_will_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .objects = objects};
+  will_change_named(object, key, &mutation);
+}
+
+void kvo_will_change_members(kvo_object *object, kvo_set_mutation set_mutation,
+    const kvo_value *members, const char *key) {
+  const kvo_mutation mutation = {.kind = kvo_set_mutation_kind(set_mutation),
+      .set_mutation = set_mutation,
+      .members = members};
+  will_change_named(object, key, &mutation);
+}
+
+void kvo_did_change_set(kvo_object *object, kvo_set_mutation set_mutation, kvo_collection *objects,
+    const char *key) {
+  (void)objects;
+  kvo_did_change_members(object, set_mutation, key);
+}
+
+void kvo_did_change_members(kvo_object *object, kvo_set_mutation set_mutation, const char *key) {
+  const kvo_mutation mutation = {
+      .kind = kvo_set_mutation_kind(set_mutation), .set_mutation = set_mutation};
+  did_change_by(object, key, &mutation);
+}
+
+// MARK: Left open
+
+static kvo_manual_change *remove_all_manual_changes(kvo_object *object) {
+  kvo_retired *retired = NULL;
+  kvo_manual_change *pairs = NULL;
+  {
+    KVO_LOCKED_OBJECTS(object, NULL);
+    kvo_table *table = kvo_table_of(object);
+    if (table) {
+      pairs = kvo_manual_changes_take_all_locked(table);
+      kvo_table_trim_locked(object, &retired);
+    }
+  }
+  kvo_retire(retired);
+  return pairs;
+}
+
+// A pair that was reported when its thread ended is not reported again.
+void kvo_manual_changes_end_with(kvo_object *object) {
+  kvo_manual_change *pairs = remove_all_manual_changes(object);
+  for (kvo_manual_change *next; pairs; pairs = next) {
+    next = pairs->next;
+    if (unlink_from_thread(pairs))
+      kvo_misuse(
+          "An object of %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue "
+          "followed.",
+          pairs->class_name, pairs->key, (unsigned)pairs->thread);
+    free_manual_change(pairs);
+  }
+}
+
+static bool take_of_thread(kvo_thread *thread, kvo_manual_change *copy) {
+  KVO_LOCKED(&kvo_manual_change_lock);
+  kvo_manual_change *manual_change = thread->manual_changes;
+  if (!manual_change) return false;
+  unlink_from_thread_locked(manual_change);
+  *copy = *manual_change;
+  return true;
+}
+
+// The pairs stay in their objects' tables and in the dump, because the mistake is still there.
+void kvo_manual_changes_end_of_thread(kvo_thread *thread) {
+  kvo_manual_change copy;
+  while (take_of_thread(thread, &copy))
+    kvo_misuse(
+        "Thread %u ended with a willChangeValue for \"%s\" of an object of %s that no didChangeValue followed.",
+        (unsigned)copy.thread, copy.key, copy.class_name);
+}
+
+void kvo_manual_changes_abandon_locked(kvo_thread *thread) {
+  for (kvo_manual_change *manual_change = thread->manual_changes; manual_change;
+      manual_change = manual_change->next_of_thread)
+    manual_change->link_of_thread = NULL;
+  thread->manual_changes = NULL;
+}

@@ -1,0 +1,154 @@
+/// The work of following key paths: a stack of tasks, each of which may add others. path_worklist.c implements the stack,
+/// path_tasks.c runs the tasks, node_resolution.c follows single nodes.
+#ifndef KVO_PATH_WORKLIST_H
+#define KVO_PATH_WORKLIST_H
+
+#include "base/kvo_memory.h"
+#include "graph/kvo_delta.h"
+#include "graph/kvo_graph.h"
+#include "values/kvo_collection_internal.h"
+
+KVO_ASSUME_NONNULL_BEGIN
+#pragma GCC visibility push(hidden)
+
+typedef struct kvo_task {
+  enum {
+    KVO_ATTACH_PATH,
+    KVO_RESOLVE_NODE,
+    KVO_APPLY_DELTA,
+    KVO_ENSURE_NODE,
+    KVO_INSERT_NODE,
+    KVO_TRACK
+  } kind;
+  bool is_recursive; ///< the existing nodes further along are followed again as well
+  kvo_path_observation *KVO_NULLABLE observation; ///< the path observation to attach; a reference
+  /// The node to follow, or the parent of the one to place; a reference.
+  kvo_path_node *KVO_NULLABLE node;
+  /// The path observation's root, or the object to place a node at; a reference.
+  kvo_object *KVO_NULLABLE object;
+  kvo_dependent_key *KVO_NULLABLE dependent_key; ///< the dependent key to track; a reference
+  uint32_t depth, occurrences;                   ///< of the node to place
+  /// The reading that found `object`, or the delta's; or how often the key was tracked so far.
+  uint64_t ticket;
+  const kvo_delta *KVO_NULLABLE delta; ///< to apply to the node
+} kvo_task;
+
+typedef struct kvo_path_worklist {
+  kvo_task *KVO_NULLABLE tasks;
+  size_t count, capacity;
+  kvo_task current;
+  kvo_reads reads;                      ///< of the key that is being tracked
+  uint64_t ticket;                      ///< the ticket of that reading
+  kvo_read_result *KVO_NULLABLE result; ///< where to store the key's value
+  kvo_retired *KVO_NULLABLE retired;
+  /// Dependent keys that this one has begun to attach, linked by `next_own`; references.
+  kvo_dependent_key *KVO_NULLABLE own;
+  /// Dependent keys that another thread is working on and whose path observations are followed here too; references.
+  kvo_dependent_key *KVO_NONNULL *KVO_NULLABLE foreign;
+  size_t foreign_count, foreign_capacity;
+  /// Has placed something that a change under way on another thread may not have found.
+  bool has_inserted;
+  bool is_counted_active; ///< it is counted in `active_threads`
+  bool is_running;        ///< some of its tasks are not done
+  kvo_active_threads
+      *KVO_NULLABLE active_threads; ///< of the path observation or dependent key it was begun for
+} kvo_path_worklist;
+
+/// Makes room for `more` tasks. False if memory is out.
+bool kvo_path_worklist_make_room(kvo_path_worklist *worklist, size_t more);
+/// Pushes a task to follow a node, unless the node is the last of its path.
+void kvo_path_worklist_push_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
+    bool thorough);
+/// Pushes a task to apply a delta to a node, which is not the last one of its path.
+void kvo_path_worklist_push_delta(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
+    const kvo_delta *delta);
+/// Pushes a task to track a dependent key that has been tracked `again` times already.
+void kvo_path_worklist_push_track(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
+    uint64_t again);
+/// Pushes tasks to attach all path observations of a dependent key, or, if it is tracked, a task to track it.
+void kvo_path_worklist_push_chains(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
+/// Releases the references of a task.
+void kvo_task_end(kvo_task *task);
+/// Call before reading anything: makes visible what was stored by changes that did not find the nodes placed here
+/// (I3).
+void kvo_path_worklist_settle(kvo_path_worklist *worklist);
+/// Reads where a node leads, ends its children at other objects, and pushes tasks to place the missing ones. Calls a
+/// getter: no lock held.
+void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
+    bool thorough);
+/// Moves the nodes behind a node as a change has moved its elements, and pushes those to be placed. False, with nothing
+/// changed, if the node has to be read. No lock held.
+bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,
+    uint64_t ticket, const kvo_delta *delta);
+/// A node that was there when a change began.
+typedef struct kvo_announced_node {
+  kvo_path_node *node; ///< held
+  uint64_t ticket;
+} kvo_announced_node;
+/// An element that the change removes.
+typedef struct kvo_removed_element {
+  kvo_object *object; ///< an unowned reference
+  const kvo_class *cls;
+} kvo_removed_element;
+/// The elements beside a removed range; their addresses are only compared.
+typedef struct kvo_range_neighbours {
+  const kvo_object *KVO_NULLABLE before, *KVO_NULLABLE behind;
+} kvo_range_neighbours;
+struct kvo_delta {
+  enum { KVO_DELTA_INVALID, KVO_DELTA_BEGUN, KVO_DELTA_READ } state;
+  bool is_known; ///< what came by an insertion is what was to be inserted
+  kvo_announced_node *KVO_NULLABLE nodes;
+  size_t count, capacity, next; ///< of the nodes, and which is followed next
+  kvo_named_elements part;
+  kvo_removed_element *KVO_NULLABLE gone;
+  kvo_range_neighbours *KVO_NULLABLE neighbours; ///< of each range of a removal
+  kvo_value value;                               ///< the key's, while it is looked at
+  kvo_elements elements;                         ///< of it, which hold what came
+  kvo_object *KVO_NONNULL *KVO_NULLABLE came;
+  size_t gone_count, came_count, total; ///< how many elements there are after the change
+};
+/// Whether no memory was lacking since the node was read. A change that could not be followed for lack of memory is not known
+/// to the node.
+KVO_INLINE bool kvo_path_node_misses_nothing_locked(const kvo_path_node *node) {
+  return node->shortages == __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
+}
+/// An object, and how often it occurs.
+typedef struct kvo_object_count {
+  uintptr_t object; ///< its address; the lowest bit marks it as taken
+  uint32_t count;
+} kvo_object_count;
+/// Fills in each object once, in the order of addresses, and returns their number. `sorted` must have room for all objects.
+size_t kvo_count_objects(kvo_object_count *sorted,
+    kvo_object *KVO_NONNULL const *KVO_NONNULL objects, size_t count);
+/// Takes an object out. NULL if it is not there, or was taken before.
+kvo_object_count *KVO_NULLABLE kvo_object_count_remove(kvo_object_count *sorted, size_t count,
+    const kvo_object *object);
+/// Reads a tracked key and replaces its dependent key's path observations. Then there is a path observation for each property read, by this
+/// reading or by one that began later; the caller attaches those that have no node. Calls the getter: no lock held.
+/// Returns false if nothing more is to be done: the same was read as last time, the dependent key has ended, or memory
+/// is out.
+bool kvo_path_worklist_track(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
+/// Tracks until all properties that were read have nodes, or gives up. `rounds`: how often it was tracked so far.
+void kvo_path_worklist_track_until_settled(kvo_path_worklist *worklist,
+    kvo_dependent_key *dependent_key, uint64_t rounds);
+/// Keeps the reads, in order, for comparison with the next reading, provided that all of them have nodes. The
+/// dependent key is settled; graph lock held.
+void kvo_path_worklist_keep_sequence_locked(kvo_path_worklist *worklist,
+    kvo_dependent_key *dependent_key);
+
+/// Counts the worklist in its `active_threads`, before it places anything.
+void kvo_path_worklist_enter_locked(kvo_path_worklist *worklist);
+/// Ends the presence, and that at the dependent keys it has worked on. `is_torn`: an exception has left something
+/// undone.
+void kvo_path_worklist_leave(kvo_path_worklist *worklist, bool is_torn);
+/// Whether this worklist has to follow the dependent key's path observations: either no thread has done so, or another one is
+/// still doing it.
+bool kvo_path_worklist_starts(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
+/// Whether another thread may have placed nodes that it has not followed yet. Graph lock held.
+bool kvo_active_threads_have_others_locked(const kvo_active_threads *active);
+bool kvo_path_node_has_others_locked(const kvo_path_node *node);
+
+#pragma GCC visibility pop
+KVO_ASSUME_NONNULL_END
+
+#endif

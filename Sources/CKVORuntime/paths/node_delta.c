@@ -1,0 +1,207 @@
+// Moving the nodes behind a node by what a change has done to its elements (C6).
+//
+// Each child knows how often its object is an element, and the node the sum of that. A delta (delta.c) is applied as
+// a whole under the graph lock, or not at all. It is applied only if
+//
+// * the change is the only one, and no reading has begun, since it took its ticket, and nothing was under way then,
+// * no other thread is at the path,
+// * what goes had children, as often as it goes,
+// * what is inserted had none, or is known to be what was to be inserted: an accessor may put it elsewhere,
+// * the children are then as many as the elements.
+//
+// So an element that came to the collection without a change, or without a child because memory was out, is found by
+// the number. What an installed ticket means stays: all that was there when it was issued has been followed.
+#include "paths/kvo_path_worklist.h"
+
+#include "base/kvo_intern.h"
+#include "base/kvo_lock.h"
+#include "base/kvo_memory.h"
+
+#include <string.h>
+
+enum { FEW = 4 };
+
+typedef struct {
+  kvo_path_worklist *worklist;
+  kvo_path_node *node;
+  uint64_t ticket;
+  const kvo_delta *delta;
+  const char *key;             // of the children, interned
+  kvo_path_node **gone;        // the child of each element that goes, or NULL
+  kvo_object_count *came;      // each object that comes, once
+  kvo_path_node **staying;     // the child that it had, or NULL
+  size_t came_count, inserted; // how many of them, and how many elements have no child yet
+  kvo_path_node *inline_nodes[2 * FEW];
+  kvo_object_count inline_came[FEW];
+} application;
+
+// MARK: Memory
+
+static bool make_arrays(application *application) {
+  size_t gone = application->delta->gone_count, came = application->delta->came_count;
+  bool are_few = gone <= FEW && came <= FEW;
+  application->gone =
+      are_few ? application->inline_nodes : kvo_alloc((gone + came) * sizeof *application->gone);
+  application->came =
+      are_few ? application->inline_came : kvo_alloc(came * sizeof(kvo_object_count) + 1);
+  if (!application->gone || !application->came) return false;
+  application->staying = application->gone + gone;
+  memset(application->gone, 0, (gone + came) * sizeof *application->gone);
+  application->came_count = kvo_count_objects(application->came, application->delta->came, came);
+  return true;
+}
+
+static void free_arrays(application *application) {
+  if (application->gone != application->inline_nodes) kvo_free(application->gone);
+  if (application->came != application->inline_came) kvo_free(application->came);
+}
+
+// MARK: Finding children
+
+static kvo_path_node *child_in(kvo_registration *entry, const kvo_path_node *parent) {
+  kvo_path_node *node = entry && entry->state == KVO_LIVE ? kvo_path_node_of(entry) : NULL;
+  return node && node->parent == parent ? node : NULL;
+}
+
+// An element may be in many collections. Then all its observers are not searched, and it counts as one without a child: where
+// it comes again, it gets a second one until all elements are read again, and where it goes, they are.
+enum { MOST_OBSERVERS = 32 };
+
+static kvo_path_node *child_among(kvo_observers observers, const kvo_path_node *parent) {
+  if (!observers || kvo_observers_is_group_key(observers)) return NULL;
+  if (!kvo_observers_is_list(observers))
+    return child_in(kvo_observers_registration(observers), parent);
+  const kvo_list *list = kvo_observers_list(observers);
+  if (list->count > MOST_OBSERVERS) return NULL;
+  kvo_path_node *found = NULL;
+  for (uint32_t i = 0; !found && i < list->count; i++) found = child_in(list->items[i], parent);
+  return found;
+}
+
+static kvo_path_node *find_child(const application *application, kvo_object *object,
+    const kvo_class *cls) {
+  uintptr_t id = kvo_class_key_id(cls, application->key);
+  if (!id) return NULL;
+  KVO_LOCKED_OBJECTS(object, NULL);
+  return child_among(kvo_object_observers_locked(object, id), application->node);
+}
+
+// MARK: Applying
+
+static bool is_current(const application *application) {
+  const kvo_path_node *node = application->node;
+  return node->issued == application->ticket && node->installed == application->ticket - 1 &&
+         node->is_plain && kvo_path_node_misses_nothing_locked(node) &&
+         !kvo_path_node_has_others_locked(node);
+}
+
+// An object that has died has no child any more.
+static bool take_gone(application *application) {
+  const kvo_delta *delta = application->delta;
+  for (size_t i = 0; i < delta->gone_count; i++) {
+    kvo_path_node *child = find_child(application, delta->gone[i].object, delta->gone[i].cls);
+    if (!child) continue;
+    if (!child->occurrences) return false;
+    child->occurrences--;
+    application->node->covered--;
+    application->gone[i] = child;
+  }
+  return true;
+}
+
+// A set has what was to come once, also if it had it before.
+static bool add_to(const application *application, kvo_path_node *child, uint32_t count) {
+  bool is_known = application->delta->is_known || application->delta->part.kind == KVO_REPLACEMENT;
+  if (!application->delta->part.indexes) count = 0;
+  else if (child->occurrences && !is_known) return false;
+  child->occurrences += count;
+  application->node->covered += count;
+  return true;
+}
+
+static bool add_came(application *application) {
+  for (size_t i = 0; i < application->came_count; i++) {
+    kvo_object *object = (kvo_object *)application->came[i].object;
+    uint32_t count = application->came[i].count;
+    kvo_path_node *child = find_child(application, object, kvo_class_of(object));
+    if (!child) application->inserted += count;
+    else if (!add_to(application, child, count)) return false;
+    application->staying[i] = child;
+  }
+  return true;
+}
+
+static void node_delta_take_back(application *application) {
+  bool is_set = !application->delta->part.indexes;
+  for (size_t i = 0; !is_set && i < application->came_count; i++) {
+    if (!application->staying[i]) continue;
+    application->staying[i]->occurrences -= application->came[i].count;
+    application->node->covered -= application->came[i].count;
+  }
+  for (size_t i = 0; i < application->delta->gone_count; i++) {
+    if (!application->gone[i]) continue;
+    application->gone[i]->occurrences++;
+    application->node->covered++;
+  }
+}
+
+static void end_gone(const application *application) {
+  for (size_t i = 0; i < application->delta->gone_count; i++) {
+    kvo_path_node *child = application->gone[i];
+    if (child && !child->occurrences && child->entry.state == KVO_LIVE)
+      kvo_entry_end_locked(&child->entry, &application->worklist->retired);
+  }
+}
+
+// The first one is to be worked off first, so it is pushed last.
+static void push_came(const application *application) {
+  const kvo_delta *delta = application->delta;
+  kvo_path_worklist *worklist = application->worklist;
+  for (size_t i = 0; i < application->came_count; i++)
+    if (application->staying[i]) application->came[i].object |= 1;
+  for (size_t i = delta->came_count; i-- > 0;) {
+    const kvo_object_count *one =
+        kvo_object_count_remove(application->came, application->came_count, delta->came[i]);
+    if (!one) continue;
+    kvo_registration_retain(&application->node->entry);
+    worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_INSERT_NODE,
+        .node = application->node,
+        .object = kvo_object_retain(delta->came[i]),
+        .ticket = application->ticket,
+        .depth =
+            application->node->observation->path->components[application->node->depth].next_key,
+        .occurrences = one->count};
+  }
+}
+
+// Whether there is nothing more to do: it has been applied, or the node has ended.
+static bool node_delta_apply(application *application) {
+  kvo_path_node *node = application->node;
+  KVO_LOCKED(&kvo_graph_lock);
+  if (node->entry.state != KVO_LIVE) return true;
+  kvo_path_worklist_enter_locked(application->worklist);
+  if (!is_current(application)) return false;
+  bool fits = take_gone(application) && add_came(application) &&
+              node->covered + application->inserted == application->delta->total;
+  if (!fits) {
+    node_delta_take_back(application);
+    return false;
+  }
+  node->installed = application->ticket;
+  end_gone(application);
+  push_came(application);
+  return true;
+}
+
+bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,
+    uint64_t ticket, const kvo_delta *delta) {
+  application application = {.worklist = worklist, .node = node, .ticket = ticket, .delta = delta};
+  const kvo_component *component = &node->observation->path->components[node->depth];
+  application.key = kvo_key_find(node->observation->path->components[component->next_key].key);
+  uint64_t shortages = kvo_shortages;
+  bool is_done = application.key && kvo_path_worklist_make_room(worklist, delta->came_count) &&
+                 make_arrays(&application) && node_delta_apply(&application);
+  free_arrays(&application);
+  kvo_shortages = shortages; // the node is read again
+  return is_done;
+}

@@ -1,0 +1,125 @@
+// Walks a key path before it is registered, so that no path is registered that can't be followed. Every key along the
+// current path must exist, collections need an operator, and the path can't continue after a value that is not an
+// object (C6).
+//
+// Every value read here is read again when its link is in place (node_resolution.c), because a setter may run in between.
+// Placing the links first and refusing afterwards would need only one reading. But then another thread's change might
+// call an observer whose registration fails, and whose caller may free the observer's context.
+#include "base/kvo_fail.h"
+#include "base/kvo_memory.h"
+#include "coding/kvo_get_key_path.h"
+#include "graph/kvo_graph.h"
+#include "types/kvo_type.h"
+#include "values/kvo_collection_internal.h"
+
+// A C pointer leads to an object only if its encoding says so.
+static const char *path_walk_advice(const kvo_type *type) {
+  bool is_plain = type && type->kind == KVO_KIND_POINTER;
+  return is_plain
+             ? ": a property of object type that is declared with CUSTOM, ASSIGN or READONLY needs the encoding \"@\""
+             : "";
+}
+
+// The type is NULL if only the value is known.
+static kvo_status path_walk_refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
+    const char *cause, const kvo_type *type, kvo_error *error) {
+  kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
+      "\"%s\" of %s goes on through \"%s\", which is no %s%s.", path->text, cls->name,
+      path->components[depth].key, cause, cls->is_bound ? "" : path_walk_advice(type));
+  const kvo_component *next = &path->components[depth + 1];
+  kvo_fail_component(error, kvo_operator_is_collective(next->op) ? "@" : "", next->key);
+  return KVO_INVALID_KEY_PATH;
+}
+
+// Whether a value of the type can ever be an object or a collection: a value that is nil now may be one later. The
+// type is NULL if a hook answers.
+static bool may_lead_on(const kvo_type *type) {
+  if (!type || type->kind == KVO_KIND_OBJECT) return true;
+  const kvo_type_operations *operations = type->operations;
+  return operations && (operations->object || operations->collection || operations->value_for_key);
+}
+
+static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path *path,
+    uint32_t depth, kvo_error *error) {
+  kvo_elements elements = {0};
+  kvo_status status = KVO_OK;
+  // Elements that can't be read are handled later.
+  kvo_value_elements(collection, NULL, &elements, NULL);
+  for (size_t i = 0; i < elements.count && !status; i++) {
+    kvo_value *element = &elements.values[i];
+    kvo_path_position place = {depth, false};
+    kvo_value_follow_keys(path, element, &place);
+    kvo_object *object = kvo_value_get_object(element);
+    if (kvo_value_is_collection(element, NULL))
+      status = walk_elements(element, path, place.next, error);
+    else if (object) status = kvo_key_path_walk(object, path, place.next, error);
+  }
+  kvo_elements_destroy(&elements);
+  return status;
+}
+
+// Continues from `*value`, the value of a component: walks into a collection, refuses what can't be followed, and
+// stores in `*target` the object to continue with, if any.
+static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_path *path,
+    uint32_t depth, kvo_path_position *place, kvo_object **target, kvo_error *error) {
+  bool is_collection, was_keyed = kvo_value_has_keys(value);
+  kvo_value_follow_keys(path, value, place);
+  uint32_t next = place->next;
+  bool collective = place->operates;
+  *target = kvo_value_target(value, &is_collection);
+  if (is_collection) {
+    if (next == path->count) return KVO_OK;
+    return collective ? walk_elements(value, path, next, error)
+                      : kvo_key_path_refuse_collection(path, next, cls, error);
+  }
+  if (!*target && kvo_value_is_nil(value)) return KVO_OK;
+  if (was_keyed && next == path->count && !collective) return KVO_OK;
+  if (collective) return path_walk_refuse(cls, path, depth, "collection", NULL, error);
+  return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "object", NULL, error);
+}
+
+// Checks and reads one component. `*target` lives as long as the value does.
+static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, uint32_t *at,
+    kvo_value *value, kvo_object **target, kvo_error *error) {
+  uint32_t depth = *at;
+  const kvo_class *cls = kvo_class_of(object);
+  const kvo_accessors *accessors =
+      kvo_observable_accessors(object, path->components[depth].key, error);
+  *value = KVO_VALUE_NIL;
+  if (!accessors) return error->status;
+  kvo_path_position place = kvo_path_position_after(&path->components[depth]);
+  bool collective = place.operates;
+  bool leads_on = collective || place.next < path->count;
+  *at = place.next;
+  if (!leads_on) return KVO_OK;
+  const kvo_type *type = accessors->overrides_get_value ? NULL : accessors->type;
+  if (!may_lead_on(type))
+    return path_walk_refuse(cls, path, depth, collective ? "collection" : "object", type, error);
+  kvo_accessors_read_link(accessors, object, value);
+  kvo_value_unwrap(value);
+  kvo_status status = walk_on(cls, value, path, depth, &place, target, error);
+  *at = place.next;
+  return status;
+}
+
+kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint32_t depth,
+    kvo_error *error) {
+  kvo_error cause = {0};
+  kvo_status status = KVO_OK;
+  uint64_t shortages = kvo_shortages;
+  const char *name = kvo_class_name(kvo_class_of(object));
+  kvo_value held = KVO_VALUE_NIL;
+  while (object && depth < path->count && !status) {
+    kvo_value value;
+    kvo_object *target = NULL;
+    status = path_walk_step(object, path, &depth, &value, &target, &cause);
+    kvo_value_destroy(&held);
+    held = value;
+    object = target;
+  }
+  kvo_value_destroy(&held);
+  if (!status && kvo_shortages != shortages)
+    status = kvo_fail_no_memory(&cause, "observe", name, path->text);
+  if (status && error) *error = cause;
+  return status;
+}

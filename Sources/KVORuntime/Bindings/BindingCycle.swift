@@ -1,0 +1,263 @@
+internal import CKVORuntime
+
+// Circles of bindings (L4): two opposite bindings, or a ring of several. If two threads forwarded changes in
+// a circle at once, their changes would cross. Each would stop at the property where the other began, and the
+// properties would stay unequal. So one thread at a time forwards in a circle, and others leave their changes
+// to it, as with a single binding. Each change is carried all the way round, so the last one makes all
+// properties equal.
+//
+// The binding that closes a circle finds it, when it is made. Properties are the nodes of a graph (`Place`),
+// and the directions of bindings are its edges. All paths from a node back to itself belong to one circle,
+// and two circles that a new binding connects are merged. A circle that loses a binding is not split.
+//
+// | state | protection |
+// |---|---|
+// | `places`, each circle | `BindingGraph.lock`; no user code is called and no object is destroyed while it
+// is held |
+
+/// A thread that forwards changes.
+struct BindingThread: Hashable {
+  private let number: UInt
+
+  /// The current thread.
+  static var current: BindingThread {
+    BindingThread(number: UInt(bitPattern: kvo_binding_thread()))
+  }
+}
+
+/// A change that one thread leaves to the thread that is forwarding.
+struct LeftChange {
+  let binding: PropertyBinding
+  let flow: BindingLoopGuard
+  /// The flows that the thread that left the change was forwarding.
+  let chain: [BindingLoopGuard]
+}
+
+/// Several bindings that form a circle.
+final class BindingCycle: Sendable {
+  fileprivate struct State {
+    /// The forwarding threads, with the number of their active calls. There are two or more only if they
+    /// began before their bindings became one circle.
+    var workers: [BindingThread: Int] = [:]
+    var left: [LeftChange] = []
+    /// The circle into which this one was merged.
+    var successor: BindingCycle?
+  }
+
+  // Protected by the graph's lock.
+  private nonisolated(unsafe) var state = State()
+
+  // Compresses the path: each circle on the way gets the root as its successor, so that chains stay short and
+  // are not destroyed recursively.
+  private var root: BindingCycle {
+    var root = self
+    while let successor = root.state.successor { root = successor }
+    var circle = self
+    while let successor = circle.state.successor, successor !== root {
+      circle.state.successor = root
+      circle = successor
+    }
+    return root
+  }
+
+  /// Forwards a change, or leaves it to the thread that is forwarding already.
+  func pass(on flow: BindingLoopGuard, of binding: PropertyBinding) {
+    guard begins(flow, of: binding) else { return }
+    binding.carryInCircle(flow)
+    end()
+  }
+
+  /// Ends one of this thread's calls. The last call forwards the changes that other threads have left.
+  func end() {
+    while let next = goesOn() { next.binding.carryInCircle(next.flow, in: next.chain) }
+  }
+
+  private func begins(_ flow: BindingLoopGuard, of binding: PropertyBinding) -> Bool {
+    var dropped: [LeftChange] = []
+    let begins = BindingGraph.lock.withLock {
+      if root.state.begins() { return true }
+      dropped = root.state.leave(LeftChange(binding: binding, flow: flow, chain: BindingHop.chain))
+      return false
+    }
+    withExtendedLifetime(dropped) {}
+    return begins
+  }
+
+  private func goesOn() -> LeftChange? {
+    BindingGraph.lock.withLock { root.state.goesOn() }
+  }
+
+  // MARK: Joining
+
+  /// Merges bindings, and the circles that some of them are in, into one circle. The caller holds the graph's
+  /// lock.
+  /// - Parameter binding: The binding that closes the circle, which this thread is making.
+  static func join(_ bindings: [PropertyBinding], closedBy binding: PropertyBinding) {
+    // A circle is reused, so that one that is closed repeatedly stays the same object.
+    let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
+    for binding in bindings {
+      let joined = binding.join(whole)
+      if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
+      if let circle = joined.circle { whole.absorb(circle.root) }
+    }
+    // Other threads' changes may cross this thread's, so the last thread to end forwards the new binding once
+    // more.
+    if whole.state.workers.count > 1 {
+      whole.state.left.append(LeftChange(binding: binding, flow: binding.flows[0], chain: []))
+    }
+  }
+
+  private func absorb(_ other: BindingCycle) {
+    guard other !== self else { return }
+    state.workers.merge(other.state.workers, uniquingKeysWith: +)
+    state.left += other.state.left
+    other.state = State(successor: self)
+  }
+}
+
+extension BindingCycle.State {
+  // Returns false if another thread is forwarding.
+  fileprivate mutating func begins() -> Bool {
+    let thread = BindingThread.current
+    guard workers.isEmpty || workers[thread] != nil else { return false }
+    workers[thread, default: 0] += 1
+    return true
+  }
+
+  // One change for each direction is enough, because carrying it reads the current value. Returns the older
+  // ones.
+  fileprivate mutating func leave(_ change: LeftChange) -> [LeftChange] {
+    defer {
+      left.removeAll { $0.flow === change.flow }
+      left.append(change)
+    }
+    return left.filter { $0.flow === change.flow }
+  }
+
+  fileprivate mutating func goesOn() -> LeftChange? {
+    let thread = BindingThread.current
+    let calls = workers[thread, default: 1] - 1
+    workers[thread] = calls > 0 ? calls : nil
+    guard workers.isEmpty, !left.isEmpty else { return nil }
+    workers[thread] = 1
+    return left.removeFirst()
+  }
+}
+
+// MARK: The graph
+
+/// The graph of properties that bindings connect.
+enum BindingGraph {
+  final class Place {
+    let property: BoundProperty
+    /// The number of flows that end here, or are about to.
+    fileprivate var uses = 1
+    // Keyed by flow.
+    fileprivate var outgoing: [ObjectIdentifier: Edge] = [:]
+    fileprivate var incoming: [ObjectIdentifier: Edge] = [:]
+
+    init(_ property: BoundProperty) { self.property = property }
+  }
+  struct Edge {
+    fileprivate let flow: BindingLoopGuard
+    fileprivate let binding: PropertyBinding
+    fileprivate let source, target: Place
+    fileprivate var id: ObjectIdentifier { ObjectIdentifier(flow) }
+  }
+
+  static let lock = Lock(isOuter: true)
+  // Protected by the lock. Keyed by the address of the object.
+  private nonisolated(unsafe) static var places: [UnsafeRawPointer: [Place]] = [:]
+
+  /// Adds a new binding, whose objects the caller holds. If it closes a circle, the circle's bindings are
+  /// joined.
+  static func add(_ binding: PropertyBinding) {
+    let edges = binding.flows.map { flow in
+      Edge(
+        flow: flow, binding: binding, source: place(of: flow.source), target: place(of: flow.target)
+      )
+    }
+    lock.withLock {
+      for edge in edges {
+        edge.source.outgoing[edge.id] = edge
+        edge.target.incoming[edge.id] = edge
+      }
+      binding.edges = edges
+      let circle = circle(through: edges[0])
+      if circle.count > 1 { BindingCycle.join(circle, closedBy: binding) }
+    }
+  }
+
+  /// Removes a binding that has ended. Later calls have no effect.
+  static func remove(_ binding: PropertyBinding) {
+    var edges: [Edge] = []
+    lock.withLock {
+      swap(&edges, &binding.edges)
+      for edge in edges {
+        edge.source.outgoing[edge.id] = nil
+        edge.target.incoming[edge.id] = nil
+        for place in [edge.source, edge.target] { release(place) }
+      }
+    }
+    withExtendedLifetime(edges) {}
+  }
+
+  private static func release(_ place: Place) {
+    place.uses -= 1
+    guard place.uses == 0 else { return }
+    let address = place.property.address
+    places[address]?.removeAll { $0 === place }
+    if places[address]?.isEmpty == true { places[address] = nil }
+  }
+
+  // Properties are compared without the lock, because the comparison may call a getter.
+  private static func place(of property: BoundProperty) -> Place {
+    while true {
+      let known = lock.withLock { places[property.address] ?? [] }
+      let same = known.first { $0.property.isSame(as: property) }
+      let place = lock.withLock { () -> Place? in
+        let present = places[property.address] ?? []
+        if let same {
+          guard present.contains(where: { $0 === same }) else { return nil }
+          same.uses += 1
+          return same
+        }
+        guard present.allSatisfy({ place in known.contains { $0 === place } }) else { return nil }
+        let made = Place(property)
+        places[property.address, default: []].append(made)
+        return made
+      }
+      if let place { return place }
+    }
+  }
+
+  /// The bindings of all edges on a path from the edge's target to its source, and the edge's own; empty if
+  /// there is no such path.
+  private static func circle(through edge: Edge) -> [PropertyBinding] {
+    guard !edge.source.incoming.isEmpty, !edge.target.outgoing.isEmpty else { return [] }
+    let ahead = reach(from: edge.target) { $0.outgoing.values.map(\.target) }
+    guard ahead[ObjectIdentifier(edge.source)] != nil else { return [] }
+    let behind = reach(from: edge.source) { $0.incoming.values.map(\.source) }
+    let round = ahead.filter { behind[$0.key] != nil }
+    var bindings: [ObjectIdentifier: PropertyBinding] = [:]
+    for edge in round.values.flatMap(\.outgoing.values)
+    where round[ObjectIdentifier(edge.target)] != nil {
+      bindings[ObjectIdentifier(edge.binding)] = edge.binding
+    }
+    return Array(bindings.values)
+  }
+
+  private static func reach(
+    from start: Place, _ neighbours: (Place) -> [Place]
+  ) -> [ObjectIdentifier: Place] {
+    var reached = [ObjectIdentifier(start): start]
+    var waiting = [start]
+    while let place = waiting.popLast() {
+      for next in neighbours(place)
+      where reached.updateValue(next, forKey: ObjectIdentifier(next)) == nil {
+        waiting.append(next)
+      }
+    }
+    return reached
+  }
+}

@@ -1,0 +1,163 @@
+internal import CKVORuntime
+
+/// The keys of key paths with arguments (`\.list[index]`), for the objects of one class.
+///
+/// Arguments can have any value, so there is no limit to the number of such key paths, but the C core never
+/// frees a key. Therefore a key path only leases a key. The lease ends when its last user, usually a
+/// registration, releases it; the key is then leased to another key path that has the same value type and
+/// reads the same properties. Hashing and comparing arguments runs the program's code, so no lock is held
+/// then.
+///
+/// | state | protection |
+/// |---|---|
+/// | `state` | its own lock |
+/// | which key path has leased a key | `SubscriptKeyAccessors`' lock |
+final class SubscriptKeyPool: Sendable {
+  fileprivate struct State {
+    /// Live leases, by the hash of their key path.
+    var leases: [Int: [SubscriptKeyEntry]] = [:]
+    var idle: [SubscriptKey.Kind: [SubscriptKey]] = [:]
+    /// Counts all leases ever added. `add` uses it to detect that another thread added one since `find`.
+    var version = 0
+  }
+
+  private let state = Locked(State())
+
+  /// Returns the key that the key path has leased, or leases one to it.
+  /// - Parameters:
+  ///   - kind: the kind of key to lease; nil if the key path can't be observed. Called without a lock.
+  ///   - make: makes a permanent key if none is idle. Called without a lock.
+  func key(
+    of keyPath: AnyKeyPath, _ kind: () -> SubscriptKey.Kind?,
+    _ make: (SubscriptKey.Kind) -> SubscriptKey
+  ) -> SubscriptKeyHandle? {
+    let hash = keyPath.hashValue
+    var found: (key: SubscriptKeyHandle?, version: Int) = find(keyPath, hash)
+    if let key = found.key { return key }
+    guard let kind = kind() else { return nil }
+    let key = state.withLock { $0.takeIdle(kind) } ?? make(kind)
+    let lease = SubscriptKeyHandle(key, keyPath, hash, self)
+    // Another thread may have added a lease in between, perhaps for this key path.
+    while !add(lease, since: found.version) {
+      found = find(keyPath, hash)
+      if let key = found.key { return key }
+    }
+    return lease
+  }
+
+  private func find(_ keyPath: AnyKeyPath, _ hash: Int) -> (SubscriptKeyHandle?, Int) {
+    let (keys, version) = state.withLock { state in
+      (state.leases[hash]?.compactMap(\.key) ?? [], state.version)
+    }
+    return (keys.first { $0.keyPath == keyPath }, version)
+  }
+
+  private func add(_ lease: SubscriptKeyHandle, since version: Int) -> Bool {
+    state.withLock { state in
+      guard state.version == version else { return false }
+      state.version += 1
+      state.leases[lease.hash, default: []].append(SubscriptKeyEntry(lease))
+      return true
+    }
+  }
+
+  fileprivate func takeBack(_ key: SubscriptKey, _ hash: Int) {
+    state.withLock { state in
+      state.leases[hash]?.removeAll { $0.name === key.name }
+      if state.leases[hash]?.isEmpty == true { state.leases[hash] = nil }
+      state.idle[key.kind, default: []].append(key)
+    }
+  }
+}
+
+extension SubscriptKeyPool.State {
+  // Takes the key that has been idle longest. That keeps the keys roughly in the order of their use.
+  fileprivate mutating func takeIdle(_ kind: SubscriptKey.Kind) -> SubscriptKey? {
+    idle[kind]?.isEmpty == false ? idle[kind]!.removeFirst() : nil
+  }
+}
+
+/// A permanent key, leased to one key path after another.
+final class SubscriptKey: Sendable {
+  struct Kind: Hashable, @unchecked Sendable {
+    let type: ObjectIdentifier
+    let isPath: Bool
+    let reads: [String]
+  }
+
+  let kind: Kind
+  let name: KeyName
+  fileprivate let accessors: SubscriptKeyAccessors
+
+  init(_ kind: Kind, _ name: KeyName, _ accessors: SubscriptKeyAccessors) {
+    self.kind = kind
+    self.name = name
+    self.accessors = accessors
+  }
+}
+
+// Unchecked `Sendable`, as handlers are: an argument that is not `Sendable` is used on whichever thread makes
+// a change.
+/// A lease of a key to a key path. Whatever uses the key holds its lease.
+final class SubscriptKeyHandle: @unchecked Sendable {
+  let keyPath: AnyKeyPath
+  fileprivate let hash: Int
+  private let key: SubscriptKey
+  private let keys: SubscriptKeyPool
+
+  var name: KeyName { key.name }
+
+  fileprivate init(
+    _ key: SubscriptKey, _ keyPath: AnyKeyPath, _ hash: Int, _ keys: SubscriptKeyPool
+  ) {
+    self.key = key
+    self.keyPath = keyPath
+    self.hash = hash
+    self.keys = keys
+    key.accessors.lease(to: .keyPath(keyPath))
+  }
+
+  deinit {
+    key.accessors.lease(to: nil)
+    keys.takeBack(key, hash)
+  }
+}
+
+private struct SubscriptKeyEntry: @unchecked Sendable {
+  let name: KeyName
+  private(set) weak var key: SubscriptKeyHandle?
+
+  init(_ lease: SubscriptKeyHandle) {
+    name = lease.name
+    key = lease
+  }
+}
+
+/// The accessors of a leased key: those of the key path that leases it. A change that is in progress when the
+/// lease ends finds no accessors, and by then the key has no observers.
+final class SubscriptKeyAccessors: Accessors, @unchecked Sendable {
+  private let lessee = Locked<Accessors?>(nil)
+  private var current: Accessors? { lessee.withLock { $0 } }
+
+  fileprivate func lease(to accessors: Accessors?) {
+    // Releasing the previous accessors may release an argument, which runs the program's code: not under the
+    // lock.
+    let last = lessee.withLock { lessee in
+      defer { lessee = accessors }
+      return lessee
+    }
+    withExtendedLifetime(last) {}
+  }
+
+  override var path: AnyKeyPath? { current?.path }
+
+  override func evaluate(_ object: KVOObject) { current?.evaluate(object) }
+
+  override func value(of object: KVOObject) throws -> Any {
+    try current?.value(of: object) ?? Any?.none as Any
+  }
+
+  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
+    try current?.read(object, into: value)
+  }
+}

@@ -1,0 +1,309 @@
+import CFixtures
+import CKVORuntime
+import Expectations
+import TestSupport
+import Testing
+
+/// G5: changes behind a link whose own change is open are part of it.
+@Suite(.recording) struct OpenPathChangeTests {
+  @Test(
+    "G5: once a link is stored, the object that it has left reaches no observer of the path",
+    arguments: LinkChange.allCases, [[.KVO_OLD, .KVO_NEW], .KVO_OLD, .KVO_NEW] as [kvo_options])
+  func left(_ way: LinkChange, _ options: kvo_options) {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", options)
+    way.make(path) {
+      path.store(path.second, by: way)
+      tracked_setMark(path.first, 100)
+      tracked_setMark(path.second, 3)
+    }
+    let old = options.contains(.KVO_OLD) ? " old 1" : ""
+    let new = options.contains(.KVO_NEW) ? " new 3" : ""
+    expectEqual(path.log.take(), ["a: branch.mark\(old)\(new)"])
+    tracked_setMark(path.first, 5)
+    tracked_setMark(path.second, 4)
+    expectEqual(path.log.take().count, 1)
+    path.end()
+  }
+
+  @Test(
+    "G5: the link's change leads from the value that was delivered last",
+    arguments: LinkChange.allCases)
+  func lastDelivered(_ way: LinkChange) {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_OLD, .KVO_NEW])
+    way.make(path) {
+      if way == .batch { account_setBranch(path.root, path.first) }
+      tracked_setMark(path.first, 7)
+      path.store(path.second, by: way)
+      tracked_setMark(path.first, 100)
+      path.store(path.first, by: way)
+      tracked_setMark(path.first, 8)
+    }
+    tracked_setMark(path.first, 9)
+    expectEqual(
+      path.log.take(), ["a: branch.mark old 1 new 8", "a: branch.mark old 8 new 9"])
+    path.end()
+  }
+
+  @Test("G5 D6: of pairs that cross, the one that ends after the link's change is notified")
+  func crossing() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    kvo_will_change(path.root.object, "branch")
+    kvo_will_change(path.first.object, "mark")
+    kvo_did_change(path.root.object, "branch")
+    path.first.pointee.mark = 5
+    kvo_did_change(path.first.object, "mark")
+    expectEqual(
+      path.log.take(),
+      [
+        "a: prior branch.mark old 1", "a: branch.mark old 1 new 1", "a: prior branch.mark old 5",
+        "a: branch.mark old 5 new 5",
+      ])
+    kvo_will_change(path.first.object, "mark")
+    kvo_will_change(path.root.object, "branch")
+    path.first.pointee.mark = 6
+    kvo_did_change(path.first.object, "mark")
+    kvo_did_change(path.root.object, "branch")
+    expectEqual(
+      path.log.take(),
+      [
+        "a: prior branch.mark old 5", "a: prior branch.mark old 5", "a: branch.mark old 5 new 6",
+        "a: branch.mark old 5 new 6",
+      ])
+    path.end()
+  }
+
+  @Test(
+    "G5: an observer that is registered while the link's change is open is notified of inner changes"
+  )
+  func registeredWithin() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_NEW])
+    kvo_will_change(path.root.object, "branch")
+    let later = Recorder()
+    later.observe(path.root.object, "branch.mark", [.KVO_NEW])
+    tracked_setMark(path.first, 5)
+    expectEqual(later.take(), ["a: branch.mark new 5"])
+    expectEqual(path.log.take(), [])
+    kvo_did_change(path.root.object, "branch")
+    expectEqual(path.log.take(), ["a: branch.mark new 5"])
+    later.end()
+    path.end()
+  }
+
+  @Test("G5: an object that is reached by another path as well notifies the other's observers")
+  func otherPath() {
+    let path = Path()
+    let other = make(account.self)
+    account_setBranch(other, path.first)
+    path.log.observe(path.root.object, "branch.mark", [.KVO_NEW])
+    path.log.observe(other.object, "branch.mark", [.KVO_NEW], as: "b")
+    path.log.observe(path.first.object, "mark", [.KVO_NEW], as: "c")
+    coalescing(path.root.object) {
+      account_setBranch(path.root, path.second)
+      tracked_setMark(path.first, 5)
+      expectEqual(path.log.take(), ["b: branch.mark new 5", "c: mark new 5"])
+    }
+    expectEqual(path.log.take(), ["a: branch.mark new 2"])
+    other.release()
+    path.end()
+  }
+
+  @Test("G5: a change by another thread is notified, though this one has the link's change open")
+  func otherThread() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(path.root.object, "branch")
+    onAnotherThread { tracked_setMark(path.first, 5) }
+    expectEqual(path.log.take(), ["a: branch.mark old 1 new 5"])
+    kvo_did_change(path.root.object, "branch")
+    expectEqual(path.log.take(), ["a: branch.mark old 1 new 5"])
+    path.end()
+  }
+
+  @Test("G5 D8: a will that is left open silences what is behind it on its own thread alone")
+  func leftOpen() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_NEW])
+    onAnotherThread { kvo_will_change(path.root.object, "branch") }
+    tracked_setMark(path.first, 5)
+    onAnotherThread { tracked_setMark(path.first, 6) }
+    expectEqual(path.log.take(), ["a: branch.mark new 5", "a: branch.mark new 6"])
+    path.end()
+  }
+
+  @Test("G5: in an element's own observer, after the link's change, elements notify one by one")
+  func afterwards() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_NEW]) { _ in
+      if path.second.pointee.mark == 2 { tracked_setMark(path.second, 3) }
+    }
+    account_setBranch(path.root, path.second)
+    expectEqual(path.log.take(), ["a: branch.mark new 2", "a: branch.mark new 3"])
+    path.end()
+  }
+
+  @Test("G5 D5: prior calls are made for the link's change alone", arguments: LinkChange.allCases)
+  func prior(_ way: LinkChange) {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
+    way.make(path) {
+      path.store(path.second, by: way)
+      tracked_setMark(path.first, 100)
+    }
+    expectEqual(
+      path.log.take(), ["a: prior branch.mark old 1", "a: branch.mark old 1 new 2"])
+    path.end()
+  }
+
+  @Test("G5 D3: an observer that asks for distinct changes is notified by the link's change alone")
+  func distinct() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_NEW, .KVO_DISTINCT])
+    coalescing(path.root.object) {
+      account_setBranch(path.root, path.second)
+      tracked_setMark(path.first, 100)
+      tracked_setMark(path.second, 1)
+    }
+    expectEqual(path.log.take(), [])
+    account_setBranch(path.root, path.first)
+    expectEqual(path.log.take(), ["a: branch.mark new 100"])
+    path.end()
+  }
+
+  @Test(
+    "G5 F1: a key that two paths lead to is notified if the change of only one's link is open",
+    arguments: [["next.x", "next.next.x"], ["next.next.x", "next.x"]])
+  func twoPaths(_ paths: [String]) {
+    let cls = kvo_class_create(
+      "CTwoPaths\(paths[0].count)", tally_class(), MemoryLayout<tally>.size, nil)!
+    for path in paths { kvo_class_add_dependency(cls, "y", path, nil) }
+    kvo_class_register(cls, nil)
+    let root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: tally.self)
+    let next = make(tally.self)
+    tally_setNext(root, next)
+    tally_setNext(next, next)
+    let log = Recorder()
+    log.observe(root.object, "y", [.KVO_PRIOR])
+    kvo_will_change(next.object, "next")
+    expectEqual(log.take(), ["a: prior y"])
+    tally_setX(next, 5)
+    expectEqual(log.take(), ["a: prior y", "a: y"])
+    kvo_did_change(next.object, "next")
+    expectEqual(log.take(), ["a: y"])
+    log.end()
+    tally_setNext(next, nil)
+    root.release()
+    next.release()
+  }
+
+  @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
+  func trackedPath() {
+    // Of its own, since another test counts how often objects of the class itself are tracked.
+    let cls = kvo_class_create(
+      "COpenTrail", stored_path_class(), MemoryLayout<stored_path>.size, nil)!
+    kvo_class_register(cls, nil)
+    let root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
+    let next = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
+    stored_path_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "behind", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "next")
+    stored_path_setX(next, 5)
+    expectEqual(log.take(), [])
+    kvo_did_change(root.object, "next")
+    stored_path_setX(next, 6)
+    expectEqual(log.take(), ["a: behind old 0 new 5", "a: behind old 5 new 6"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
+  @Test("G5: a link's change that is cancelled ends with a notification if it stands for others")
+  func cancelled() {
+    let path = Path()
+    path.log.observe(path.root.object, "branch.mark", [.KVO_OLD, .KVO_NEW])
+    for mark in [nil, 5, nil] as [Int32?] {
+      let change = kvo_stored_property_will_change_key(path.root.object, kvo_key_intern("branch")!)
+      if let mark { tracked_setMark(path.first, mark) }
+      kvo_stored_property_cancel_change(change!)
+      expectEqual(path.log.take(), mark == nil ? [] : ["a: branch.mark old 1 new 5"])
+    }
+    path.end()
+  }
+
+  @Test("G5 F1: a key that depends on a path is not affected by an object that the path has left")
+  func dependency() {
+    let path = Path(of: dependentClass())
+    path.log.observe(path.root.object, "balance")
+    kvo_will_change(path.root.object, "branch")
+    path.store(path.second, by: .pair)
+    tracked_setMark(path.first, 5)
+    expectEqual(path.log.take(), [])
+    kvo_did_change(path.root.object, "branch")
+    expectEqual(path.log.take(), ["a: balance"])
+    path.end()
+  }
+}
+
+/// A key path of two objects, and another object for its link.
+private final class Path {
+  let root: UnsafeMutablePointer<account>
+  let first = make(tracked.self)
+  let second = make(tracked.self)
+  let log = Recorder()
+
+  init(of cls: CClass = account_class()) {
+    root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: account.self)
+    tracked_setMark(first, 1)
+    tracked_setMark(second, 2)
+    account_setBranch(root, first)
+  }
+
+  /// Stores the link as code inside the change does.
+  func store(_ target: UnsafeMutablePointer<tracked>, by way: LinkChange) {
+    if way == .batch {
+      account_setBranch(root, target)
+    } else {
+      kvo_object_retain(target.object)
+      kvo_object_release(
+        UnsafeMutableRawPointer(root.pointee.branch!).assumingMemoryBound(to: kvo_object.self))
+      root.pointee.branch = target
+    }
+  }
+
+  func end() {
+    log.end()
+    root.release()
+    first.release()
+    second.release()
+  }
+}
+
+/// Ways in which a link's change may be open.
+enum LinkChange: CaseIterable {
+  case batch, pair, setter
+
+  fileprivate func make(_ path: Path, _ body: @escaping () -> Void) {
+    switch self {
+    case .batch: coalescing(path.root.object, body)
+    case .pair:
+      kvo_will_change(path.root.object, "branch")
+      body()
+      kvo_did_change(path.root.object, "branch")
+    case .setter:
+      let change = kvo_stored_property_will_change_key(path.root.object, kvo_key_intern("branch")!)
+      body()
+      kvo_stored_property_did_change_key(change!, kvo_key_intern("branch")!)
+    }
+  }
+}
+
+private func dependentClass() -> CClass {
+  let cls = kvo_class_create("CLeftDependent", account_class(), MemoryLayout<account>.size, nil)!
+  kvo_class_add_dependency(cls, "balance", "branch.mark", nil)
+  kvo_class_register(cls, nil)
+  return cls
+}

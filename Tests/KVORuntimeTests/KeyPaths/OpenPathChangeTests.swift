@@ -1,0 +1,94 @@
+import CFixtures
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestSupport
+import Testing
+
+/// G5: changes behind a link whose own change is open are part of it.
+@Suite(.leakFree) struct OpenPathChangeTests {
+  private class Item: Tracked {
+    @Observed var on = 0
+  }
+
+  private class View: Tracked {
+    @Observed var chosen: Item?
+  }
+
+  private final class Frame: View {
+    var shown: Item? { chosen }
+  }
+
+  private let view = View()
+  private let first = Item()
+  private let second = Item()
+  private let log = Recorder()
+
+  init() {
+    first.on = 1
+    second.on = 2
+    view.chosen = first
+  }
+
+  @Test("G5: in a batch a computed link is left as the one that it reads is")
+  func computed() {
+    let frame = Frame()
+    frame.chosen = first
+    log.observe(frame, \.shown?.on, [.old, .new], as: "typed")
+    frame.coalescingNotifications {
+      frame.chosen = second
+      first.on = 100
+    }
+    expectEqual(log.take(), ["typed old 1 new 2"])
+    first.on = 5
+    second.on = 4
+    expectEqual(log.take(), ["typed old 2 new 4"])
+  }
+
+  @Test("G5: in a batch a typed path and a string are notified of the link's change alone")
+  func batch() throws {
+    log.observe(view, \.chosen?.on, [.old, .new], as: "typed")
+    try log.observe(view, "chosen.on", [.old, .new], as: "string")
+    view.coalescingNotifications {
+      view.chosen = second
+      first.on = 100
+      second.on = 3
+    }
+    expectEqual(log.take(), ["typed old 1 new 3", "string old 1 new 3"])
+    first.on = 5
+    second.on = 4
+    expectEqual(log.take(), ["typed old 3 new 4", "string old 3 new 4"])
+  }
+
+  @Test("G5: so they are in pairs by hand and brackets around the link's change")
+  func byHand() throws {
+    log.observe(view, \.chosen?.on, [.old, .new], as: "typed")
+    try log.observe(view, "chosen.on", [.old, .new], as: "string")
+    let changes = {
+      first.on = 7  // is part of the outer change
+      view.coalescingNotifications {
+        view.chosen = second
+        first.on = 100
+        second.on = 3
+      }
+    }
+    for isBracket in [true, false] {
+      if isBracket {
+        view.withChange(forKey: "chosen", changes)
+      } else {
+        view.willChangeValue(forKey: "chosen")
+        changes()
+        view.didChangeValue(forKey: "chosen")
+      }
+      expectEqual(
+        log.take(),
+        [
+          "typed old 7 new 3", "string old 7 new 3", "typed old 1 new 3", "string old 1 new 3",
+        ])
+      view.chosen = first
+      second.on = 2
+      first.on = 1
+      _ = log.take()
+    }
+  }
+}

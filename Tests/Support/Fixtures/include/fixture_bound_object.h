@@ -1,0 +1,37 @@
+/// A miniature binding for key-value coding: types with operations of its own, and objects in the caller's memory
+/// whose isa is always their class.
+#ifndef FIXTURE_BOUND_OBJECT_H
+#define FIXTURE_BOUND_OBJECT_H
+
+#include "fixture_tracked.h"
+
+KVO_BEGIN_DECLS
+KVO_ASSUME_NONNULL_BEGIN
+
+/// At most four integers.
+typedef struct bound_object_numbers {
+  size_t count;
+  int64_t items[4];
+} bound_object_numbers;
+
+/// Stored keys: `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (an array, accessed
+/// element by element) and `mood` (only comparable, by the distance of its value from 10). `title` is read by a
+/// function. `wish` is answered by the hook for undefined keys.
+typedef struct bound_object {
+  int64_t references; ///< retains minus releases
+  kvo_object header;
+  double length;
+  kvo_object *KVO_NULLABLE partner;
+  bound_object_numbers numbers;
+  int64_t mood;
+} bound_object;
+
+/// The class to initialise a bound object's header with.
+const kvo_class *bound_object_class(void);
+/// A subclass with its own hooks: every key reads as its own name, and sets are counted in `length`.
+const kvo_class *parrot_class(void);
+
+KVO_ASSUME_NONNULL_END
+KVO_END_DECLS
+
+#endif
