@@ -124,6 +124,18 @@ static kvo_table *reserve_locked(const kvo_group *group, kvo_retired **retired) 
   return suffices ? table : kvo_table_reserve_locked(object, group->key_count, retired);
 }
 
+// An object of C has no marks, so its identifiers do not matter.
+static void swizzle_locked(kvo_object *object, kvo_group *group, kvo_class *dynamic) {
+  bool has_threads = kvo_process_has_threads();
+  uint32_t count = dynamic->is_bound ? group->count : 0;
+  if (!count) kvo_swizzle_in_locked(object, dynamic, 0, has_threads);
+  for (uint32_t i = 0; i < count; i++) {
+    const kvo_group_key *group_key = &kvo_group_keys(group)[i];
+    if (group_key->tagged_accessors)
+      kvo_swizzle_in_locked(object, dynamic, kvo_group_key_accessors(group_key)->id, has_threads);
+  }
+}
+
 static bool insert_group_keys_locked(kvo_group *group, kvo_class *dynamic, kvo_retired **retired) {
   kvo_registration *head = group->registrations;
   kvo_object *object = head->object;
@@ -138,12 +150,7 @@ static bool insert_group_keys_locked(kvo_group *group, kvo_class *dynamic, kvo_r
   if (!taken) kvo_registration_set_state(head, KVO_NOT_INSERTED);
   if (taken < group->key_count) return false;
   number_all_locked(group);
-  bool has_threads = kvo_process_has_threads();
-  for (uint32_t i = 0; i < group->count; i++) {
-    const kvo_group_key *group_key = &kvo_group_keys(group)[i];
-    if (group_key->tagged_accessors)
-      kvo_swizzle_in_locked(object, dynamic, kvo_group_key_accessors(group_key)->id, has_threads);
-  }
+  swizzle_locked(object, group, dynamic);
   return true;
 }
 
