@@ -44,6 +44,51 @@ import Testing
     expect(!kvo_is_observed(objects[0].object, "owner"))
   }
 
+  /// Registers with its object again whenever its registration ends.
+  private final class Returning {
+    let object: CObject
+    let most: Int
+    var ended = 0
+
+    init(_ object: CObject, most: Int) {
+      self.object = object
+      self.most = most
+      register()
+    }
+
+    private func register() {
+      let status = kvo_add_callback(
+        object, "balance", [], { _, _, _, _ in }, Unmanaged.passUnretained(self).toOpaque(),
+        { Unmanaged<Returning>.fromOpaque($0!).takeUnretainedValue().hasEnded() }, nil, nil)
+      expectEqual(status, .KVO_OK)
+    }
+
+    private func hasEnded() {
+      ended += 1
+      if ended < most { register() }
+    }
+  }
+
+  @Test("C4: what is registered with a dying object when its registrations end ends as well")
+  func registeredWhileDying() {
+    let object = make(account.self)
+    let returning = Returning(object.object, most: 5)
+    object.release()
+    expectEqual(returning.ended, 5)
+  }
+
+  @Test("C4: registering for ever with a dying object is misuse, which names its class")
+  func registeredForEver() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let object = make(account.self)
+      let returning = Returning(object.object, most: .max)
+      object.release()
+      precondition(returning.ended == 100)
+    }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("An object of CAccount is dying, and whenever its registrations end"))
+  }
+
   @Test("C4: an observed object that dies ends its registrations and leaves its observers alone")
   func observedDies() {
     let object = make(account.self)
