@@ -147,19 +147,17 @@ KVO_INLINE bool kvo_binding_is_observed(const void *header) {
   return __atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED) != NULL;
 }
 
-/// The marks of an object (`kvo_isa_mark`), and in the lower bits its size; 0 if it is not observed. O(1). Any thread.
-KVO_INLINE uintptr_t kvo_binding_marks(const void *header) {
-  uintptr_t isa = (uintptr_t)__atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_ACQUIRE);
-  const size_t *cls =
-      (const size_t *)(isa & ~KVO_ISA_MARKS); // its second word is the instance size
-  return isa ? (isa & KVO_ISA_MARKS) | cls[1] : 0;
+/// An object's isa with its marks (`kvo_isa_mark`); 0 if it is not observed. O(1). Any thread.
+KVO_INLINE uintptr_t kvo_binding_marked_isa(const void *header) {
+  return (uintptr_t)__atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_ACQUIRE);
 }
 
-/// Whether a property that is stored at an address in an object with such marks may be observed. An address outside the
+/// Whether a property that is stored at an address in an object with this isa may be observed. An address outside the
 /// object, which may be that of a copy, gives true if anything of the object is observed. O(1).
-KVO_INLINE bool kvo_marks_have(uintptr_t marks, const void *header, const void *storage) {
+KVO_INLINE bool kvo_isa_marks(uintptr_t isa, const void *header, const void *storage) {
   uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
-  return marks && (marks & kvo_isa_mark(id) || id >= (marks & ~KVO_ISA_MARKS));
+  const size_t *cls = (const size_t *)(isa & ~KVO_ISA_MARKS); // its second word is the instance size
+  return isa && (isa & kvo_isa_mark(id) || id >= cls[1]);
 }
 
 /// Sets a property of a trivial type of eight bytes, which is stored in the object: opens its change, stores the value, and

@@ -46,7 +46,7 @@ bool kvo_binding_holds(const void *header, const void *address) {
   return !isa || (uintptr_t)address - (uintptr_t)header < isa->instance_size;
 }
 
-_Static_assert(offsetof(kvo_class, instance_size) == sizeof(size_t), "kvo_binding_marks reads it");
+_Static_assert(offsetof(kvo_class, instance_size) == sizeof(size_t), "kvo_isa_marks reads it");
 
 #define SAME_STORAGE(part) \
   _Static_assert(offsetof(kvo_change_parts, part) == offsetof(struct kvo_change, part), #part)

@@ -53,7 +53,7 @@ enum { KVO_INSTANCE_ALIGNMENT = 16 };
 struct kvo_class {
   kvo_imp KVO_NONNULL
   *KVO_NONNULL table;   ///< must be first, see kvo_method_lookup; replaced atomically when it grows
-  size_t instance_size; ///< must be second, see kvo_binding_marks
+  size_t instance_size; ///< must be second, see kvo_isa_marks
   uint32_t slot_count;  ///< slots in use; the others contain a trap or, from KVO_CHECKED_SLOTS on,
                         ///< perhaps a method of a class that shares the table
   uint32_t capacity;

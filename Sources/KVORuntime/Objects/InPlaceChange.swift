@@ -34,7 +34,7 @@ struct InPlaceChange {
     _ header: UnsafeMutableRawPointer, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
     let address = StoredPropertyLookup.address(of: storage, header)
-    if kvo_marks_have(kvo_binding_marks(header), header, address) {
+    if kvo_isa_marks(kvo_binding_marked_isa(header), header, address) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(address, true)
       change = UInt(bitPattern: kvo_stored_property_will_change(header, address))
@@ -75,7 +75,7 @@ struct InPlaceChange {
       // The record begins with the address, unless the program has disabled exclusivity checks.
       let header = UnsafeMutableRawPointer(bitPattern: change & ~Self.isHeader)!
       guard kvo_binding_came_to_be_observed(header), let address,
-        kvo_marks_have(kvo_binding_marks(header), header, address)
+        kvo_isa_marks(kvo_binding_marked_isa(header), header, address)
       else { return }
       kvo_stored_property_notify_late_observers(header, address)
     } else if let frame = OpaquePointer(bitPattern: change) {

@@ -67,8 +67,8 @@ public struct Observed<Value> {
     @_transparent
     set {
       let header = headerAddress(of: object)
-      let marks = kvo_binding_marks(header)
-      let isObserved = _slowPath(marks != 0)
+      let isa = kvo_binding_marked_isa(header)
+      let isObserved = _slowPath(isa != 0)
       if MemoryLayout<Value>.size == 0 {
         let change = isObserved ? willChange(object, wrapped()) : nil
         object[keyPath: storage()].value = newValue
@@ -81,7 +81,7 @@ public struct Observed<Value> {
       }
       // One access: it stores the value, or finds the address of a property that may be observed.
       let (place, isSet) = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { place in
-        let isSet = _fastPath(!isMarked(marks, header, place))
+        let isSet = _fastPath(!isMarked(isa, header, place))
         if isSet { place.pointee.value = newValue }
         return (place, isSet)
       }
@@ -128,16 +128,18 @@ func isFolded<Root, Value>(_ root: Root.Type, _ value: Value.Type) -> Bool {
   MemoryLayout<Value>.size != 0 && _isConcrete(root) && !_isDebugAssertConfiguration()
 }
 
-/// `kvo_marks_have` without a call. With a call of C in the access to the property, the optimiser would retain the
+/// `kvo_isa_marks` without a call. With a call of C in the access to the property, the optimiser would retain the
 /// object and record the access.
 @usableFromInline @_transparent
 func isMarked(
-  _ marks: UInt, _ header: UnsafeMutableRawPointer, _ place: UnsafeMutableRawPointer
+  _ isa: UInt, _ header: UnsafeMutableRawPointer, _ place: UnsafeMutableRawPointer
 ) -> Bool {
   let id = UInt(bitPattern: place) &- UInt(bitPattern: header)
   let shift = UInt(bitPattern: KVO_ISA_MARK_SHIFT)
-  if marks &>> (shift &+ (id &>> 3) & 15) & 1 != 0 { return true }
-  return marks != 0 && id >= marks & (1 &<< shift &- 1)
+  guard _slowPath(isa != 0) else { return false }
+  if isa &>> (shift &+ (id &>> 3) & 15) & 1 != 0 { return true }
+  let words = UnsafePointer<UInt>(bitPattern: isa & (1 &<< shift &- 1)).unsafelyUnwrapped
+  return id >= words[1]
 }
 
 /// Opens the change of a property of a zero-sized type by its key, because it shares its address with another

@@ -93,7 +93,7 @@ import Testing
       for copy in copies..<copies + Int(KVO_ISA_MARK_COUNT) {
         expect(!kvo_stored_property_set_word(boundObject.header, copy, 2.0.bitPattern))
         expectEqual(copy.pointee, 1)
-        expect(kvo_marks_have(kvo_binding_marks(boundObject.header), boundObject.header, copy))
+        expect(kvo_isa_marks(kvo_binding_marked_isa(boundObject.header), boundObject.header, copy))
       }
       expectEqual(log.take(), [])
       log.end()
@@ -107,8 +107,8 @@ import Testing
     withGuest(parrot_class()) { boundObject in
       func mayBeObserved() -> [Bool] {
         [lengthAddress(boundObject), moodAddress(boundObject)].map { address in
-          let may = kvo_marks_have(
-            kvo_binding_marks(boundObject.header), boundObject.header, address)
+          let may = kvo_isa_marks(
+            kvo_binding_marked_isa(boundObject.header), boundObject.header, address)
           expectEqual(kvo_binding_came_to_be_marked(boundObject.header, address), may)
           return may
         }
@@ -142,8 +142,8 @@ import Testing
         &count, 0, nil, &handle, nil)
       expectEqual(status, .KVO_OK)
       expect(
-        kvo_marks_have(
-          kvo_binding_marks(boundObject.header), boundObject.header, moodAddress(boundObject)))
+        kvo_isa_marks(
+          kvo_binding_marked_isa(boundObject.header), boundObject.header, moodAddress(boundObject)))
       expect(set(boundObject, 4))
       expectEqual(count, 1)
       kvo_handle_invalidate(handle!)
