@@ -156,7 +156,8 @@ KVO_INLINE uintptr_t kvo_binding_marked_isa(const void *header) {
 /// object, which may be that of a copy, gives true if anything of the object is observed. O(1).
 KVO_INLINE bool kvo_isa_marks(uintptr_t isa, const void *header, const void *storage) {
   uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
-  const size_t *cls = (const size_t *)(isa & ~KVO_ISA_MARKS); // its second word is the instance size
+  const size_t *cls =
+      (const size_t *)(isa & ~KVO_ISA_MARKS); // its second word is the instance size
   return isa && (isa & kvo_isa_mark(id) || id >= cls[1]);
 }
 

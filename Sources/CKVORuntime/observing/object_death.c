@@ -18,8 +18,9 @@ void kvo_object_will_die(kvo_object *object) {
   if (kvo_this_thread) kvo_thread_abandon_open(kvo_this_thread, object);
   for (int round = 0; has_observations(object); round++) {
     if (round == MOST_ROUNDS) {
-      kvo_misuse("An object of %s is dying, and whenever its registrations end, functions of the program register "
-                 "with it again. They must not: what is registered now stays, although the object is freed.",
+      kvo_misuse(
+          "An object of %s is dying, and whenever its registrations end, functions of the program register "
+          "with it again. They must not: what is registered now stays, although the object is freed.",
           kvo_class_of(object)->name);
       return;
     }
