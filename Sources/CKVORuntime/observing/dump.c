@@ -4,6 +4,7 @@
 // lock, because describing runs the binding's code.
 #include "kvo_diagnostics.h"
 
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
@@ -85,12 +86,18 @@ static void describe_callback(entry *entry, const kvo_frame *frame) {
   else snprintf(text, sizeof entry->description, "callback %p", (void *)entry->callback);
 }
 
+static void let_observer_go(entry *entry) {
+  kvo_object *observer = entry->observer;
+  entry->observer = NULL;
+  if (observer) entry->operations->release(observer);
+}
+
 static void describe_observers(snapshot *taken, const kvo_frame *frame) {
   for (size_t i = 0; i < taken->count; i++) {
     entry *entry = &taken->entries[i];
     if (entry->observer) {
       entry->operations->describe(entry->observer, entry->description, sizeof entry->description);
-      entry->operations->release(entry->observer);
+      let_observer_go(entry);
     } else if (entry->callback) {
       describe_callback(entry, frame);
     } else {
@@ -107,7 +114,6 @@ static kvo_frame *dump_protect(const kvo_object *object) {
 
 static bool dump_take(snapshot *taken, const kvo_object *object) {
   bool done = true;
-  *taken = (snapshot){0};
   kvo_frame *frame = dump_protect(object);
   {
     KVO_LOCKED_OBJECTS(object, NULL);
@@ -121,14 +127,36 @@ static bool dump_take(snapshot *taken, const kvo_object *object) {
   return done;
 }
 
+// The snapshot is released even if `visit`, or a binding that describes an observer, throws.
+typedef struct {
+  const kvo_object *object;
+  void (*visit)(void *context, const kvo_registration_info *info);
+  void *context;
+  snapshot taken;
+  bool is_taken;
+} visit_of_all;
+
+static void dump_visit_all(void *opaque) {
+  visit_of_all *all = opaque;
+  all->is_taken = dump_take(&all->taken, all->object);
+  for (size_t i = 0; i < all->taken.count; i++)
+    all->visit(all->context, &all->taken.entries[i].info);
+}
+
+static void dump_end_visit(void *opaque) {
+  snapshot *taken = &((visit_of_all *)opaque)->taken;
+  for (size_t i = 0; i < taken->count; i++) {
+    let_observer_go(&taken->entries[i]);
+    kvo_registration_release(taken->entries[i].registration);
+  }
+  kvo_free(taken->entries);
+}
+
 kvo_status kvo_visit_registrations(const kvo_object *object,
     void (*visit)(void *context, const kvo_registration_info *info), void *context) {
-  snapshot taken;
-  if (!dump_take(&taken, object)) return KVO_NO_MEMORY;
-  for (size_t i = 0; i < taken.count; i++) visit(context, &taken.entries[i].info);
-  for (size_t i = 0; i < taken.count; i++) kvo_registration_release(taken.entries[i].registration);
-  kvo_free(taken.entries);
-  return KVO_OK;
+  visit_of_all all = {.object = object, .visit = visit, .context = context};
+  kvo_finally(dump_visit_all, dump_end_visit, &all);
+  return all.is_taken ? KVO_OK : KVO_NO_MEMORY;
 }
 
 bool kvo_is_observed(const kvo_object *object, const char *key) {

@@ -2,6 +2,7 @@
 
 #include <kvo_coding.h>
 #include <kvo_collection.h>
+#include <kvo_diagnostics.h>
 #include <kvo_mutable.h>
 
 #include <cstddef>
@@ -283,6 +284,14 @@ void use_keys(faulty_use use, const pair &objects) {
   }
 }
 
+void visit(const pair &objects) {
+  owned_handle handle, other;
+  observe(objects.first, "next", 0, handle);
+  observe(objects.first, "next", 0, other);
+  kvo_visit_registrations(
+      objects.first, [](void *, const kvo_registration_info *) { may_throw(); }, nullptr);
+}
+
 void find_maximum(const pair &objects) {
   owned_value one, result;
   one.value = kvo_value_object(objects.second);
@@ -305,6 +314,7 @@ void use_for(faulty_use use, const pair &objects) {
   case FAULTY_VALIDATED:
   case FAULTY_READ_TOGETHER:
   case FAULTY_SET_TOGETHER: use_keys(use, objects); break;
+  case FAULTY_VISITED: visit(objects); break;
   case FAULTY_OLD:
   case FAULTY_NEW:
   case FAULTY_INITIAL:

@@ -13,6 +13,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_MAXIMUM,         ///< of objects, which are compared
   FAULTY_UNION_OF_ARRAYS, ///< of proxies
   FAULTY_VALIDATED,
+  FAULTY_VISITED, ///< its registrations
   FAULTY_READ_TOGETHER,
   FAULTY_SET_TOGETHER,
   FAULTY_SNAPSHOT,
