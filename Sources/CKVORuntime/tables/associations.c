@@ -20,10 +20,12 @@ static kvo_association **association_find_locked(kvo_table *table, const void *k
   return link;
 }
 
-static void free_association(kvo_association *association) {
+// The function may throw.
+static void association_release(kvo_association *association) {
   if (!association) return;
-  if (association->release) association->release(association->value);
+  const kvo_association taken = *association;
   kvo_free(association);
+  if (taken.release) taken.release(taken.value);
 }
 
 // Afterwards `*made` is the replaced association, or NULL. False if memory is out.
@@ -63,14 +65,14 @@ static kvo_association *association_take_out(kvo_object *object, const void *key
 kvo_status kvo_object_associate(kvo_object *object, const void *key, void *value,
     void (*release)(void *value), kvo_error *error) {
   if (!value) {
-    free_association(association_take_out(object, key));
+    association_release(association_take_out(object, key));
     return KVO_OK;
   }
   kvo_association *made = kvo_alloc(sizeof *made);
   if (made) *made = (kvo_association){.key = key, .value = value, .release = release};
   kvo_association *mine = made;
   if (mine && association_put(object, &made)) {
-    free_association(made);
+    association_release(made);
     return KVO_OK;
   }
   kvo_free(mine);
@@ -87,28 +89,23 @@ void *kvo_object_associated(kvo_object *object, const void *key, void (*retain)(
   return found ? found->value : NULL;
 }
 
-static kvo_association *association_take_all(kvo_object *object) {
+static kvo_association *association_take_first(kvo_object *object) {
   kvo_retired *retired = NULL;
-  kvo_association *all = NULL;
+  kvo_association *first = NULL;
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     kvo_table *table = kvo_table_of(object);
-    if (table) {
-      all = table->associations;
-      table->associations = NULL;
-      kvo_table_trim_locked(object, &retired);
-    }
+    if (table) first = table->associations;
+    if (first) table->associations = first->next;
+    kvo_table_trim_locked(object, &retired);
   }
   kvo_retire(retired);
-  return all;
+  return first;
 }
 
-// A `release` function may associate another value with the object, hence the outer loop.
+// A `release` function may associate another value with the object. If it throws, this is called again for the
+// others.
 void kvo_associations_end_with(kvo_object *object) {
-  kvo_association *next;
-  for (kvo_association *all; (all = association_take_all(object));)
-    for (; all; all = next) {
-      next = all->next;
-      free_association(all);
-    }
+  for (kvo_association *first; (first = association_take_first(object));)
+    association_release(first);
 }

@@ -405,6 +405,15 @@ import Testing
     trap.deallocate()
   }
 
+  @Test("P2 D9: where values kept with an object throw at its death, all of them are released")
+  func keptValues() {
+    var released = 0
+    expectEqual(thrown_by_death_with_values(object.object, 3, 7, &released), 7)
+    expectEqual(released, 3)
+    expectEqual(deaths.count, 1)
+    trap.deallocate()
+  }
+
   @Test(
     "P4 D9: values released with a collection may change other objects, and throw",
     arguments: [0, 7])

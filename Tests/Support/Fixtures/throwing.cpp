@@ -91,6 +91,30 @@ int thrown_by_death_of_list(account *account, kvo_object *first, int throws, siz
   return thrown;
 }
 
+namespace {
+
+struct kept {
+  int throws;
+  size_t *released;
+};
+
+void release_kept(void *value) {
+  auto *kept = static_cast<struct kept *>(value);
+  ++*kept->released;
+  fixture_throw(kept->throws);
+}
+
+} // namespace
+
+int thrown_by_death_with_values(kvo_object *object, size_t count, int throws, size_t *released) {
+  static const char keys[8] = {};
+  kept kept = {throws, released};
+  *released = 0;
+  for (size_t i = 0; i < count && i < sizeof keys; i++)
+    kvo_object_associate(object, &keys[i], &kept, release_kept, nullptr);
+  return thrown_by_release(object);
+}
+
 int thrown_by_set_edge(thrower *object, int value) {
   extent extent = {};
   extent.edges[0] = value;

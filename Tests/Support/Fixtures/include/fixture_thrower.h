@@ -75,6 +75,9 @@ int thrown_by_release(kvo_object *object);
 /// Releases a list that holds the last reference to an object, released here, and a value whose end takes the
 /// account's branch, then throws the number. Returns how often that value has ended.
 int thrown_by_death_of_list(account *account, kvo_object *first, int throws, size_t *ends);
+/// Releases an object with which so many values are kept, each of which throws the number when it is released. Returns
+/// how many have been.
+int thrown_by_death_with_values(kvo_object *object, size_t count, int throws, size_t *released);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);
 int thrown_by_set_path(kvo_object *object, const char *key_path, const kvo_value *value);
