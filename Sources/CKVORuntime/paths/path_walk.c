@@ -5,7 +5,10 @@
 // Every value read here is read again when its link is in place (node_resolution.c), because a setter may run in between.
 // Placing the links first and refusing afterwards would need only one reading. But then another thread's change might
 // call an observer whose registration fails, and whose caller may free the observer's context.
+//
+// What is read calls the program's code, which may throw, so what the walk holds is destroyed in either case.
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_get_key_path.h"
 #include "graph/kvo_graph.h"
@@ -39,23 +42,42 @@ static bool may_lead_on(const kvo_type *type) {
   return operations && (operations->object || operations->collection || operations->value_for_key);
 }
 
+typedef struct {
+  const kvo_value *collection;
+  const kvo_key_path *path;
+  uint32_t depth;
+  kvo_elements elements;
+  kvo_error *error;
+  kvo_status status;
+} element_walk;
+
 static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path *path,
-    uint32_t depth, kvo_error *error) {
-  kvo_elements elements = {0};
-  kvo_status status = KVO_OK;
+    uint32_t depth, kvo_error *error);
+
+static void walk_each(void *opaque) {
+  element_walk *walk = opaque;
   // Elements that can't be read are handled later.
-  kvo_value_elements(collection, NULL, &elements, NULL);
-  for (size_t i = 0; i < elements.count && !status; i++) {
-    kvo_value *element = &elements.values[i];
-    kvo_path_position place = {depth, false};
-    kvo_value_follow_keys(path, element, &place);
+  kvo_value_elements(walk->collection, NULL, &walk->elements, NULL);
+  for (size_t i = 0; i < walk->elements.count && !walk->status; i++) {
+    kvo_value *element = &walk->elements.values[i];
+    kvo_path_position place = {walk->depth, false};
+    kvo_value_follow_keys(walk->path, element, &place);
     kvo_object *object = kvo_value_get_object(element);
     if (kvo_value_is_collection(element, NULL))
-      status = walk_elements(element, path, place.next, error);
-    else if (object) status = kvo_key_path_walk(object, path, place.next, error);
+      walk->status = walk_elements(element, walk->path, place.next, walk->error);
+    else if (object) walk->status = kvo_key_path_walk(object, walk->path, place.next, walk->error);
   }
-  kvo_elements_destroy(&elements);
-  return status;
+}
+
+static void end_element_walk(void *opaque) {
+  kvo_elements_destroy(&((element_walk *)opaque)->elements);
+}
+
+static kvo_status walk_elements(const kvo_value *collection, const kvo_key_path *path,
+    uint32_t depth, kvo_error *error) {
+  element_walk walk = {.collection = collection, .path = path, .depth = depth, .error = error};
+  kvo_finally(walk_each, end_element_walk, &walk);
+  return walk.status;
 }
 
 // Continues from `*value`, the value of a component: walks into a collection, refuses what can't be followed, and
@@ -95,29 +117,51 @@ static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, u
   const kvo_type *type = accessors->overrides_get_value ? NULL : accessors->type;
   if (!may_lead_on(type))
     return path_walk_refuse(cls, path, depth, collective ? "collection" : "object", type, error);
-  kvo_accessors_read_link(accessors, object, value);
+  kvo_value read;
+  kvo_accessors_read_link(accessors, object, &read);
+  *value = read;
   kvo_value_unwrap(value);
   kvo_status status = walk_on(cls, value, path, depth, &place, target, error);
   *at = place.next;
   return status;
 }
 
+typedef struct {
+  kvo_object *KVO_NULLABLE object;
+  const kvo_key_path *path;
+  uint32_t depth;
+  kvo_value held, value; // the one that keeps the object, and the one being read
+  kvo_error *error;
+  kvo_status status;
+} path_walk;
+
+static void path_walk_run(void *opaque) {
+  path_walk *walk = opaque;
+  while (walk->object && walk->depth < walk->path->count && !walk->status) {
+    kvo_object *target = NULL;
+    walk->status =
+        path_walk_step(walk->object, walk->path, &walk->depth, &walk->value, &target, walk->error);
+    kvo_value_destroy(&walk->held);
+    walk->held = walk->value;
+    walk->value = KVO_VALUE_NIL;
+    walk->object = target;
+  }
+}
+
+static void end_path_walk(void *opaque) {
+  path_walk *walk = opaque;
+  kvo_value_destroy(&walk->value);
+  kvo_value_destroy(&walk->held);
+}
+
 kvo_status kvo_key_path_walk(kvo_object *object, const kvo_key_path *path, uint32_t depth,
     kvo_error *error) {
   kvo_error cause = {0};
-  kvo_status status = KVO_OK;
   uint64_t shortages = kvo_shortages;
   const char *name = kvo_class_name(kvo_class_of(object));
-  kvo_value held = KVO_VALUE_NIL;
-  while (object && depth < path->count && !status) {
-    kvo_value value;
-    kvo_object *target = NULL;
-    status = path_walk_step(object, path, &depth, &value, &target, &cause);
-    kvo_value_destroy(&held);
-    held = value;
-    object = target;
-  }
-  kvo_value_destroy(&held);
+  path_walk walk = {.object = object, .path = path, .depth = depth, .error = &cause};
+  kvo_finally(path_walk_run, end_path_walk, &walk);
+  kvo_status status = walk.status;
   if (!status && kvo_shortages != shortages)
     status = kvo_fail_no_memory(&cause, "observe", name, path->text);
   if (status && error) *error = cause;

@@ -250,6 +250,16 @@ void change(faulty_use use, const pair &objects) {
   }
 }
 
+// Paths whose values are read after others, which the walk holds.
+void walk(const pair &objects) {
+  owned_value one;
+  owned_handle along, among;
+  one.value = kvo_value_object(objects.second);
+  of(objects.first)->list = array_of(one.value);
+  observe(objects.first, "next.next.plain", 0, along);
+  observe(objects.first, "list.@max.next.plain", 0, among);
+}
+
 void compare_distinct(const pair &objects) {
   owned_value items, others;
   owned_collection list, other;
@@ -307,6 +317,7 @@ void depend(const pair &objects) {
 
 void use_for(faulty_use use, const pair &objects) {
   switch (use) {
+  case FAULTY_WALKED: walk(objects); break;
   case FAULTY_PROXY_ALONG_PATH:
   case FAULTY_SEARCHED:
   case FAULTY_SET_EDITED: use_mutable(use, objects); break;

@@ -27,6 +27,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_OLD,
   FAULTY_NEW,
   FAULTY_INITIAL,
+  FAULTY_WALKED, ///< along a path, before it is registered
   FAULTY_OLD_ALONG_PATH,
   FAULTY_REMOVED, ///< old of part of a collection
   FAULTY_SET_CHANGED,
