@@ -33,10 +33,25 @@ typedef struct kvo_task {
   const kvo_delta *KVO_NULLABLE delta; ///< to apply to the node
 } kvo_task;
 
+/// The objects that a node leads to. The value that was read holds them.
+typedef struct kvo_targets {
+  kvo_value value;
+  kvo_value inner; ///< a collection among the elements, while its own are read
+  kvo_elements elements;
+  kvo_object *KVO_NULLABLE *KVO_NULLABLE objects; ///< `&only`, or an allocated array
+  kvo_object *KVO_NULLABLE only;
+  size_t count;
+  uint32_t depth; ///< index of the component by which the path continues at the objects
+  uint32_t *KVO_NULLABLE depths; ///< the same for each element or object, if they differ; else NULL
+  size_t depths_capacity;
+  bool is_plain; ///< all elements of a collection, which are objects
+} kvo_targets;
+
 typedef struct kvo_path_worklist {
   kvo_task *KVO_NULLABLE tasks;
   size_t count, capacity;
   kvo_task current;
+  kvo_targets found;                    ///< of the node that is being followed; empty between nodes
   kvo_reads reads;                      ///< of the key that is being tracked
   uint64_t ticket;                      ///< the ticket of that reading
   kvo_read_result *KVO_NULLABLE result; ///< where to store the key's value
@@ -76,6 +91,8 @@ void kvo_path_worklist_settle(kvo_path_worklist *worklist);
 /// getter: no lock held.
 void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
     bool thorough);
+/// Destroys what was read, and empties it. May be called again if an object that dies throws.
+void kvo_targets_destroy(kvo_targets *found);
 /// Moves the nodes behind a node as a change has moved its elements, and pushes those to be placed. False, with nothing
 /// changed, if the node has to be read. No lock held.
 bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,

@@ -6,6 +6,8 @@
 // node at the same time, so each takes a ticket before it reads. The result of a later ticket is not replaced by that
 // of an earlier one, whose thread then reads again. A child that stays has been followed already, unless another
 // thread is working on the path: then it is followed again (active_threads.c).
+//
+// What is read belongs to the worklist, which destroys it if the program's code throws.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_get_key_path.h"
@@ -16,38 +18,29 @@
 
 #include <stdlib.h>
 
-// The objects that a node leads to. The value that was read holds them.
-typedef struct {
-  kvo_value value;
-  kvo_elements elements;
-  kvo_object **objects; // `&only`, or an allocated array
-  kvo_object *only;
-  size_t count;
-  uint32_t depth;   // index of the component by which the path continues at the objects
-  uint32_t *depths; // the same for each element or object, if they differ; else NULL
-  size_t depths_capacity;
-  bool is_plain; // all elements of a collection, which are objects
-} targets;
-
-static uint32_t depth_of(const targets *found, size_t index) {
+static uint32_t depth_of(const kvo_targets *found, size_t index) {
   return index < found->depths_capacity ? found->depths[index] : found->depth;
 }
 
-static void targets_destroy(targets *found) {
+void kvo_targets_destroy(kvo_targets *found) {
   if (found->objects != &found->only) {
     kvo_free(found->objects);
     kvo_free(found->depths);
+    found->objects = NULL;
+    found->depths = NULL;
     kvo_elements_destroy(&found->elements);
   }
+  kvo_value_destroy(&found->inner);
   kvo_value_destroy(&found->value);
+  *found = (kvo_targets){0};
 }
 
-static void add_target(targets *found, kvo_object *object) {
+static void add_target(kvo_targets *found, kvo_object *object) {
   if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
 }
 
 // Records the component by which the path continues at a range of elements. False if memory is out.
-static bool note_depth(targets *found, size_t first, size_t end, uint32_t depth) {
+static bool note_depth(kvo_targets *found, size_t first, size_t end, uint32_t depth) {
   if (depth == found->depth && !found->depths) return true;
   if (end > found->depths_capacity) {
     size_t had = found->depths_capacity;
@@ -67,19 +60,18 @@ static void resolution_drop(kvo_value *value) {
 
 // Replaces elements that are dictionaries by their values for the path's keys. Then collections, also those found in
 // dictionaries, are replaced by their elements, which are appended at the end.
-static void resolution_expand(const kvo_key_path *path, targets *found) {
+static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
   kvo_elements *elements = &found->elements;
   for (size_t i = 0; i < elements->count; i++) {
     kvo_path_position place = {depth_of(found, i), false};
     kvo_value_follow_keys(path, &elements->values[i], &place);
-    kvo_value inner = KVO_VALUE_NIL;
     if (kvo_value_is_collection(&elements->values[i], NULL)) {
-      inner = elements->values[i];
+      found->inner = elements->values[i];
       elements->values[i] = KVO_VALUE_NIL;
     }
     size_t start = elements->count;
-    if (inner.type) kvo_value_elements(&inner, NULL, elements, NULL);
-    kvo_value_destroy(&inner);
+    if (found->inner.type) kvo_value_elements(&found->inner, NULL, elements, NULL);
+    resolution_drop(&found->inner);
     // If the path ends here, no key of an object is followed.
     bool goes_on = place.next < path->count && note_depth(found, i, i + 1, place.next) &&
                    note_depth(found, start, elements->count, place.next);
@@ -89,7 +81,7 @@ static void resolution_expand(const kvo_key_path *path, targets *found) {
   }
 }
 
-static void find_in_elements(const kvo_key_path *path, targets *found) {
+static void find_in_elements(const kvo_key_path *path, kvo_targets *found) {
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
   size_t count = elements->count;
@@ -109,9 +101,11 @@ static void report_collection(const kvo_path_node *node, uint32_t next) {
   kvo_path_observation_report(node->observation, &error);
 }
 
-static void read_targets(const kvo_path_node *node, kvo_object *object, targets *found) {
+static void read_targets(const kvo_path_node *node, kvo_object *object, kvo_targets *found) {
   const kvo_accessors *accessors = kvo_registration_accessors(&node->entry);
-  kvo_accessors_read_link(kvo_accessors_current(accessors), object, &found->value);
+  kvo_value read;
+  kvo_accessors_read_link(kvo_accessors_current(accessors), object, &read);
+  found->value = read;
   kvo_value_unwrap(&found->value);
   const kvo_key_path *path = node->observation->path;
   kvo_path_position place = kvo_path_position_after(&path->components[node->depth]);
@@ -119,13 +113,13 @@ static void read_targets(const kvo_path_node *node, kvo_object *object, targets 
   found->depth = place.next;
   bool is_collection;
   kvo_object *target = kvo_value_target(&found->value, &is_collection);
-  found->objects = &found->only;
   if (place.next == path->count) return; // the path has ended in a dictionary
   if (is_collection && place.operates) {
     find_in_elements(path, found);
     return;
   }
   if (is_collection) report_collection(node, place.next);
+  found->objects = &found->only;
   if (target) found->objects[found->count++] = target;
 }
 
@@ -178,7 +172,7 @@ size_t kvo_count_objects(kvo_object_count *sorted, kvo_object *const *objects, s
 
 // Whether the path now continues by another component at the child's object, because it leads through other
 // dictionaries.
-static bool has_moved(const targets *found, const kvo_path_node *child) {
+static bool has_moved(const kvo_targets *found, const kvo_path_node *child) {
   if (!found->depths) return child->depth != found->depth;
   for (size_t i = 0; i < found->count; i++)
     if (found->objects[i] == child->entry.object) return child->depth != depth_of(found, i);
@@ -186,7 +180,7 @@ static bool has_moved(const targets *found, const kvo_path_node *child) {
 }
 
 // Ends the children whose objects are not among the targets, and marks the others' objects as taken.
-static void keep_children_locked(kvo_path_node *node, const targets *found,
+static void keep_children_locked(kvo_path_node *node, const kvo_targets *found,
     kvo_object_count *sorted, size_t count, kvo_retired **retired) {
   for (kvo_path_node *child = node->children, *next; child; child = next) {
     next = child->next;
@@ -212,7 +206,7 @@ static void push_children_locked(kvo_path_worklist *worklist, kvo_path_node *nod
 
 // Installs what was read, unless another thread's reading that began later has been installed: see `insert_child`.
 static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    const targets *found, kvo_object_count *sorted, size_t count, bool thorough) {
+    const kvo_targets *found, kvo_object_count *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return false;
   if (ticket <= node->installed) {
@@ -227,7 +221,7 @@ static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node,
 }
 
 static void push_insertion(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    const targets *found, size_t index, uint32_t occurrences) {
+    const kvo_targets *found, size_t index, uint32_t occurrences) {
   kvo_object *object = found->objects[index];
   kvo_registration_retain(&node->entry);
   worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_INSERT_NODE,
@@ -240,7 +234,7 @@ static void push_insertion(kvo_path_worklist *worklist, kvo_path_node *node, uin
 
 // The first target is processed first, so it is pushed last.
 static void push_missing(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    const targets *found, kvo_object_count *sorted, size_t count) {
+    const kvo_targets *found, kvo_object_count *sorted, size_t count) {
   if (!kvo_path_worklist_make_room(worklist, count)) return;
   size_t start = worklist->count;
   for (size_t i = 0; i < found->count; i++) {
@@ -254,7 +248,8 @@ static void push_missing(kvo_path_worklist *worklist, kvo_path_node *node, uint6
   }
 }
 
-static void resolution_read_held(const kvo_path_node *node, kvo_object *object, targets *found) {
+static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
+    kvo_targets *found) {
   kvo_frame *frame = kvo_frame_push_held(object);
   if (!frame) return;
   read_targets(node, object, found);
@@ -270,14 +265,14 @@ void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *
   uint64_t ticket;
   kvo_object *object = begin_resolution(worklist, node, &ticket);
   if (!object) return;
-  targets found = {.value = KVO_VALUE_NIL};
-  resolution_read_held(node, object, &found);
+  kvo_targets *found = &worklist->found;
+  resolution_read_held(node, object, found);
   kvo_object_count few[FEW_TARGETS];
   kvo_object_count *sorted =
-      found.count > FEW_TARGETS ? kvo_alloc(found.count * sizeof *sorted) : few;
-  size_t count = sorted ? kvo_count_objects(sorted, found.objects, found.count) : 0;
-  if (sorted && resolution_install(worklist, node, ticket, &found, sorted, count, thorough))
-    push_missing(worklist, node, ticket, &found, sorted, count);
+      found->count > FEW_TARGETS ? kvo_alloc(found->count * sizeof *sorted) : few;
+  size_t count = sorted ? kvo_count_objects(sorted, found->objects, found->count) : 0;
+  if (sorted && resolution_install(worklist, node, ticket, found, sorted, count, thorough))
+    push_missing(worklist, node, ticket, found, sorted, count);
   if (sorted != few) kvo_free(sorted);
-  targets_destroy(&found);
+  kvo_targets_destroy(found);
 }

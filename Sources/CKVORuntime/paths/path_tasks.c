@@ -227,6 +227,7 @@ static void run_tasks(void *opaque) {
 static void end_worklist(void *opaque) {
   kvo_path_worklist *worklist = opaque;
   bool is_torn = worklist->is_running;
+  if (is_torn) kvo_targets_destroy(&worklist->found);
   kvo_task_end(&worklist->current);
   while (worklist->count) kvo_task_end(&worklist->tasks[--worklist->count]);
   kvo_free(worklist->tasks);

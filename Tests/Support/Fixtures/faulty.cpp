@@ -275,6 +275,26 @@ void compare_distinct(const pair &objects) {
   kvo_did_change(objects.first, "list");
 }
 
+// Changes links, one of which leads to a proxy, and one to proxies in an array. Nothing throws before the changes.
+void follow(const pair &objects) {
+  owned_value items;
+  owned_collection list;
+  owned_handle handle, other;
+  int calls = calls_left;
+  calls_left = 0;
+  read(objects.first, "items", items);
+  list.collection = array_of(items.value);
+  kvo_store_retained_object(&of(objects.first)->list, list.collection);
+  observe(objects.first, "items.@max.next.plain", 0, handle);
+  observe(objects.first, "list.@max.next.plain", 0, other);
+  calls_left = calls;
+  static const char *const keys[] = {"items", "list"};
+  for (const char *key : keys) {
+    kvo_will_change(objects.first, key);
+    kvo_did_change(objects.first, key);
+  }
+}
+
 void use_keys(faulty_use use, const pair &objects) {
   const char *const read_keys[] = {"next", "next"}, *const set_keys[] = {"next", "plain"};
   kvo_value values[2] = {kvo_value_object(objects.second), kvo_value_int(1)};
@@ -333,6 +353,7 @@ void use_for(faulty_use use, const pair &objects) {
   case FAULTY_REMOVED:
   case FAULTY_SET_CHANGED: change(use, objects); break;
   case FAULTY_DISTINCT: compare_distinct(objects); break;
+  case FAULTY_FOLLOWED: follow(objects); break;
   case FAULTY_DEPENDENCY: depend(objects); break;
   default: use_collection(use, objects);
   }

@@ -19,6 +19,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_SNAPSHOT,
   FAULTY_DESCRIBED,
   FAULTY_EQUAL,
+  FAULTY_FOLLOWED, ///< again, links that lead to proxies
   FAULTY_SOUGHT,
   FAULTY_MEMBERS,    ///< of a set of proxies
   FAULTY_LAST,       ///< element
