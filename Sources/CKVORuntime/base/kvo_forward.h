@@ -50,6 +50,9 @@ bool kvo_collection_property(const kvo_collection *collection,
 /// body.
 void kvo_finally(void (*body)(void *KVO_NULLABLE context), void (*end)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
+/// Runs `body(context)`, which releases what it takes out of the context. An object that dies may throw: then the body
+/// is called again for the rest, and the exception passes on at the end.
+void kvo_until_done(void (*body)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
 
 /// Called each time that a thread's frames fill a block, before a change of that object. Stops the program, with a
 /// message that names class and key, if deliveries are nested too deep or the thread's stack is about to end. Returns

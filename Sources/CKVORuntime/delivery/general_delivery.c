@@ -41,24 +41,31 @@ kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery
 
 static void destroy_changed_keys(kvo_general_delivery *delivery) {
   kvo_free(delivery->batch);
+  delivery->batch = NULL;
   kvo_delta_end(delivery->first.delta);
+  delivery->first.delta = NULL;
   kvo_mutation_destroy(&delivery->first.mutation);
-  for (kvo_changed_key *changed_key = delivery->first.next, *next; changed_key;
-      changed_key = next) {
-    next = changed_key->next;
+  for (kvo_changed_key *changed_key; (changed_key = delivery->first.next);) {
     kvo_mutation_destroy(&changed_key->mutation);
+    delivery->first.next = changed_key->next;
     kvo_free(changed_key);
   }
 }
 
-void kvo_general_delivery_release(kvo_general_delivery *delivery) {
-  if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return;
-  if (delivery->slot) kvo_open_path_changes_leave(delivery);
+// Called again if an object that dies throws: nothing is released twice.
+static void general_delivery_destroy(void *opaque) {
+  kvo_general_delivery *delivery = opaque;
   kvo_recipients_destroy(&delivery->before);
   kvo_recipients_destroy(&delivery->after);
   kvo_path_nodes_destroy(&delivery->nodes);
   destroy_changed_keys(delivery);
   kvo_free(delivery);
+}
+
+void kvo_general_delivery_release(kvo_general_delivery *delivery) {
+  if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return;
+  if (delivery->slot) kvo_open_path_changes_leave(delivery);
+  kvo_until_done(general_delivery_destroy, delivery);
 }
 
 static void general_delivery_put_into(kvo_frame *frame, kvo_general_delivery *delivery) {

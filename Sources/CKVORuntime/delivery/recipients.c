@@ -166,15 +166,16 @@ void kvo_recipients_init(kvo_recipients *recipients) {
   recipients->pending_capacity = INLINE_PENDING;
 }
 
+// Each step may be repeated if an object that dies with a value throws: the value is nil then.
 static void destroy_from(kvo_recipients *recipients, uint32_t dirty_key_count,
     uint32_t member_count) {
-  for (uint32_t i = dirty_key_count; i < recipients->dirty_key_count; i++) {
-    kvo_dirty_key *dirty = &recipients->dirty_keys[i];
+  for (; recipients->dirty_key_count > dirty_key_count; recipients->dirty_key_count--) {
+    kvo_dirty_key *dirty = &recipients->dirty_keys[recipients->dirty_key_count - 1];
     if (dirty->is_read) kvo_value_destroy(&dirty->value);
     dirty->operations->unowned_release(dirty->object);
   }
-  for (uint32_t i = member_count; i < recipients->pending_count; i++) {
-    kvo_pending_notification *pending = &recipients->pending[i];
+  for (; recipients->pending_count > member_count; recipients->pending_count--) {
+    kvo_pending_notification *pending = &recipients->pending[recipients->pending_count - 1];
     if (pending->is_read) kvo_value_destroy(&pending->value);
     kvo_dependent_key_release(pending->path);
     kvo_registration_release(pending->registration);
@@ -184,8 +185,6 @@ static void destroy_from(kvo_recipients *recipients, uint32_t dirty_key_count,
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t dirty_key_count,
     uint32_t member_count) {
   destroy_from(recipients, dirty_key_count, member_count);
-  recipients->dirty_key_count = dirty_key_count;
-  recipients->pending_count = member_count;
   if (!recipients->index) return;
   memset(recipients->index, 0, (recipients->index_mask + 1) * sizeof *recipients->index);
   index_from(recipients, 0);
@@ -200,10 +199,11 @@ void kvo_recipients_destroy(kvo_recipients *recipients) {
 }
 
 void kvo_path_nodes_destroy(kvo_path_nodes *nodes) {
-  for (size_t i = 0; i < nodes->count; i++) kvo_registration_release(&nodes->items[i]->entry);
-  for (size_t i = 0; i < nodes->tracked_count; i++) {
-    kvo_read_result_destroy(&nodes->tracked[i].result);
-    kvo_dependent_key_release(nodes->tracked[i].dependent_key);
+  while (nodes->count) kvo_registration_release(&nodes->items[--nodes->count]->entry);
+  for (; nodes->tracked_count; nodes->tracked_count--) {
+    kvo_tracked *tracked = &nodes->tracked[nodes->tracked_count - 1];
+    kvo_read_result_destroy(&tracked->result);
+    kvo_dependent_key_release(tracked->dependent_key);
   }
   kvo_free(nodes->items);
   kvo_free(nodes->tracked);

@@ -19,7 +19,7 @@ typedef struct kvo_batch {
 /// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, also if an
 /// exception of the program's code passes.
 typedef struct kvo_edit {
-  kvo_proxy *proxy; ///< held
+  kvo_proxy *KVO_NULLABLE proxy; ///< held until the edit's end
   kvo_error *KVO_NULLABLE error;
   kvo_status status;
   kvo_change_kind kind;

@@ -7,6 +7,7 @@
 #include "kvo_mutable.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "setting/kvo_edit.h"
 #include "values/kvo_hash.h"
@@ -232,23 +233,35 @@ static void edit_run(void *context) {
   else edit->status = edit_refuse(edit, "is a set and has no indexes");
 }
 
-static void end_batch(kvo_batch *batch) {
-  kvo_elements_destroy(&batch->elements);
-  if (batch->all) kvo_object_release(&batch->all->object);
+static void edit_drop(kvo_collection **slot) {
+  kvo_collection *dropped = *slot;
+  *slot = NULL;
+  if (dropped) kvo_object_release(&dropped->object);
 }
 
+static void end_batch(kvo_batch *batch) {
+  kvo_elements_destroy(&batch->elements);
+  edit_drop(&batch->all);
+}
+
+// Called again if an object that dies throws: nothing is released twice.
 static void edit_give_back(void *context) {
   kvo_edit *edit = context;
+  kvo_index_set_destroy(edit->own_indexes);
+  kvo_index_set_destroy(edit->later_indexes);
+  edit->own_indexes = edit->later_indexes = NULL;
   kvo_elements_destroy(&edit->elements);
   kvo_elements_destroy(&edit->current);
   end_batch(&edit->goes);
   end_batch(&edit->comes);
-  kvo_index_set_destroy(edit->own_indexes);
-  kvo_index_set_destroy(edit->later_indexes);
-  if (edit->objects) kvo_object_release(&edit->objects->object);
+  edit_drop(&edit->objects);
   kvo_value_destroy(&edit->value);
-  kvo_object_release(&edit->proxy->collection.object);
+  kvo_proxy *proxy = edit->proxy;
+  edit->proxy = NULL;
+  if (proxy) kvo_object_release(&proxy->collection.object);
 }
+
+static void edit_end(void *context) { kvo_until_done(edit_give_back, context); }
 
 // Only a mutable proxy can be changed.
 static kvo_status check_mutable(const kvo_collection *collection, kvo_error *error) {
@@ -270,13 +283,11 @@ static kvo_status edit_make(kvo_collection *proxy, kvo_edit edit, const kvo_valu
   edit.proxy = kvo_proxy_of(proxy);
   kvo_object_retain(&proxy->object);
   if (status) {
-    edit_give_back(&edit);
+    edit_end(&edit);
     return status == KVO_NO_MEMORY ? kvo_fail_collection_memory(edit.error) : status;
   }
-  kvo_unwinding(edit_run, edit_give_back, &edit);
-  status = edit.status;
-  edit_give_back(&edit);
-  return status;
+  kvo_finally(edit_run, edit_end, &edit);
+  return edit.status;
 }
 
 // MARK: By index

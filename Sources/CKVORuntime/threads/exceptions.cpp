@@ -48,3 +48,12 @@ void kvo_run_finally(kvo_frame *mark, void (*body)(void *), void (*last)(void *)
   }
   last(context);
 }
+
+void kvo_run_until_done(kvo_frame *mark, void (*body)(void *), void *context) {
+  try {
+    kvo_run_unwinding(mark, body, nullptr, context);
+  } catch (...) {
+    kvo_run_until_done(mark, body, context);
+    throw;
+  }
+}

@@ -195,7 +195,8 @@ static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
   kvo_thread_shrink(thread);
 }
 
-KVO_INLINE void pop_with_values(kvo_frame *frame) {
+// Returns the object, if the frame retained it: the caller releases it.
+KVO_INLINE kvo_object *end_with_values(kvo_frame *frame) {
   kvo_thread *thread = frame->thread;
   uint32_t flags = frame->flags;
   kvo_object *object = frame->object;
@@ -206,24 +207,64 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
   if (flags & KVO_FRAME_TRANSFERRED) kvo_transferred_frames--;
   tidy_up(thread, frame);
   if (KVO_UNLIKELY(awaited != NULL)) kvo_reclaim_waiting(awaited);
-  if (flags & KVO_FRAME_RETAINED) kvo_object_release(object);
+  return flags & KVO_FRAME_RETAINED ? object : NULL;
+}
+
+KVO_INLINE void pop_with_values(kvo_frame *frame) {
+  kvo_object *object = end_with_values(frame);
+  if (object) kvo_object_release(object);
+}
+
+// A frame to be popped, and what it holds besides its values.
+typedef struct {
+  kvo_frame *frame; // NULL: it has ended
+  kvo_object *object, *observer;
+  struct kvo_general_delivery *delivery;
+  struct kvo_mutation_record *part;
+} popping;
+
+static void frame_drop(kvo_object **slot) {
+  kvo_object *dropped = *slot;
+  *slot = NULL;
+  if (dropped) kvo_object_release(dropped);
+}
+
+// Called again if an object that dies throws: nothing is released twice.
+static void frame_pop_rest(void *opaque) {
+  popping *popping = opaque;
+  if (popping->frame) popping->object = end_with_values(popping->frame);
+  popping->frame = NULL;
+  frame_drop(&popping->object);
+  struct kvo_general_delivery *delivery = popping->delivery;
+  popping->delivery = NULL;
+  if (delivery) kvo_general_delivery_release(delivery);
+  if (popping->part) kvo_mutation_free(popping->part);
+  popping->part = NULL;
+  frame_drop(&popping->observer);
 }
 
 // The frame's parts are copied first, because the frame may be pushed again while they are released.
 static void pop_with_parts(kvo_frame *frame) {
-  struct kvo_general_delivery *delivery =
-      frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
-  struct kvo_mutation_record *part = frame->flags & KVO_FRAME_HAS_PART ? frame->announced : NULL;
-  kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
+  uint32_t flags = frame->flags;
+  popping popping = {.frame = frame,
+      .observer = flags & KVO_FRAME_CALLS ? frame->observer : NULL,
+      .delivery = flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL,
+      .part = flags & KVO_FRAME_HAS_PART ? frame->announced : NULL};
+  kvo_until_done(frame_pop_rest, &popping);
+}
+
+static void pop_with_observer(kvo_frame *frame) {
+  kvo_object *observer = frame->observer;
   pop_with_values(frame);
-  if (delivery) kvo_general_delivery_release(delivery);
-  if (part) kvo_mutation_free(part);
   kvo_object_release(observer);
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_CALLS | KVO_FRAME_HAS_PART;
-  if (KVO_UNLIKELY(frame->flags & parts)) pop_with_parts(frame);
+  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_HAS_PART;
+  const uint32_t both = KVO_FRAME_CALLS | KVO_FRAME_RETAINED;
+  uint32_t flags = frame->flags;
+  if (KVO_UNLIKELY(flags & parts || (flags & both) == both)) pop_with_parts(frame);
+  else if (KVO_UNLIKELY(flags & KVO_FRAME_CALLS)) pop_with_observer(frame);
   else pop_with_values(frame);
 }
 

@@ -1,7 +1,8 @@
 // Retains an object while the program's code runs that may drop the last other reference to it: a getter, a hook, or
 // a class method that a search asks.
 //
-// `kvo_finally` also frees other resources if that code throws.
+// `kvo_finally` also frees other resources if that code throws, and `kvo_until_done` frees all of them where freeing
+// throws.
 #include "base/kvo_forward.h"
 #include "threads/kvo_thread.h"
 
@@ -24,6 +25,14 @@ void kvo_finally(void (*body)(void *context), void (*end)(void *context), void *
 #else
   body(context);
   end(context);
+#endif
+}
+
+void kvo_until_done(void (*body)(void *context), void *context) {
+#ifdef KVO_EXCEPTIONS
+  kvo_run_until_done(kvo_this_thread ? kvo_this_thread->top : NULL, body, context);
+#else
+  body(context);
 #endif
 }
 

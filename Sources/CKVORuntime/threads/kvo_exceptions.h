@@ -24,6 +24,11 @@ void kvo_run_unwinding(struct kvo_frame *KVO_NULLABLE mark,
 void kvo_run_finally(struct kvo_frame *KVO_NULLABLE mark, void (*body)(void *KVO_NULLABLE context),
     void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
 
+/// Runs `body(context)`, and again after each exception that leaves it, until it returns. Then the last exception
+/// passes on.
+void kvo_run_until_done(struct kvo_frame *KVO_NULLABLE mark,
+    void (*body)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);
+
 /// Pops all frames that this thread has pushed since `mark` was on top, newest first, without delivering their
 /// changes. NULL: all of them. In frames.c.
 void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE mark);

@@ -1,4 +1,5 @@
 // Growing lists of values, used for reading and making collections.
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "values/kvo_collection_internal.h"
 
@@ -26,8 +27,15 @@ kvo_status kvo_elements_add(kvo_elements *elements, const kvo_value *value) {
   return status ? status : kvo_elements_take(elements, copy);
 }
 
-void kvo_elements_destroy(kvo_elements *elements) {
+// Called again if an object that dies throws. Its value is nil then.
+static void elements_empty(void *opaque) {
+  kvo_elements *elements = opaque;
   for (size_t i = 0; i < elements->count; i++) kvo_value_destroy(&elements->values[i]);
   kvo_free(elements->values);
   *elements = (kvo_elements){0};
+}
+
+void kvo_elements_destroy(kvo_elements *elements) {
+  if (elements->count) kvo_until_done(elements_empty, elements);
+  else elements_empty(elements);
 }

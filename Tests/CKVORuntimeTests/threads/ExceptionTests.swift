@@ -524,7 +524,9 @@ import Testing
   @Test("D9: an exception of the program's code leaks no memory")
   func memoryOfFaulty() async {
     await #expect(processExitsWith: .success) {
-      let uses: [faulty_use] = [.FAULTY_PROXY_ALONG_PATH, .FAULTY_SNAPSHOT, .FAULTY_VISITED]
+      let uses: [faulty_use] = [
+        .FAULTY_PROXY_ALONG_PATH, .FAULTY_SNAPSHOT, .FAULTY_VISITED, .FAULTY_ELEMENTS_REPLACED,
+      ]
       func runAll(times: Int) {
         var throwing: Int32 = 0
         for _ in 0..<times { for use in uses { _ = faulty_run(use, false, &throwing) } }

@@ -22,7 +22,7 @@ struct faulty {
 struct fault {};
 
 thread_local int calls_left; // until one throws; 0: none does
-thread_local int deaths;
+thread_local int made, deaths;
 
 void may_throw() {
   if (calls_left && !--calls_left) throw fault{};
@@ -77,6 +77,7 @@ void dealloc(kvo_object *self, const kvo_method *) {
   deaths++;
   kvo_store_retained_object(&of(self)->next, nullptr);
   kvo_store_retained_object(&of(self)->list, nullptr);
+  may_throw();
 }
 
 kvo_class *make_class() {
@@ -140,13 +141,17 @@ kvo_collection *array_of(const kvo_value &value) {
   return kvo_collection_create(KVO_ARRAY, two, 2, nullptr);
 }
 
+kvo_object *make(kvo_class *cls) {
+  made++;
+  return kvo_object_create(cls);
+}
+
 /// Two objects: the first leads to the second by `next`.
 struct pair {
   kvo_class *cls;
   kvo_object *first, *second;
 
-  explicit pair(kvo_class *cls)
-      : cls(cls), first(kvo_object_create(cls)), second(kvo_object_create(cls)) {
+  explicit pair(kvo_class *cls) : cls(cls), first(make(cls)), second(make(cls)) {
     kvo_store_retained_object(&of(first)->next, second);
   }
   ~pair() {
@@ -215,6 +220,28 @@ void use_mutable(faulty_use use, const pair &objects) {
   else kvo_collection_index_of(proxy.collection, &one.value);
   // Breaks the cycle of a proxy that shows its own owner.
   kvo_store_retained_object(&of(objects.first)->list, nullptr);
+}
+
+// Lets elements go that die with it. They are old values of several recipients, or are held by an edit.
+void let_elements_go(faulty_use use, const pair &objects) {
+  owned_handle plain, counted;
+  owned_collection proxy;
+  kvo_value elements[3];
+  for (kvo_value &element : elements) {
+    kvo_object *object = make(objects.cls);
+    element = kvo_value_object(object);
+    kvo_object_release(object);
+  }
+  of(objects.first)->list = kvo_collection_create(KVO_ARRAY, elements, 3, nullptr);
+  for (kvo_value &element : elements) kvo_value_destroy(&element);
+  observe(objects.first, "list", KVO_OLD, plain);
+  observe(objects.first, "list.@count", KVO_OLD, counted);
+  if (use == FAULTY_ELEMENTS_REPLACED) {
+    kvo_set_value_for_key(objects.first, "list", nullptr, nullptr);
+    return;
+  }
+  kvo_mutable_array(objects.first, "list", &proxy.collection, nullptr);
+  kvo_collection_remove_at(proxy.collection, 0, nullptr);
 }
 
 void change(faulty_use use, const pair &objects) {
@@ -341,6 +368,8 @@ void use_for(faulty_use use, const pair &objects) {
   case FAULTY_PROXY_ALONG_PATH:
   case FAULTY_SEARCHED:
   case FAULTY_SET_EDITED: use_mutable(use, objects); break;
+  case FAULTY_ELEMENT_REMOVED:
+  case FAULTY_ELEMENTS_REPLACED: let_elements_go(use, objects); break;
   case FAULTY_MAXIMUM: find_maximum(objects); break;
   case FAULTY_VALIDATED:
   case FAULTY_READ_TOGETHER:
@@ -378,7 +407,7 @@ bool try_with(faulty_use use, kvo_class *cls, int calls) {
 
 int faulty_run(faulty_use use, bool anew, int *throws) {
   static kvo_class *const shared = make_class();
-  deaths = *throws = 0;
+  made = deaths = *throws = 0;
   while (try_with(use, anew ? make_class() : shared, *throws + 1)) ++*throws;
-  return 2 * (*throws + 1) - deaths;
+  return made - deaths;
 }

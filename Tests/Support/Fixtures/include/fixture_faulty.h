@@ -25,6 +25,8 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_LAST,       ///< element
   FAULTY_SEARCHED,   ///< by a mutable proxy
   FAULTY_SET_EDITED, ///< by a mutable proxy, which has no methods for that
+  FAULTY_ELEMENT_REMOVED,
+  FAULTY_ELEMENTS_REPLACED,
   FAULTY_OLD,
   FAULTY_NEW,
   FAULTY_INITIAL,
@@ -37,7 +39,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
 } faulty_use;
 
 /// Uses objects of a class in this way. First the first method called throws, then the second, and so on until none
-/// does.
+/// does. `dealloc` is one of the methods.
 /// - anew: in a new class each time, so that class methods, called once per class, are called again.
 /// - throws: receives the number of throws.
 ///
