@@ -28,7 +28,8 @@ struct Performance {
 }
 
 struct ChangeHistory {
-  private var kept: [RecordedChange] = []
+  // A dropped record is replaced by nil, so that it is not destroyed under the lock.
+  private var kept: [RecordedChange?] = []
   private var firstKept = 0
   /// The position of the first record.
   private(set) var first = 0
@@ -62,22 +63,28 @@ private struct WeakObject {
 // MARK: Records
 
 extension ChangeHistory {
-  private subscript(position: Int) -> RecordedChange { kept[firstKept + position - first] }
+  private subscript(position: Int) -> RecordedChange { kept[firstKept + position - first]! }
 
   /// Nil if some of the records are gone, or do not exist yet.
-  mutating func changes(from start: Int, to end: Int) -> ArraySlice<RecordedChange>? {
+  mutating func changes(from start: Int, to end: Int) -> [RecordedChange]? {
     guard start >= first, start <= end, end <= count else { return nil }
     read = max(read, end)
-    return kept[firstKept + start - first..<firstKept + end - first]
+    return (start..<end).map { self[$0] }
   }
 
-  mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) {
+  /// Returns the changes to release.
+  mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> [BegunChange] {
+    var garbage: [BegunChange] = []
     // Bounds the list: changes that were opened by hand may never be closed.
-    if begun.count >= 1_000 { begun.removeFirst(500) }
+    if begun.count >= 1_000 {
+      garbage = Array(begun.prefix(500))
+      begun.removeFirst(500)
+    }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
     begun.append(
       BegunChange(thread: thread, place: place, position: performed ?? count, order: beginnings))
     beginnings += 1
+    return garbage
   }
 
   private mutating func end(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> BegunChange? {
@@ -164,7 +171,7 @@ extension ChangeHistory {
   }
 
   private func mergeable(with change: RecordedChange, in group: ChangeGroup?) -> RecordedChange? {
-    guard read < count, let last = kept.last, last.merges(change) else { return nil }
+    guard read < count, let last = kept.last ?? nil, last.merges(change) else { return nil }
     if let group { return last.group === group ? last : nil }
     return mergesSingles && last.group.isSingle && undo.last === last.group ? last : nil
   }
@@ -259,13 +266,15 @@ extension ChangeHistory {
       undo.removeFirst(surplus)
     }
     var unwanted = firstKept
-    while unwanted < kept.count, !kept[unwanted].group.isWanted { unwanted += 1 }
+    while unwanted < kept.count, !kept[unwanted]!.group.isWanted { unwanted += 1 }
     return garbage + drop(unwanted - firstKept)
   }
 
   // Frees the places of dropped records. The condition bounds how often a record is moved.
   private mutating func drop(_ dropped: Int) -> [RecordedChange] {
-    let garbage = Array(kept[firstKept..<firstKept + dropped])
+    let places = firstKept..<firstKept + dropped
+    let garbage = places.map { kept[$0]! }
+    for place in places { kept[place] = nil }
     firstKept += dropped
     first += dropped
     if firstKept * 2 >= kept.count {
@@ -275,7 +284,9 @@ extension ChangeHistory {
     return garbage
   }
 
-  mutating func removeAll() -> [RecordedChange] {
+  /// Returns the values to release.
+  mutating func removeAll() -> (records: [RecordedChange], begun: [BegunChange]) {
+    let left = begun
     var garbage: [RecordedChange] = []
     for group in undo + redo { garbage += group.forget() }
     (undo, redo, begun) = ([], [], [])
@@ -285,7 +296,7 @@ extension ChangeHistory {
       garbage += open.changes
       open.changes = []
     }
-    return garbage + drop(kept.count - firstKept)
+    return (garbage + drop(kept.count - firstKept), left)
   }
 }
 
@@ -373,22 +384,30 @@ extension ChangeHistory {
     return lastNumber
   }
 
-  mutating func keep(_ object: RecordedObject) {
+  /// Returns the objects to release: their last other references may be dropped during the call.
+  mutating func keep(_ object: RecordedObject) -> [RecordedObject] {
     if let number = object.number {
       numbered[number] = WeakObject(object: object)
       lastNumber = max(lastNumber, number)
     } else {
       unnumbered.append(WeakObject(object: object))
     }
-    clean()
+    return clean()
   }
 
   // The condition bounds how often an object is visited.
-  private mutating func clean() {
-    guard numbered.count + unnumbered.count > 2 * objectsWhenCleaned + 16 else { return }
-    numbered = numbered.filter { $0.value.object != nil }
-    unnumbered = unnumbered.filter { $0.object != nil }
-    objectsWhenCleaned = numbered.count + unnumbered.count
+  private mutating func clean() -> [RecordedObject] {
+    guard numbered.count + unnumbered.count > 2 * objectsWhenCleaned + 16 else { return [] }
+    var live: [RecordedObject] = []
+    func lives(_ entry: WeakObject) -> Bool {
+      guard let object = entry.object else { return false }
+      live.append(object)
+      return true
+    }
+    numbered = numbered.filter { lives($0.value) }
+    unnumbered = unnumbered.filter(lives)
+    objectsWhenCleaned = live.count
+    return live
   }
 
   func object(_ number: Int) -> RecordedObject? { numbered[number]?.object }

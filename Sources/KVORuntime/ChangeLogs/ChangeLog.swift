@@ -60,7 +60,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
       member.end()
       member.object?[membership] = nil
     }
-    release(history.withLock { $0.removeAll() })
+    withExtendedLifetime(history.withLock { $0.removeAll() }) {}
   }
 
   // MARK: Records
@@ -105,7 +105,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   ///
   /// - Complexity: O(*n*) in the number of records.
   public func removeAll() {
-    tellOfAll { release(history.withLock { $0.removeAll() }) }
+    tellOfAll { withExtendedLifetime(history.withLock { $0.removeAll() }) {} }
   }
 
   // MARK: Groups

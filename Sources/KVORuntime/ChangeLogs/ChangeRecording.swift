@@ -12,11 +12,13 @@ extension ChangeLog {
   ) {
     let thread = Self.thread
     let isPrior = kvo_change_is_prior(change)
+    var forgotten: [BegunChange] = []
     let isRecorded = history.withLock { history in
       guard place.object.registration === registration else { return false }
-      if isPrior { history.begin(place, on: thread) }
+      if isPrior { forgotten = history.begin(place, on: thread) }
       return !isPrior
     }
+    withExtendedLifetime(forgotten) {}
     guard isRecorded else { return }
     let new = kvo_change_get_new(change).flatMap { ValueType.any(of: $0) }
     let joined = join(place.key.objects(in: new), isNumbered: true)
@@ -78,13 +80,15 @@ extension ChangeLog {
     let recorded = selection.recordedClass(of: object)
     if let error = recorded.error { reportOnce(error) }
     guard !recorded.keys.isEmpty else { return nil }
+    var live: [RecordedObject] = []
+    defer { withExtendedLifetime(live) {} }
     return joining.withLock {
       if let known = object[membership]?.member { return (known, false) }
       let number =
         arrivals.take(object) ?? (isNumbered ? history.withLock { $0.nextNumber() } : nil)
       let member = RecordedObject(object, recorded, number: number)
       object[membership] = RecordedLife(member)
-      history.withLock { $0.keep(member) }
+      live = history.withLock { $0.keep(member) }
       return (member, true)
     }
   }

@@ -136,6 +136,33 @@ import Testing
     token.invalidate()
   }
 
+  private final class Link: Tracked {
+    @Observed var next: Link?
+    var died: (() -> Void)?
+    deinit { died?() }
+  }
+
+  @Test("N2: values beyond the limit die at once, and may ask the log as they do")
+  func droppedValues() throws {
+    let root = Link()
+    let log = try ChangeLog(of: root, recording: .keys(of: Link.self, \.next))
+    log.undoLimit = 4
+    let deaths = Locked(0)
+    for _ in 0..<20 {
+      let link = Link()
+      link.died = { [weak log] in
+        _ = log?.count
+        deaths.withLock { $0 += 1 }
+      }
+      root.next = link
+    }
+    // Four records have five values.
+    expectEqual(deaths.withLock { $0 }, 15)
+    root.next = nil
+    log.removeAll()
+    expectEqual(deaths.withLock { $0 }, 20)
+  }
+
   @Test("N2: the limit applies to redone and applied groups as well")
   func limit() throws {
     let firm = Firm()
