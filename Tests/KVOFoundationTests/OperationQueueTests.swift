@@ -156,6 +156,42 @@ import Testing
     expect(work.operation.isFinished)
   }
 
+  /// Reads an operation when it dies.
+  private final class LastReader: Sendable {
+    private let work: KVOOperation
+    private let deaths: Count
+
+    init(_ work: KVOOperation, _ deaths: Count) { (self.work, self.deaths) = (work, deaths) }
+
+    deinit {
+      expect(!work.isCancelled)
+      deaths.add()
+    }
+  }
+
+  // Returns when the operation executes and the queue is gone.
+  private func dropQueue(of work: KVOOperation, _ deaths: Count) -> KeyValueObservation {
+    let (queue, reader) = (KVOOperationQueue(), LastReader(work, deaths))
+    let token = queue.progress.observe(\.fractionCompleted) { _, _ in
+      withExtendedLifetime(reader) {}
+    }
+    queue.addOperation(work)
+    waitUntil { work.isExecuting }
+    return token
+  }
+
+  @Test("R6: the progress of a queue that is dropped dies with the last operation, under no lock")
+  func dropped() {
+    let (gate, deaths) = (DispatchSemaphore(value: 0), Count())
+    let work = KVOBlockOperation { gate.wait() }
+    let token = dropQueue(of: work, deaths)
+    expectEqual(deaths.value, 0)
+    gate.signal()
+    work.waitUntilFinished()
+    waitUntil { deaths.value == 1 }
+    withExtendedLifetime(token) {}
+  }
+
   @Test("R6: threads add at once, and the count ends at 0")
   func threads() {
     let (queue, runs) = (KVOOperationQueue(), Count())

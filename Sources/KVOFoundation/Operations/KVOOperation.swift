@@ -239,13 +239,15 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
 
   /// Leaves the `KVOOperationQueue`, once, before the executing queue learns that the operation has finished.
   func leaveQueue() {
-    let leave = state.withLock { state in
+    // Not released under the lock: the last reference to the queue's progress may be in one of them.
+    let ended = state.withLock { state in
       defer { (state.leave, state.count) = (nil, nil) }
-      return state.leave
+      return (leave: state.leave, count: state.count)
     }
-    guard let leave else { return }
+    guard let leave = ended.leave else { return }
     leave()
     state.withLock { $0.isInQueue = false }
+    withExtendedLifetime(ended) {}
   }
 
   // MARK: Keys

@@ -95,11 +95,16 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
   open func waitUntilAllOperationsAreFinished() { queue.waitUntilAllOperationsAreFinished() }
 
   private func follow(_ operation: KVOOperation) {
+    var leave: (@Sendable () -> Void)? = { [weak self, unowned operation] in self?.remove(operation)
+    }
+    var count: (@Sendable () -> Void)? = { [progress] in progress.count() }
+    // Exchanged, because an operation that is in a queue already has those of that queue.
     operation.state.withLock { state in
-      state.leave = { [weak self, unowned operation] in self?.remove(operation) }
-      state.count = { [progress] in progress.count() }
+      swap(&state.leave, &leave)
+      swap(&state.count, &count)
       state.isInQueue = true
     }
+    withExtendedLifetime((leave, count)) {}
   }
 
   private func remove(_ operation: KVOOperation) {
