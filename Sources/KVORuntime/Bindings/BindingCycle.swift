@@ -61,9 +61,13 @@ final class BindingCycle: Sendable {
   }
 
   /// Forwards a change, or leaves it to the thread that is forwarding already.
-  func pass(on flow: BindingLoopGuard, of binding: PropertyBinding) {
-    guard begins(flow, of: binding) else { return }
-    binding.carryInCircle(flow)
+  /// - Parameter chain: The chain of a change that another thread has passed to an actor; nil if the change
+  ///   belongs to this thread's chain.
+  func pass(
+    on flow: BindingLoopGuard, of binding: PropertyBinding, in chain: [BindingLoopGuard]?
+  ) {
+    guard begins(flow, of: binding, in: chain) else { return }
+    binding.carryInCircle(flow, in: chain)
     end()
   }
 
@@ -72,11 +76,14 @@ final class BindingCycle: Sendable {
     while let next = goesOn() { next.binding.carryInCircle(next.flow, in: next.chain) }
   }
 
-  private func begins(_ flow: BindingLoopGuard, of binding: PropertyBinding) -> Bool {
+  private func begins(
+    _ flow: BindingLoopGuard, of binding: PropertyBinding, in chain: [BindingLoopGuard]?
+  ) -> Bool {
     var dropped: [LeftChange] = []
     let begins = BindingGraph.lock.withLock {
       if root.state.begins() { return true }
-      dropped = root.state.leave(LeftChange(binding: binding, flow: flow, chain: BindingHop.chain))
+      dropped = root.state.leave(
+        LeftChange(binding: binding, flow: flow, chain: chain ?? BindingHop.chain))
       return false
     }
     withExtendedLifetime(dropped) {}

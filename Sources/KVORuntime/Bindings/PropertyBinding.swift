@@ -4,7 +4,8 @@ internal import CKVORuntime
 // and sets the target. Endless forwarding is prevented in three ways:
 //
 // * The flows that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
-//   if its target is the source of a flow in that chain; it is not forwarded.
+//   if its target is the source of a flow in that chain; it is not forwarded. A change that is passed to an
+//   actor keeps its chain.
 // * An active binding is not entered again. A change on another thread is left to the active thread, which
 //   reads the source again after it has set the target; so the last value set is the source's. The change
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
@@ -276,9 +277,16 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Called after a change of the source.
   func changed(_ flow: BindingLoopGuard) {
     guard !flow.isEcho else { return }
-    switch begins(flow, nil, isInCircle: false) {
-    case .begun: carry(flow, nil)
-    case .ofCircle(let circle): circle.pass(on: flow, of: self)
+    pass(on: flow, in: nil)
+  }
+
+  /// Carries a change, or leaves it to the thread that is forwarding.
+  /// - Parameter chain: The chain of a change that another thread has passed to the actor; nil if the change
+  ///   belongs to this thread's chain.
+  private func pass(on flow: BindingLoopGuard, in chain: [BindingLoopGuard]?) {
+    switch begins(flow, chain, isInCircle: false) {
+    case .begun: carry(flow, chain)
+    case .ofCircle(let circle): circle.pass(on: flow, of: self, in: chain)
     case .left: break
     }
   }
@@ -302,8 +310,8 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   // A change that another thread left in a circle is passed to the actor as well.
   private func run(_ waiting: Waiting, failed: (any Error) -> Void) {
     if let actor, !actor.isCurrent {
-      let flow = waiting.flow
-      return actor.callLater { [weak self] in self?.changed(flow) }
+      let (flow, chain) = (waiting.flow, waiting.chain ?? BindingHop.chain)
+      return actor.callLater { [weak self] in self?.pass(on: flow, in: chain) }
     }
     do { try BindingHop.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
   }
@@ -315,7 +323,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private func begins(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, isInCircle: Bool)
     -> Beginning
   {
-    let isNested = BindingHop.contains(self)
+    let isNested = chain == nil && BindingHop.contains(self)
     var waiting: Waiting? = Waiting(
       flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? BindingHop.chain)
     return state.withLock { state in

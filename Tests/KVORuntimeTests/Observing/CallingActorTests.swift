@@ -127,6 +127,33 @@ import Testing
     token.invalidate()
   }
 
+  @Test(
+    "L2: a change that goes round a ring of bindings on several actors sets each property once",
+    arguments: [[BindingPlace.anywhere, .main, .anywhere], [.main, .other, .main, .anywhere]])
+  @MainActor func ring(places: [BindingPlace]) async {
+    let sets = Awaited(places.map { _ in 0 })
+    let gauges = places.indices.map { index in
+      CountedGauge { sets.withLock { $0[index] += 1 } }
+    }
+    var tokens: [KeyValueObservation] = []
+    for (index, place) in places.enumerated() {
+      let (from, to) = (gauges[index], gauges[(index + 1) % places.count])
+      switch place {
+      case .anywhere: tokens.append(to.bind(\.level, to: from, \.level, isolation: nil))
+      case .main: tokens.append(to.bind(\.level, to: from, \.level))
+      case .other: tokens.append(await Other.bind(to, to: from))
+      }
+    }
+    // The binding that closes the ring sets all but the last one again.
+    await sets.wait { $0[places.count - 2] == 2 }
+    sets.withLock { $0 = places.map { _ in 0 } }
+    onAnotherThread { gauges[0].level = 7 }
+    await sets.wait { !$0.contains(0) }
+    expectEqual(sets.value, places.map { _ in 1 })
+    expectEqual(gauges.map(\.level), places.map { _ in 7 })
+    for token in tokens { token.invalidate() }
+  }
+
   @Test("L1: so it is on any other actor, and nonisolated code runs on the thread of the change")
   func others() async {
     let shared = SharedGauge()
@@ -141,6 +168,23 @@ import Testing
     expectEqual(plain.levels, [2])
     direct.invalidate()
   }
+}
+
+/// Where a binding sets its target.
+enum BindingPlace: Sendable { case anywhere, main, other }
+
+@globalActor private actor Other {
+  static let shared = Other()
+
+  @Other static func bind(_ to: CountedGauge, to from: CountedGauge) -> KeyValueObservation {
+    to.bind(\.level, to: from, \.level)
+  }
+}
+
+private final class CountedGauge: KVOObject, @unchecked Sendable {
+  private let onSet: @Sendable () -> Void
+  @Observed var level = 0 { didSet { onSet() } }
+  init(_ onSet: @escaping @Sendable () -> Void) { self.onSet = onSet }
 }
 
 private final class SharedGauge: KVOObject, @unchecked Sendable {
