@@ -68,9 +68,11 @@ extension KVOClass {
       let withdrawn = byHand ? withdraw(generatedFor: declared) : []
       preparation.declared.merge(declarations)
       forget(declarations.automatic.keys, withdrawn.union(declarations.dependencies.keys))
-      refresh(declared.union(declarations.automatic.keys))
-      if !keyPaths.isEmpty { forgetKeyPaths() }
       return preparation.isComplete
+    }
+    // Until the end of this step, other threads use the properties from before.
+    refreshAsking(declared.union(declarations.automatic.keys)) {
+      if !keyPaths.isEmpty { forgetKeyPaths() }
     }
     if isInUse { hintAtUnknownKeys(of: declarations) }
     // Not under the lock, because properties are read. Tracked keys depend on declared keys, too.
@@ -88,7 +90,10 @@ extension KVOClass {
   /// Adds the accessors of a key path for a key whose property the class overrides. Observers get the value
   /// of the override, not the stored one. An existing declaration takes precedence.
   func learn(override accessors: Accessors?, of key: String) -> Property? {
-    KVOClass.lock.withLock {
+    let isNew = KVOClass.lock.withLock { preparation.overrides[key] == nil && accessors != nil }
+    return KVOClass.withAnswers {
+      (isNew ? questions(refreshing: [key], isNew: true) : []) + questions(for: key)
+    } _: {
       if preparation.overrides[key] == nil, let accessors {
         preparation.overrides[key] = accessors
         refresh([key])
@@ -99,7 +104,10 @@ extension KVOClass {
 
   /// Adds the storage of the `@Observed` property of a declared key.
   func learn(_ storage: Field, of key: String) -> Property? {
-    KVOClass.lock.withLock {
+    let isNew = KVOClass.lock.withLock { preparation.learned[key] == nil }
+    return KVOClass.withAnswers {
+      (isNew ? questions(refreshing: [key], isNew: true) : []) + questions(for: key)
+    } _: {
       if preparation.learned[key] == nil {
         preparation.learned[key] = storage
         refresh([key])
@@ -143,14 +151,27 @@ extension KVOClass {
     for key in automatic { preparation.automatic[key] = nil }
     for key in derived { preparation.affecting[key] = nil }
     preparation.declarations += 1
+    preparation.declarationsByThread[.current, default: 0] += 1
     for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
   }
 
-  // A class in preparation looks its keys up at the end, so it has nothing to refresh.
-  func refresh(_ keys: Set<String>) {
+  /// Looks keys up anew, once the class and its subclasses have answered.
+  /// - Parameter body: Called under the lock afterwards.
+  func refreshAsking(_ keys: Set<String>, _ body: () -> Void = {}) {
+    KVOClass.withAnswers {
+      questions(refreshing: keys)
+    } _: {
+      refresh(keys)
+      body()
+    }
+  }
+
+  // A class in preparation looks its keys up at the end, so it has nothing to refresh. The caller holds
+  // `lock`, and the classes have answered.
+  private func refresh(_ keys: Set<String>) {
     guard preparation.isComplete else { return }
     for key in keys.union(keys.flatMap(KVOClass.aliases)) {
-      // Released outside the lock, because captures of its accessors may be destroyed with it.
+      // Released outside the properties' lock, because captures of its accessors may be destroyed with it.
       let earlier = properties.withLock { $0.removeValue(forKey: key) }
       check(find(key), replacing: earlier)
     }
@@ -183,7 +204,8 @@ extension KeyDeclarations {
   /// Returns the declarations without values of records that are declared too late: existing objects have no
   /// room for them. A value that is declared already keeps its declaration.
   fileprivate func withoutLateValues(of known: KVOClass) -> Self {
-    KVOClass.lock.withLock {
+    var late: [String] = []
+    let possible = KVOClass.lock.withLock { () -> Self in
       guard known.layout != nil else { return self }
       var possible = self
       for (key, declared) in accessors {
@@ -191,14 +213,18 @@ extension KeyDeclarations {
         guard earlier != nil || declared is StoredValue else { continue }
         possible.accessors[key] = nil
         if declared is StoredValue, earlier?.type === declared.type { continue }
-        KVODiagnostics.report(
-          misuse: """
-            \(known.name) declares \(quoted(key)) too late: the values that it keeps are those that it declares \
-            in registerKeys.
-            """)
+        late.append(key)
       }
       return possible
     }
+    for key in late {
+      KVODiagnostics.report(
+        misuse: """
+          \(known.name) declares \(quoted(key)) too late: the values that it keeps are those that it declares \
+          in registerKeys.
+          """)
+    }
+    return possible
   }
 
   /// Returns the declarations without keys that can't exist.

@@ -17,7 +17,7 @@ extension KVOClass {
   func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
     var named = affecting(key)
     if let source = property(key)?.source { named.insert(source.string) }
-    let keyPaths = KVOClass.lock.withLock { affectingKeyPaths(key) }
+    let keyPaths = affectingKeyPaths(key)
     if !named.isEmpty || !keyPaths.isEmpty { named.formUnion(declaredBases(key)) }
     // Not under the lock, because naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
@@ -66,29 +66,29 @@ extension KVOClass {
 
   // MARK: The typed customisation protocol
 
-  private var customization: (any KeyValueObservingCustomization.Type)? {
+  var customization: (any KeyValueObservingCustomization.Type)? {
     type as? any KeyValueObservingCustomization.Type
   }
 
   private func affectingKeyPaths(_ key: String) -> Set<AnyKeyPath> {
-    if let known = preparation.affectingKeyPaths[key] { return known }
-    guard let customization, let keyPath = keyPath(of: key) else { return [] }
-    let answer = customization.keyPathsAffectingValue(for: keyPath)
-    preparation.affectingKeyPaths[key] = answer
-    return answer
+    guard let customization else { return [] }
+    let (known, named) = KVOClass.lock.withLock {
+      (preparation.affectingKeyPaths[key], keyPath(of: key))
+    }
+    if let known { return known }
+    guard let named else { return [] }
+    // Not under the lock, so that other callers need not wait for the class's code.
+    let answer = customization.keyPathsAffectingValue(for: named)
+    return KVOClass.lock.withLock {
+      if let known = preparation.affectingKeyPaths[key] { return known }
+      preparation.affectingKeyPaths[key] = answer
+      return answer
+    }
   }
 
-  /// Whether the customisation protocol lets a key notify automatically. The caller holds `lock`.
-  func isAutomaticByKeyPath(_ key: String) -> Bool {
-    if let known = preparation.automaticByKeyPath[key] { return known }
-    guard let customization, let keyPath = keyPath(of: key) else { return true }
-    let answer = customization.automaticallyNotifiesObservers(for: keyPath)
-    preparation.automaticByKeyPath[key] = answer
-    return answer
-  }
-
-  /// The key path that names a key, with the class that has the property as its root.
-  private func keyPath(of key: String) -> AnyKeyPath? {
+  /// The key path that names a key, with the class that has the property as its root. The caller holds
+  /// `lock`.
+  func keyPath(of key: String) -> AnyKeyPath? {
     preparation.keyPaths[key] ?? declaredAccessors(key)?.keyPath
   }
 
@@ -97,10 +97,10 @@ extension KVOClass {
   func learn(_ keyPath: AnyKeyPath, of key: String) {
     guard customization != nil else { return }
     let isNew = KVOClass.lock.withLock {
-      guard preparation.keyPaths.updateValue(keyPath, forKey: key) == nil else { return false }
-      refresh([key])
-      return true
+      preparation.keyPaths.updateValue(keyPath, forKey: key) == nil
     }
-    if isNew { kvo_class_forget_dependencies(cClass) }
+    guard isNew else { return }
+    refreshAsking([key])
+    kvo_class_forget_dependencies(cClass)
   }
 }

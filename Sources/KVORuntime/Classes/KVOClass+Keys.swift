@@ -4,12 +4,37 @@ extension KVOClass {
   /// The property of a key, or nil if the class has none. O(1) after the key's first use. Any thread.
   func property(_ key: String) -> Property? {
     if let known = properties.withLock({ $0[key] }) { return known }
-    return KVOClass.lock.withLock { preparation.isComplete ? find(key) : nil }
+    return KVOClass.withAnswers {
+      preparation.isComplete ? questions(for: key) : []
+    } _: {
+      preparation.isComplete ? find(key) : nil
+    }
+  }
+
+  // The caller holds `lock`, and the class has answered.
+  func find(_ key: String) -> Property? {
+    if let known = properties.withLock({ $0[key] }) { return known }
+    guard let parts = parts(of: key) else { return nil }
+    let property = Property(
+      name: .of(key), storage: parts.field, accessors: parts.accessors, toMany: parts.toMany,
+      override: parts.field?.isObserved == true ? preparation.overrides[key] : nil,
+      isManual: !isAutomatic(key), source: source(of: key, parts))
+    property.add(to: cClass)
+    properties.withLock { $0[key] = property }
+    return property
+  }
+
+  /// What the class has for a key, at least one of the last three.
+  struct Parts {
+    /// The name under which the accessors or the `@Observed` property are found.
+    let name: String?
+    let accessors: Accessors?
+    let field: Field?
+    let toMany: (any ToManyDeclaration)?
   }
 
   // The caller holds `lock`.
-  func find(_ key: String) -> Property? {
-    if let known = properties.withLock({ $0[key] }) { return known }
+  func parts(of key: String) -> Parts? {
     let name = accessorNames(for: key).first {
       declaredAccessors($0) != nil || observedField($0) != nil
     }
@@ -17,13 +42,7 @@ extension KVOClass {
     let field = name.flatMap { observedField($0) } ?? plainField(for: key)
     let toMany = declaredToMany(key)
     guard accessors != nil || field != nil || toMany != nil else { return nil }
-    let property = Property(
-      name: .of(key), storage: field, accessors: accessors, toMany: toMany,
-      override: field?.isObserved == true ? preparation.overrides[key] : nil,
-      isManual: !isAutomatic(key), source: source(of: key, accessors: name, field, toMany))
-    property.add(to: cClass)
-    properties.withLock { $0[key] = property }
-    return property
+    return Parts(name: name, accessors: accessors, field: field, toMany: toMany)
   }
 
   func declaredAccessors(_ key: String) -> Accessors? {
@@ -42,10 +61,9 @@ extension KVOClass {
 
   // A property found under another name is changed under its own key, which affects this one. An @Observed
   // property is identified by its storage, whatever its key.
-  private func source(
-    of key: String, accessors name: String?, _ field: Field?, _ toMany: (any ToManyDeclaration)?
-  ) -> KeyName? {
-    guard toMany == nil, field?.isObserved != true, let source = name ?? field?.name, source != key
+  private func source(of key: String, _ parts: Parts) -> KeyName? {
+    guard parts.toMany == nil, parts.field?.isObserved != true,
+      let source = parts.name ?? parts.field?.name, source != key
     else { return nil }
     return .of(source)
   }
@@ -77,12 +95,6 @@ extension KVOClass {
 
   private func observedField(_ key: String) -> Field? {
     preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
-  }
-
-  private func isAutomatic(_ key: String) -> Bool {
-    let answer = preparation.automatic[key] ?? type.automaticallyNotifiesObservers(forKey: key)
-    preparation.automatic[key] = answer
-    return answer && isAutomaticByKeyPath(key)
   }
 }
 

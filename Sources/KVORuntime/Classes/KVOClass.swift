@@ -16,7 +16,8 @@ internal import CSwiftRuntime
 /// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own locks, see there |
 /// | `preparation`, and the set of classes in preparation | `KVOClass.lock` |
 ///
-/// `KVOClass.lock` is recursive, because the program's class functions are called under it.
+/// `KVOClass.lock` is recursive, because `registerKeys` is called under it. The program's other class
+/// functions are called without it.
 final class KVOClass: @unchecked Sendable {
   let type: KVOObject.Type
   let name: String
@@ -48,7 +49,9 @@ final class KVOClass: @unchecked Sendable {
     var generated = KeyDeclarations<KVOObject>()
     /// The keys that are declared by hand, whose generated declarations are gone.
     var declaredByHand: Set<String> = []
-    /// The class's answers about automatic notification. It is asked once for each key.
+    /// The threads that are preparing the class.
+    var threads: Set<BindingThread> = []
+    /// The class's answers about automatic notification.
     var automatic: [String: Bool] = [:]
     /// Storage of `@Observed` properties that have no metadata.
     var learned: [String: Field] = [:]
@@ -60,6 +63,7 @@ final class KVOClass: @unchecked Sendable {
     var affecting: [String: Set<String>] = [:]
     /// The number of declarations so far. An answer from before the last one may be outdated.
     var declarations = 0
+    var declarationsByThread: [BindingThread: Int] = [:]
     var affectingKeyPaths: [String: Set<AnyKeyPath>] = [:]
     var automaticByKeyPath: [String: Bool] = [:]
     var accessesFields = true
@@ -115,19 +119,43 @@ extension KVOClass {
     known._withUnsafeGuaranteedRef { $0[address] }
   }
 
-  // If a class is asked for while its own `registerKeys` runs, the unfinished one is returned.
+  // A class is made and declares its keys under the lock. Then it is asked without the lock, and finished
+  // under it. Another thread that needs the class in between also asks, and the first one that has all answers
+  // finishes it. If the class's own code asks for it, the unfinished one is returned.
   private static func prepare(_ type: KVOObject.Type, at address: UnsafeRawPointer) -> KVOClass {
-    lock.withLock {
-      if let prepared = found(at: address) ?? inPreparation[ObjectIdentifier(type)] {
-        return prepared
-      }
-      let made = KVOClass(type)
-      inPreparation[ObjectIdentifier(type)] = made
-      made.prepare()
-      inPreparation[ObjectIdentifier(type)] = nil
-      byName.withLock { $0[made.name, default: []].append(made) }
-      return known._withUnsafeGuaranteedRef { $0.insert(made, at: address) }
+    // First, because the superclass's code is not called under the lock either.
+    if let superclass = _getSuperclass(type) as? KVOObject.Type { _ = of(superclass) }
+    let (begun, isReady) = lock.withLock { begin(type, at: address) }
+    if isReady { return begun }
+    let accessesFields = type.accessInstanceVariablesDirectly
+    lock.withLock { begun.complete(accessesFields) }
+    var declared: KeyDeclarations<KVOObject>?
+    let finished = withAnswers {
+      found(at: address) == nil ? begun.keysToPrepare.flatMap { begun.questions(for: $0) } : []
+    } _: {
+      if let finished = found(at: address) { return finished }
+      declared = begun.preparation.declared
+      return begun.finish(at: address)
     }
+    if let declared { finished.hintAtUnknownKeys(of: declared) }
+    return finished
+  }
+
+  // Returns whether the caller can use the class as it is. The caller holds `lock`.
+  private static func begin(
+    _ type: KVOObject.Type, at address: UnsafeRawPointer
+  ) -> (begun: KVOClass, isReady: Bool) {
+    if let finished = found(at: address) { return (finished, true) }
+    if let begun = inPreparation[ObjectIdentifier(type)] {
+      return (begun, !begun.preparation.threads.insert(.current).inserted)
+    }
+    let made = KVOClass(type)
+    inPreparation[ObjectIdentifier(type)] = made
+    made.preparation.threads = [.current]
+    made.prepare()
+    // Now, so that declarations of the superclass's that are made before it is finished reach it.
+    made.superclass?.preparation.subclasses.append(made)
+    return (made, false)
   }
 
   private func prepare() {
@@ -138,12 +166,23 @@ extension KVOClass {
         self.superclass?.declaredAccessors($0)
       }
     }
-    preparation.accessesFields = type.accessInstanceVariablesDirectly
+  }
+
+  // The caller holds `lock`.
+  private func complete(_ accessesFields: Bool) {
+    guard !preparation.isComplete else { return }
+    preparation.accessesFields = accessesFields
     preparation.isComplete = true
+  }
+
+  // The caller holds `lock`, and the class has answered.
+  private func finish(at address: UnsafeRawPointer) -> KVOClass {
     for key in keysToPrepare { _ = find(key) }
     _ = kvo_class_register(cClass, nil)
-    superclass?.preparation.subclasses.append(self)
-    hintAtUnknownKeys(of: preparation.declared)
+    preparation.threads = []
+    KVOClass.inPreparation[ObjectIdentifier(type)] = nil
+    KVOClass.byName.withLock { $0[name, default: []].append(self) }
+    return KVOClass.known._withUnsafeGuaranteedRef { $0.insert(self, at: address) }
   }
 
   // Aliases (`hidden` for a field `isHidden`) are looked up on demand.

@@ -82,7 +82,11 @@ extension KVOClass {
   }
 
   fileprivate func answers(_ key: String) -> Bool {
-    KVOClass.lock.withLock { find(key) != nil }
+    KVOClass.withAnswers {
+      questions(for: key)
+    } _: {
+      find(key) != nil
+    }
   }
 
   /// A sentence that the class has no such key, with the remedy if there is one.

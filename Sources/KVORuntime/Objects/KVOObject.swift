@@ -249,7 +249,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   ///
   /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
   /// again for a subclass that does not override it or calls super, which does no harm. Other threads that
-  /// use the class for the first time wait until it has returned.
+  /// use any class for the first time, or declare keys, wait until it has returned. So it must not wait for
+  /// them, also not by a lock that such a thread may hold.
   open class func registerKeys() {}
 
   /// Declares the properties of a `@KVO` class, and what its methods say about keys. The macro generates the
@@ -263,7 +264,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   open class var accessInstanceVariablesDirectly: Bool { true }
 
   /// Returns whether setting a key notifies its observers automatically. It is called once for each class and
-  /// key.
+  /// key, and again after declarations of the key's automatic notification. Threads that use the key for the
+  /// first time at once may each call it; then the first answer holds.
   ///
   /// An override passes other keys to super, which answers from the class's declarations.
   open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {

@@ -100,6 +100,36 @@ import Testing
     expectEqual(Asked.questions.values.count { $0 == "second" }, 1)
   }
 
+  @Test("E1: a class is asked while no lock is held that the first use of another class takes")
+  func askedUnlocked() {
+    onThreads(2) { index in
+      if index == 0 {
+        withExtendedLifetime(Settable().observe(\.size) { _, _ in }) {}
+      } else {
+        waitUntil { Settable.isAsked.withLock { $0 } }
+        Settable.setting.withLock { _ in
+          Settable.isHeld.withLock { $0 = true }
+          expect((try? FirstUsed().value(forKey: "number")) as? Int == 0)
+        }
+      }
+    }
+    expect(Settable.isAnswered.withLock { $0 })
+  }
+
+  @Test("E1: a thread can use a class for which another one is still asking")
+  func usedWhileAsked() {
+    let told = Count()
+    onThreads(2) { index in
+      if index == 1 { waitUntil { Slow.asked.withLock { $0 } > 0 } }
+      let object = Slow()
+      let token = object.observe(\.number) { _, _ in told.add() }
+      object.number = 1
+      token.invalidate()
+      if index == 1 { Slow.isUsed.withLock { $0 = true } }
+    }
+    expectEqual(told.value, 2)
+  }
+
   @Test("E1: a declaration turns a key off and on, in the class and for its subclasses")
   func declared() {
     let object = Declared()
@@ -178,6 +208,48 @@ private final class Asked: Tracked {
   override class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
     questions.append([key])
     return super.automaticallyNotifiesObservers(forKey: key)
+  }
+}
+
+/// A class that takes a lock of the program when it is asked, after another thread has taken it.
+private final class Settable: KVOObject, @unchecked Sendable {
+  static let isAsked = Locked(false)
+  static let isHeld = Locked(false)
+  static let isAnswered = Locked(false)
+  static let setting = Locked(true)
+  var size: Int { 0 }
+
+  override class func registerKeys() {
+    declareKeys { $0.computed("size", \.size) }
+  }
+
+  override class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+    guard key == "size" else { return true }
+    isAsked.withLock { $0 = true }
+    waitUntil { isHeld.withLock { $0 } }
+    let answer = setting.withLock { $0 }
+    isAnswered.withLock { $0 = true }
+    return answer
+  }
+}
+
+private final class FirstUsed: KVOObject {
+  @Observed var number = 0
+}
+
+/// A class whose first answer takes until another thread has used it.
+private final class Slow: KVOObject, @unchecked Sendable {
+  static let asked = Locked(0)
+  static let isUsed = Locked(false)
+  @Observed var number = 0
+
+  override class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+    let isFirst = asked.withLock { asked in
+      asked += 1
+      return asked == 1
+    }
+    if isFirst { waitUntil { isUsed.withLock { $0 } } }
+    return true
   }
 }
 
