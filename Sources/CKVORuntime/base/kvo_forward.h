@@ -64,7 +64,10 @@ bool kvo_announced_open(struct kvo_frame *frame, uintptr_t observers,
     const struct kvo_mutation *KVO_NULLABLE mutation);
 /// Closes such a change. It must not count as open any more.
 void kvo_announced_close(struct kvo_frame *frame);
-void kvo_general_delivery_release(struct kvo_general_delivery *delivery);
+/// Gives a reference back. Returns whether it was the last one: then the caller destroys the delivery.
+bool kvo_general_delivery_drop(struct kvo_general_delivery *delivery);
+/// If an object that dies throws, the caller calls this again for the rest.
+void kvo_general_delivery_destroy(struct kvo_general_delivery *delivery);
 /// Frees a mutation record that was allocated separately.
 void kvo_mutation_free(struct kvo_mutation_record *record);
 /// Reports the open manual changes of a thread that ends.

@@ -52,9 +52,14 @@ static void destroy_changed_keys(kvo_general_delivery *delivery) {
   }
 }
 
-// Called again if an object that dies throws: nothing is released twice.
-static void general_delivery_destroy(void *opaque) {
-  kvo_general_delivery *delivery = opaque;
+bool kvo_general_delivery_drop(kvo_general_delivery *delivery) {
+  if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return false;
+  if (delivery->slot) kvo_open_path_changes_leave(delivery);
+  return true;
+}
+
+// Nothing is released twice.
+void kvo_general_delivery_destroy(kvo_general_delivery *delivery) {
   kvo_recipients_destroy(&delivery->before);
   kvo_recipients_destroy(&delivery->after);
   kvo_path_nodes_destroy(&delivery->nodes);
@@ -62,10 +67,10 @@ static void general_delivery_destroy(void *opaque) {
   kvo_free(delivery);
 }
 
+static void general_delivery_go_on(void *delivery) { kvo_general_delivery_destroy(delivery); }
+
 void kvo_general_delivery_release(kvo_general_delivery *delivery) {
-  if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return;
-  if (delivery->slot) kvo_open_path_changes_leave(delivery);
-  kvo_until_done(general_delivery_destroy, delivery);
+  if (kvo_general_delivery_drop(delivery)) kvo_until_done(general_delivery_go_on, delivery);
 }
 
 static void general_delivery_put_into(kvo_frame *frame, kvo_general_delivery *delivery) {

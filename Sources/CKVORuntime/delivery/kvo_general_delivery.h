@@ -193,6 +193,8 @@ kvo_general_delivery *KVO_NULLABLE kvo_general_delivery_make(kvo_frame *frame);
 /// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.
 void kvo_general_delivery_finish(kvo_frame *frame);
 kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery);
+/// Gives a reference back, and destroys the delivery if it was the last one.
+void kvo_general_delivery_release(kvo_general_delivery *delivery);
 
 // Changes that reach exactly one recipient, along a path or to a derived key (single_recipient.c).
 

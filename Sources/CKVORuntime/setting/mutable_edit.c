@@ -240,7 +240,7 @@ static void edit_drop(kvo_collection **slot) {
 }
 
 static void end_batch(kvo_batch *batch) {
-  kvo_elements_destroy(&batch->elements);
+  kvo_elements_empty(&batch->elements);
   edit_drop(&batch->all);
 }
 
@@ -250,8 +250,8 @@ static void edit_give_back(void *context) {
   kvo_index_set_destroy(edit->own_indexes);
   kvo_index_set_destroy(edit->later_indexes);
   edit->own_indexes = edit->later_indexes = NULL;
-  kvo_elements_destroy(&edit->elements);
-  kvo_elements_destroy(&edit->current);
+  kvo_elements_empty(&edit->elements);
+  kvo_elements_empty(&edit->current);
   end_batch(&edit->goes);
   end_batch(&edit->comes);
   edit_drop(&edit->objects);
@@ -261,7 +261,15 @@ static void edit_give_back(void *context) {
   if (proxy) kvo_object_release(&proxy->collection.object);
 }
 
-static void edit_end(void *context) { kvo_until_done(edit_give_back, context); }
+static void edit_run_and_give_back(void *context) {
+  edit_run(context);
+  edit_give_back(context);
+}
+
+static void edit_end(void *context) {
+  const kvo_edit *edit = context;
+  if (edit->proxy) kvo_until_done(edit_give_back, context);
+}
 
 // Only a mutable proxy can be changed.
 static kvo_status check_mutable(const kvo_collection *collection, kvo_error *error) {
@@ -286,7 +294,7 @@ static kvo_status edit_make(kvo_collection *proxy, kvo_edit edit, const kvo_valu
     edit_end(&edit);
     return status == KVO_NO_MEMORY ? kvo_fail_collection_memory(edit.error) : status;
   }
-  kvo_finally(edit_run, edit_end, &edit);
+  kvo_finally(edit_run_and_give_back, edit_end, &edit);
   return edit.status;
 }
 

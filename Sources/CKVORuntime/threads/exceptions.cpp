@@ -51,8 +51,9 @@ void kvo_run_finally(kvo_frame *mark, void (*body)(void *), void (*last)(void *)
 
 void kvo_run_until_done(kvo_frame *mark, void (*body)(void *), void *context) {
   try {
-    kvo_run_unwinding(mark, body, nullptr, context);
+    body(context);
   } catch (...) {
+    kvo_thread_unwind(mark);
     kvo_run_until_done(mark, body, context);
     throw;
   }

@@ -219,7 +219,7 @@ KVO_INLINE void pop_with_values(kvo_frame *frame) {
 typedef struct {
   kvo_frame *frame; // NULL: it has ended
   kvo_object *object, *observer;
-  struct kvo_general_delivery *delivery;
+  struct kvo_general_delivery *delivery, *last; // the second one: no one else has a reference
   struct kvo_mutation_record *part;
 } popping;
 
@@ -237,7 +237,9 @@ static void frame_pop_rest(void *opaque) {
   frame_drop(&popping->object);
   struct kvo_general_delivery *delivery = popping->delivery;
   popping->delivery = NULL;
-  if (delivery) kvo_general_delivery_release(delivery);
+  if (delivery && kvo_general_delivery_drop(delivery)) popping->last = delivery;
+  if (popping->last) kvo_general_delivery_destroy(popping->last);
+  popping->last = NULL;
   if (popping->part) kvo_mutation_free(popping->part);
   popping->part = NULL;
   frame_drop(&popping->observer);

@@ -27,15 +27,16 @@ kvo_status kvo_elements_add(kvo_elements *elements, const kvo_value *value) {
   return status ? status : kvo_elements_take(elements, copy);
 }
 
-// Called again if an object that dies throws. Its value is nil then.
-static void elements_empty(void *opaque) {
-  kvo_elements *elements = opaque;
+// A value whose object throws is nil afterwards.
+void kvo_elements_empty(kvo_elements *elements) {
   for (size_t i = 0; i < elements->count; i++) kvo_value_destroy(&elements->values[i]);
   kvo_free(elements->values);
   *elements = (kvo_elements){0};
 }
 
+static void elements_go_on(void *elements) { kvo_elements_empty(elements); }
+
 void kvo_elements_destroy(kvo_elements *elements) {
-  if (elements->count) kvo_until_done(elements_empty, elements);
-  else elements_empty(elements);
+  if (elements->count) kvo_until_done(elements_go_on, elements);
+  else kvo_elements_empty(elements);
 }
