@@ -109,6 +109,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Parameters:
   ///   - keyPath: a property that can be observed; otherwise the program stops with a message.
   ///   - options: what is recorded of each change; with `initial`, the present value is recorded first.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a recorder; the recording ends when it is released.
   public func recordChanges<Value>(
     of keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [.old, .new],

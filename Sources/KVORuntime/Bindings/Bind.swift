@@ -25,6 +25,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///     stops the program.
   ///   - isolation: The actor on which the property is set; by default that of the code that makes the
   ///     binding.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the binding.
   /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. So does this call, if
   ///   bindings lead to the source and from the target.
@@ -55,6 +57,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - transform: Computes the target's value. It is called on the thread or actor that sets the target.
   ///   - isolation: The actor on which the property is set; by default that of the code that makes the
   ///     binding.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the binding.
   public func bind<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
@@ -89,6 +93,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - keyPath: The property of the other object.
   ///   - isolation: The actor on which the properties are set; by default that of the code that makes the
   ///     binding.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the binding.
   public func bindTwoWay<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,

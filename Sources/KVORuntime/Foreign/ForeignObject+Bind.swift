@@ -68,6 +68,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///     `ForeignObject.observe`.
   ///   - isolation: the actor on which values are set; by default that of the code that makes the binding. If
   ///     nil, they are set on the thread of the change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the binding.
   /// - Throws: the errors of `ForeignObject.observe`.
   public func bindTwoWay<Value>(
@@ -112,6 +114,8 @@ extension ForeignObject {
   ///   - sourceKeyPath: a property that can be observed; otherwise the program stops with a message.
   ///   - isolation: the actor on which the key path is set; by default that of the code that makes the
   ///     binding. If nil, it is set on the thread of the change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the binding.
   /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value>(
@@ -137,6 +141,8 @@ extension ForeignObject {
   ///   - transform: called where the key path is set.
   ///   - isolation: the actor on which the key path is set; by default that of the code that makes the
   ///     binding. If nil, it is set on the thread of the change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the binding.
   /// - Throws: the errors of `setValue(_:forKeyPath:)` for the present value.
   public func bind<Source: KVOObject, Value, SourceValue>(

@@ -94,6 +94,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///     message.
   ///   - options: what a change contains, and when the handler is called.
   ///   - changeHandler: called on the thread that made the change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the observation.
   /// - Complexity: O(1).
   @inlinable
@@ -121,6 +123,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - options: apply to all keys.
   ///   - changeHandler: called with the index that the key has in the array, on the thread that made the
   ///     change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the observation. If there are no keys, it is not valid.
   /// - Complexity: O(*n*) in the number of keys.
   @inlinable
@@ -147,6 +151,8 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   ///     message.
   ///   - options: what a change contains, and when the handler is called.
   ///   - changeHandler: called on the thread that made the change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the observation.
   /// - Complexity: O(1).
   @inlinable
@@ -167,6 +173,8 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   ///   - options: apply to all keys.
   ///   - changeHandler: called with the index that the key has in the array, on the thread that made the
   ///     change.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: a token; releasing it ends the observation. If there are no keys, it is not valid.
   /// - Complexity: O(*n*) in the number of keys.
   @inlinable

@@ -13,6 +13,8 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   ///   - keyPath: The property, or a path over several objects.
   ///   - options: The values that the change contains, and when the handler is called besides.
   ///   - changeHandler: The handler, called before the setter returns.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value>(

@@ -31,6 +31,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - keyPath: The property, or a path over several objects.
   ///   - options: The values that the change contains, and when the handler is called besides.
   ///   - changeHandler: The handler.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the observation.
   /// - Complexity: O(1) for a property, after the first use of the key path with the class. For other key
   ///   paths the cost of the getter, and O(*n* log *n*) in the number of properties that it reads.
@@ -60,6 +62,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - target: The object that has the method.
   ///   - action: The method, as a function of its object: `Panel.balanceChanged`.
   ///   - isolation: The actor on which the method is called; by default that of the code that registers.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the observation.
   @inlinable
   public func observe<Value, Target: AnyObject>(

@@ -24,6 +24,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - keyPaths: Properties of this object, of any types.
   ///   - options: The options for all of them.
   ///   - changeHandler: The handler, called with an element of `keyPaths`.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the observation. If `keyPaths` is empty, the token is not valid.
   /// - Complexity: O(*n*) in the number of key paths, after the first use of each with the class.
   public func observe(

@@ -44,6 +44,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Parameters:
   ///   - keyPath: The property to observe.
   ///   - options: The values that each change contains; with `.initial` the current value comes first.
+  ///   - file: The caller's file, for messages.
+  ///   - line: The caller's line.
   /// - Note: Creating an iterator uses the object. A property that can't be observed stops the program there,
   ///   as in `observe`.
   public func changes<Value: Sendable>(
