@@ -1,4 +1,4 @@
-/// What a change of some elements of a to-many key has done to them, for the nodes at the key: paths/delta.c.
+/// The elements that a change of a to-many key added and removed, for the nodes at the key: paths/delta.c.
 #ifndef KVO_DELTA_H
 #define KVO_DELTA_H
 

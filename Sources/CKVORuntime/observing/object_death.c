@@ -13,7 +13,7 @@ static bool has_observations(const kvo_object *object) {
   return __atomic_load_n(&object->observations, __ATOMIC_ACQUIRE) != NULL;
 }
 
-// What ends may call functions of the program, such as `ended`, that register with the object again.
+// Ending a registration may call functions of the program, such as `ended`, that register with the object again.
 void kvo_object_will_die(kvo_object *object) {
   if (kvo_this_thread) kvo_thread_abandon_open(kvo_this_thread, object);
   for (int round = 0; has_observations(object); round++) {

@@ -7,7 +7,7 @@
 // of an earlier one, whose thread then reads again. A child that stays has been followed already, unless another
 // thread is working on the path: then it is followed again (active_threads.c).
 //
-// What is read belongs to the worklist, which destroys it if the program's code throws.
+// The worklist owns the values read, and destroys them if the program's code throws.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_get_key_path.h"

@@ -6,7 +6,7 @@
 // Placing the links first and refusing afterwards would need only one reading. But then another thread's change might
 // call an observer whose registration fails, and whose caller may free the observer's context.
 //
-// What is read calls the program's code, which may throw, so what the walk holds is destroyed in either case.
+// Reading calls the program's code, which may throw, so the values that the walk holds are destroyed in either case.
 #include "base/kvo_fail.h"
 #include "base/kvo_forward.h"
 #include "base/kvo_memory.h"

@@ -23,7 +23,7 @@ kvo_status kvo_elements_take(kvo_elements *elements, kvo_value value);
 kvo_status kvo_elements_add(kvo_elements *elements, const kvo_value *value);
 /// Destroys the values and the list, which is empty afterwards.
 void kvo_elements_destroy(kvo_elements *elements);
-/// The same, but if an object that dies throws, the caller calls it again for the rest.
+/// Destroys the elements one by one. If an object that dies throws, the caller calls this again for the others.
 void kvo_elements_empty(kvo_elements *elements);
 /// The index of the first value that is equal to an element, or KVO_NOT_FOUND. Destroys the list.
 size_t kvo_elements_seek(kvo_elements *elements, const kvo_value *element);

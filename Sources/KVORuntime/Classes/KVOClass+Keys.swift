@@ -24,7 +24,7 @@ extension KVOClass {
     return property
   }
 
-  /// What the class has for a key, at least one of the last three.
+  /// The class's members for a key: at least one of the last three.
   struct Parts {
     /// The name under which the accessors or the `@Observed` property are found.
     let name: String?
