@@ -20,6 +20,8 @@ TIMEOUT = 150
 ENVIRONMENT = {
     # A crash's backtrace takes seconds, and nothing reads it.
     "SWIFT_BACKTRACE": "enable=no",
+    # Dictionaries and sets have the same order in each run: a mutant must not pass by luck.
+    "SWIFT_DETERMINISTIC_HASHING": "1",
     "KVO_CHAOS": "8",  # where there are delays, one at every eighth point on average
     "KVO_PATIENCE": str(PATIENCE),
 }

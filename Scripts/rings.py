@@ -132,6 +132,9 @@ def stale(checks, runs):
     for name in sorted(runs.keys() - {check.name for check in checks}):
         yield f"{RECORD} has {name}, which is no check"
     for check in checks:
+        for path in check.inputs:
+            if not git("ls-files", "--", path).stdout:
+                yield f"{check.name} depends on {path}, which matches no file"
         if check.name not in runs:
             yield f"{check.name} has no full run on record: Scripts/check --full {check.name}"
             continue

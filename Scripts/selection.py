@@ -13,11 +13,11 @@ import pathlib
 import re
 import subprocess
 
+import rings
 from mutant import FOLDERS, MUTANTS, Mutant, Wrong, folder_of, label
 
 MANY_IN_A_FILE = 12
 SOURCE = "its source"  # a reason that begins so may be narrowed down to functions
-SCRIPTS = {f"Scripts/{name}.py" for name in ("mutants", "mutant", "selection", "events", "relink")}
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
 
 
@@ -67,7 +67,8 @@ def records_at(commit, path):
 def select(paths, records, commit, tenth):
     """The mutants to run, with the reasons."""
     changed = changed_since(commit)
-    if tenth and (scripts := SCRIPTS & changed):
+    own = set(rings.Check.read(rings.CHECKS / "mutants").inputs)
+    if tenth and (scripts := own & changed):
         return {path: f"{min(scripts)} has changed" for path in paths}
     earlier = records_at(commit, MUTANTS / "noticed.txt")
     reasons = {}

@@ -145,6 +145,13 @@ class RingsTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("wrong: .ci/full-ring.txt has gone, which is no check", output)
 
+    def test_an_input_that_does_not_exist_is_an_error(self):
+        self.add_check("quick", "landing", "a.txt renamed.txt", "true")
+        self.record(self.commit(), quick=1, cheap=1, dear=1)
+        status, output = self.rings()
+        self.assertEqual(status, 1)
+        self.assertIn("wrong: quick depends on renamed.txt, which matches no file", output)
+
     def test_an_unknown_name_is_an_error(self):
         status, output = self.rings("quack")
         self.assertEqual(status, 1)
