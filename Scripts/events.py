@@ -17,6 +17,8 @@ import time
 PATIENCE = 30
 # The time limit in seconds for a run that hangs without waiting: in a loop, or in a process that a test has started.
 TIMEOUT = 150
+# The same for a run without a mutant, of hundreds of tests, beside other work.
+LONG_TIMEOUT = 1800
 ENVIRONMENT = {
     # A crash's backtrace takes seconds, and nothing reads it.
     "SWIFT_BACKTRACE": "enable=no",
@@ -75,7 +77,8 @@ def run_tests(program, tests, until_failure=True):
             env=os.environ | ENVIRONMENT,
             start_new_session=True,
         )
-    is_over = wait_for(process, lambda: until_failure and has_failure(events))
+    limit = TIMEOUT if until_failure else LONG_TIMEOUT
+    is_over = wait_for(process, limit, lambda: until_failure and has_failure(events))
     with contextlib.suppress(ProcessLookupError):  # tests start processes, which may wait for ever
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -85,9 +88,9 @@ def run_tests(program, tests, until_failure=True):
     return Outcome(begun, failed, running, process.returncode, is_hanging, said)
 
 
-def wait_for(process, is_enough):
-    """Waits for the process. Returns whether it has ended by itself."""
-    last = time.monotonic() + TIMEOUT
+def wait_for(process, limit, is_enough):
+    """Waits for the process, up to a number of seconds. Returns whether it has ended by itself."""
+    last = time.monotonic() + limit
     while time.monotonic() < last:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.1)
