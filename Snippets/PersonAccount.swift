@@ -62,12 +62,12 @@ account.balance += 150
 try account.setValue(200, forKey: "balance")
 account.interestRate = 0.02
 
-print("Ada stops watching: what changes now, she is not told.")
+print("Ada stops watching: she is not notified from now on.")
 try ada.stopWatching(account)
 account.balance = 0
 print("The balance is \(account.balance).")
 
-print("Stopping again is a mistake, which is told and changes nothing.")
+print("Stopping again is a mistake, which is reported and changes nothing.")
 do {
   try ada.stopWatching(account)
 } catch KeyValueError.observerNotRegistered(let keyPath, let className, _) {

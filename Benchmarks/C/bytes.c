@@ -32,7 +32,7 @@ uint64_t bench_memory_in_use(void) {
 }
 
 static double per_observation(uint64_t before, uint64_t after, uint64_t deliveries, size_t count) {
-  bench_require(deliveries == count, "c.bytes: %llu of %zu observers were told",
+  bench_require(deliveries == count, "c.bytes: %llu of %zu observers were notified",
       (unsigned long long)deliveries, count);
   return ((double)after - (double)before) / (double)count;
 }

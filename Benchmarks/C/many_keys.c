@@ -34,8 +34,8 @@ static void check_deliveries(const many_keys_state *state, uint64_t iterations) 
     uint64_t expected = iterations / state->count + (place < iterations % state->count);
     uint64_t delivered = state->deliveries[state->order[place]];
     bench_require(delivered == expected,
-        "c.manykeys: an observer of one of %zu keys was told %llu of %llu changes", state->count,
-        (unsigned long long)delivered, (unsigned long long)expected);
+        "c.manykeys: an observer of one of %zu keys was notified of %llu of %llu changes",
+        state->count, (unsigned long long)delivered, (unsigned long long)expected);
   }
 }
 

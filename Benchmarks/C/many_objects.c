@@ -31,8 +31,8 @@ static void many_objects_finish(void *opaque, uint64_t iterations) {
   for (size_t place = 0; place < state->count; place++) {
     uint64_t expected = iterations / state->count + (place < iterations % state->count);
     bench_require(state->deliveries[place] == expected,
-        "c.objects: an observer of one of %zu objects was told %llu of %llu changes", state->count,
-        (unsigned long long)state->deliveries[place], (unsigned long long)expected);
+        "c.objects: an observer of one of %zu objects was notified of %llu of %llu changes",
+        state->count, (unsigned long long)state->deliveries[place], (unsigned long long)expected);
     kvo_handle_release(state->handles[place]);
     kvo_object_release(&state->objects[place]->object);
   }

@@ -62,7 +62,7 @@ static void line_run(void *opaque, uint64_t iterations) {
 
 static void line_finish(void *opaque, uint64_t iterations) {
   line *line = opaque;
-  bench_require(line->deliveries == iterations, "an observer was told %llu of %llu changes",
+  bench_require(line->deliveries == iterations, "an observer was notified of %llu of %llu changes",
       (unsigned long long)line->deliveries, (unsigned long long)iterations);
   kvo_handle_release(line->handle);
   kvo_object_release(&line->first->object);

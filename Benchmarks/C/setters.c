@@ -55,8 +55,9 @@ static void get_run(void *opaque, uint64_t iterations) {
 /// Checks that each observer was called `deliveries` times.
 static void finish_expecting(setter_state *state, uint64_t deliveries) {
   for (size_t i = 0; i < state->observers; i++) {
-    bench_require(state->deliveries[i] == deliveries, "observer %zu was told %llu of %llu changes",
-        i, (unsigned long long)state->deliveries[i], (unsigned long long)deliveries);
+    bench_require(state->deliveries[i] == deliveries,
+        "observer %zu was notified of %llu of %llu changes", i,
+        (unsigned long long)state->deliveries[i], (unsigned long long)deliveries);
     kvo_handle_release(state->handles[i]);
   }
   if (state->elsewhere) finish_expecting(state->elsewhere, 0);

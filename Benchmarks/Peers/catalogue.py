@@ -43,7 +43,7 @@ PEERS = [
         "register": "swift.register.token", "bytes": "swift.bytes.token.objects"}),
     Peer("KVORuntime, Swift, values(of:)", RUNNER, is_ours=True, cases={"observed": "swift.values.next"}, repeats=1000),
     Peer("Qt bindable properties", "qproperty",
-         "old values; threads; key paths, names; a set to the same value tells nobody",
+         "old values; threads; key paths, names; a set to the same value notifies no observer",
          "pkg-config --modversion Qt6Core"),
     Peer("Qt signals of QObject", "qobject",
          "old values, unless the signal has them; key paths; an observer without a QObject is disconnected by hand",

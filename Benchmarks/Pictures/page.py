@@ -6,7 +6,7 @@ import html
 titles = {
     "keys": ("Very many keys", "One object, one observer for each of its keys, set in shuffled order."),
     "peers": ("Beside others", "The same work, measured in turns within one run."),
-    "growth": ("Growth", "A change costs more with each observer that it tells. Ten thousand objects no longer fit into a cache. "
+    "growth": ("Growth", "A change costs more with each observer that it notifies. Ten thousand objects no longer fit into a cache. "
                "A key path costs more than a key, however long it is."),
     "registration": ("Registration", "An observer is registered, and removed again."),
     "memory": ("Memory", "All that is there afterwards and was not before, for each of 10,000 observations."),

@@ -62,7 +62,7 @@ private func emptyTokens(_ capacity: Int) -> [KeyValueObservation] {
 
 private func check(_ deliveries: Deliveries, keys: Int) {
   for key in 0..<keys {
-    require(deliveries[key] == 1, "an observer was told \(deliveries[key]) times, not once")
+    require(deliveries[key] == 1, "an observer was notified \(deliveries[key]) times, not once")
   }
 }
 

@@ -58,7 +58,7 @@ private final class ShuffledKeys {
       let visits = iterations / order.count + (place < iterations % order.count ? 1 : 0)
       require(
         deliveries[key] == visits,
-        "the observer of key \(key) was told \(deliveries[key]) of \(visits) changes")
+        "the observer of key \(key) was notified of \(deliveries[key]) of \(visits) changes")
     }
   }
 }

@@ -63,7 +63,7 @@ private final class Counter {
   var value = 0
 
   func check(is expected: Int) {
-    require(value == expected, "an observer was told \(value) of \(expected) changes")
+    require(value == expected, "an observer was notified of \(value) of \(expected) changes")
   }
 }
 

@@ -159,7 +159,7 @@ private func appending(to count: Int) -> Workload {
       }
     },
     finish: {
-      require(told == 2 * $0, "the observer was told \(told) of \(2 * $0) changes")
+      require(told == 2 * $0, "the observer was notified of \(told) of \(2 * $0) changes")
       token.invalidate()
     })
 }
@@ -180,7 +180,7 @@ private func appendingFollowed(to count: Int) -> Workload {
       }
     },
     finish: {
-      require(told == 2 * $0, "the observer was told \(told) of \(2 * $0) changes")
+      require(told == 2 * $0, "the observer was notified of \(told) of \(2 * $0) changes")
       token?.invalidate()
     })
 }

@@ -41,7 +41,7 @@ private final class Counter: @unchecked Sendable {
   var value = 0
 
   func check(is expected: Int) {
-    require(value == expected, "observers were told \(value) of \(expected) changes")
+    require(value == expected, "observers were notified of \(value) of \(expected) changes")
   }
 }
 

@@ -36,12 +36,12 @@ int main(void) {
   change_balance(savings);
   account_setInterestRate(savings, 0.02);
 
-  puts("Ada stops watching: what changes now, she is not told.");
+  puts("Ada stops watching: she is not notified from now on.");
   stop_on_failure(person_stop_watching(ada, savings, &error), &error);
   account_setBalance(savings, 0);
   printf("The balance is %g.\n", account_balance(savings));
 
-  puts("Stopping again is a mistake, which is told and changes nothing.");
+  puts("Stopping again is a mistake, which is reported and changes nothing.");
   kvo_status status = person_stop_watching(ada, savings, &error);
   printf("%s for \"%s\" of %s\n", kvo_status_name(status), error.key, error.class_name);
 

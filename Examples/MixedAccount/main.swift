@@ -27,5 +27,5 @@ print("The interest rate is \(try watched.value(forKey: "interestRate") ?? "unkn
 
 token.invalidate()
 engine_account_deposit(account, 1)
-print("Nobody was told of the last deposit.")
+print("No observer was notified of the last deposit.")
 engine_account_close(account)

@@ -222,8 +222,8 @@ struct DeclaredKeys {
       Diagnostic(
         severity: .warning,
         message: """
-          @KVO: setting "\(name.name)" tells its observers twice: by hand, and since "\(other)", which it sets and reads, \
-          is observed; mark "\(other)" @KVOIgnored, or leave out what is told by hand.
+          @KVO: setting "\(name.name)" notifies its observers twice: by hand, and since "\(other)", which it sets and reads, \
+          is observed; mark "\(other)" @KVOIgnored, or leave out the manual notification.
           """,
         offset: request.offset + name.offset, fixIts: fixIts.map { [$0] } ?? []))
   }
@@ -251,7 +251,7 @@ struct DeclaredKeys {
       Diagnostic(
         severity: .warning,
         message: """
-          @KVO: assigning to "\(name.name)" tells its observers of nothing, unless what its setter changes is observed: \
+          @KVO: assigning to "\(name.name)" does not notify its observers, unless what its setter changes is observed: \
           if so, mark the property @KVOTracked; if not, make the change inside withChange(of: \\.\(name.text)).
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))

@@ -27,7 +27,7 @@ package struct Plugin {
     case "expandAttachedMacro":
       guard var request = AttachedMacro(contents) else {
         let version = Self.protocolVersion
-        return Self.refusal("an attached macro without what version \(version) tells of it")
+        return Self.refusal("an attached macro without the fields of version \(version)")
       }
       request.parent = parent(in: contents)
       return Self.result(request.expansion, of: request.file)

@@ -209,7 +209,7 @@ extension Mover {
     case "Double", "Float", "CGFloat":
       if isInteger || last == "@count" {
         find(
-          type, .differs, "\(path!) is an integer, which is no \(tokens[type].text)",
+          type, .differs, "\(path!) is an integer, which is not a \(tokens[type].text)",
           "Double(… as! Int)")
       } else if path?.contains("@sum") == true, tokens[index + 1].text == "!", isLast(type) {
         // The sum of no elements is an Int.

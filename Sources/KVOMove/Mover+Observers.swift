@@ -88,7 +88,7 @@ extension Mover {
     } else {
       find(
         correction, .differs,
-        "observers of \(name) are told of what its didSet corrects, and then of the corrected value",
+        "observers of \(name) are notified of the value that its didSet corrects, and then of the corrected value",
         "correct it in the setter of a computed property: \"What behaves differently\" of MovingOver.md has one"
       )
     }

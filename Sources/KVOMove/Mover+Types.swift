@@ -112,7 +112,7 @@ extension Mover {
     let names = observable.map(\.name).joined(separator: ", ")
     find(
       first.keyword, .missing,
-      "\(names) \(observable.count == 1 ? "is" : "are") observable in a class that is no KVOObject (\(superclass))",
+      "\(names) \(observable.count == 1 ? "is" : "are") observable in a class that is not a KVOObject (\(superclass))",
       "move the observable state into a KVOObject of its own")
   }
 

@@ -143,7 +143,7 @@ extension KeyValueObserving where Self: KVOObject {
       guard let value else { return nil }
       if let cast = value as? Value { return cast }
       Issue.record(
-        "\(subject) was told \(described(value)), no \(type)",
+        "\(subject) reported \(described(value)), not \(type)",
         sourceLocation: SourceLocation(
           fileID: fileID, filePath: filePath, line: line, column: column))
       return nil

@@ -129,7 +129,7 @@ import Testing
     let source = "@KVO class A: B { private var _c = 1; \(other); let model = M(); \(property) }"
     let diagnostics = Asking.expand("KVOMacro", "member", source).1
     let told = diagnostics.filter {
-      $0["message"]?.string?.contains("setting \"c\" tells its observers twice") == true
+      $0["message"]?.string?.contains("setting \"c\" notifies its observers twice") == true
     }
     expectEqual(told.count, (isWarned ? 1 : 0))
     guard case .array(let fixes)? = told.first?["fixIts"] else { return }
@@ -152,7 +152,7 @@ import Testing
     let source =
       "@KVO class A: B { var _c = 1; var c: Int { get { _c } set { \(setter) } }; \(member) }"
     let told = Asking.expand("KVOMacro", "member", source).1.filter {
-      $0["message"]?.string?.contains("tells its observers twice") == true
+      $0["message"]?.string?.contains("notifies its observers twice") == true
     }
     expectEqual(told.count, (isWarned ? 1 : 0))
     guard isWarned, case .array(let fixes)? = told[0]["fixIts"] else { return }

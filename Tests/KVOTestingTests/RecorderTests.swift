@@ -126,7 +126,7 @@ import Testing
       item.count = 1
       expectEqual(wrong.newValues, [])
     }
-    expect(told?.line == line && told?.text == "\"count\" of Item was told 1, no String")
+    expect(told?.line == line && told?.text == "\"count\" of Item reported 1, not String")
     #expect(throws: KeyValueError.self) {
       try item.recordChanges(ofKeyPath: "nme", as: String.self)
     }

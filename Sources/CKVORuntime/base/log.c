@@ -158,7 +158,8 @@ void kvo_misuse(const char *format, ...) {
 }
 
 void kvo_report_undelivered(const char *class_name, const char *key) {
-  kvo_misuse("No memory to tell all of a change of \"%s\" of %s: observers may have missed it.",
+  kvo_misuse(
+      "No memory to notify all observers of a change of \"%s\" of %s: some may have missed it.",
       key, class_name);
 }
 

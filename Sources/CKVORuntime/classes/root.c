@@ -33,7 +33,7 @@ void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
   kvo_object_describe(object, observed, sizeof observed);
   kvo_object_describe(observer, observing, sizeof observing);
   snprintf(message, sizeof message,
-      "%s was told of a change of \"%s\" of %s, but no class of the observer took the notification: "
+      "%s was notified of a change of \"%s\" of %s, but no class of the observer took the notification: "
       "observeValueForKeyPath reached the root. Handle the context that was registered.",
       observing, key_path, observed);
   kvo_break_on_misuse(message);

@@ -113,7 +113,7 @@ static void note_again(kvo_changed_key *changed_key) {
 }
 
 static void report_single(kvo_object *object) {
-  kvo_misuse("No memory to coalesce changes of %s: some are told by themselves.",
+  kvo_misuse("No memory to coalesce changes of %s: some are delivered separately.",
       kvo_class_of(object)->name);
 }
 

@@ -15,7 +15,7 @@ static __attribute__((noinline)) void log_delivery(const kvo_registration *regis
     const kvo_change *change) {
   char recipient[KVO_RECIPIENT_NAME];
   kvo_registration_name_recipient(registration, registration->context, recipient, sizeof recipient);
-  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p told to %s, context %p\n",
+  fprintf(stderr, "KVO: %s%s of \"%s\" of %s %p delivered to %s, context %p\n",
       change->is_prior ? "prior " : "", kind_name(change->kind),
       kvo_registration_key_path(registration), kvo_class_name(kvo_class_of(registration->object)),
       (void *)registration->object, recipient, registration->context);

@@ -130,7 +130,7 @@ static void check_number(const kvo_thread *thread, kvo_object *object) {
   count = kvo_thread_count_delivering(thread);
   if (count < limit) return;
   char why[64];
-  snprintf(why, sizeof why, "%u changes are being told within one another", (unsigned)count);
+  snprintf(why, sizeof why, "%u nested changes are being delivered", (unsigned)count);
   depth_stop(thread, object, why,
       "KVO_DEPTH, kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say how deep changes "
       "may nest.");

@@ -100,6 +100,6 @@ void kvo_path_observation_report(kvo_path_observation *observation, const kvo_er
 
 void kvo_path_observation_report_unread(kvo_path_observation *observation, const kvo_error *error) {
   if (!is_first_report(observation)) return;
-  kvo_misuse("\"%s\" of %s is told as nil: %s", observation->path->text,
+  kvo_misuse("\"%s\" of %s is reported as nil: %s", observation->path->text,
       observation->accessors->cls->name, error->message);
 }

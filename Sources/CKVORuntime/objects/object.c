@@ -32,7 +32,7 @@ kvo_status kvo_set_class_of_unobserved(const kvo_class *(*class_of)(const kvo_ob
       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   if (first || known == class_of) return KVO_OK;
   return kvo_fail(error, KVO_DUPLICATE, NULL, NULL,
-      "Another binding tells the class of unobserved objects already.");
+      "Another binding already supplies the class of unobserved objects.");
 }
 
 const kvo_class *kvo_class_of(const kvo_object *object) {

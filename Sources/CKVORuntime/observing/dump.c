@@ -210,7 +210,7 @@ static void print_options(output *out, kvo_options options) {
 }
 
 static void print_registration(void *out, const kvo_registration_info *info) {
-  dump_print(out, "  \"%s\" told to %s, options ", info->key_path, info->observer);
+  dump_print(out, "  \"%s\" observed by %s, options ", info->key_path, info->observer);
   print_options(out, info->options);
   dump_print(out, ", context %p", info->context);
   if (kvo_log_flags & KVO_COUNT_HITS)

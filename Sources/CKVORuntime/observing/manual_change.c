@@ -427,7 +427,7 @@ static __attribute__((noinline)) void lose_name(kvo_object *object, const char *
   kvo_error error = {.status = KVO_NO_MEMORY};
   kvo_key_keep(key, kvo_class_of(object)->name, &error);
   bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
-  if (is_beyond_limit) kvo_misuse("A change by hand is told to nobody: %s", error.message);
+  if (is_beyond_limit) kvo_misuse("A manual change notifies no observer: %s", error.message);
   manual_change_lose(object, key, is_beyond_limit);
 }
 

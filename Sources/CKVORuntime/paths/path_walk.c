@@ -27,7 +27,7 @@ static const char *path_walk_advice(const kvo_type *type) {
 static kvo_status path_walk_refuse(const kvo_class *cls, const kvo_key_path *path, uint32_t depth,
     const char *cause, const kvo_type *type, kvo_error *error) {
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
-      "\"%s\" of %s goes on through \"%s\", which is no %s%s.", path->text, cls->name,
+      "\"%s\" of %s goes on through \"%s\", which is not %s%s.", path->text, cls->name,
       path->components[depth].key, cause, cls->is_bound ? "" : path_walk_advice(type));
   const kvo_component *next = &path->components[depth + 1];
   kvo_fail_component(error, kvo_operator_is_collective(next->op) ? "@" : "", next->key);
@@ -96,8 +96,8 @@ static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_
   }
   if (!*target && kvo_value_is_nil(value)) return KVO_OK;
   if (was_keyed && next == path->count && !collective) return KVO_OK;
-  if (collective) return path_walk_refuse(cls, path, depth, "collection", NULL, error);
-  return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "object", NULL, error);
+  if (collective) return path_walk_refuse(cls, path, depth, "a collection", NULL, error);
+  return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "an object", NULL, error);
 }
 
 // Checks and reads one component. `*target` lives as long as the value does.
@@ -116,7 +116,8 @@ static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, u
   if (!leads_on) return KVO_OK;
   const kvo_type *type = accessors->overrides_get_value ? NULL : accessors->type;
   if (!may_lead_on(type))
-    return path_walk_refuse(cls, path, depth, collective ? "collection" : "object", type, error);
+    return path_walk_refuse(cls, path, depth, collective ? "a collection" : "an object", type,
+        error);
   kvo_value read;
   kvo_accessors_read_link(accessors, object, &read);
   *value = read;

@@ -83,8 +83,8 @@ static void report_unsettled(const kvo_accessors *accessors) {
   bool *is_reported = (bool *)(uintptr_t)&accessors->never_settles;
   if (__atomic_exchange_n(is_reported, true, __ATOMIC_RELAXED)) return;
   kvo_misuse(
-      "\"%s\" of %s reads other properties each time that it is read: what another thread sets "
-      "while they are looked for may be told with the next change only.",
+      "\"%s\" of %s reads different properties on each read: a value that another thread sets "
+      "during the search may only be reported with the next change.",
       accessors->key, accessors->cls->name);
 }
 

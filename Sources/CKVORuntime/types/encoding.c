@@ -51,8 +51,8 @@ static const struct {
   char code;
   const char *cause;
 } refusals[] = {
-    {'b', "a bit-field ('b'), whose layout an encoding can't tell"},
-    {'(', "a union ('('), whose way of being passed an encoding can't tell"},
+    {'b', "a bit-field ('b'), whose layout an encoding does not give"},
+    {'(', "a union ('('), whose calling convention an encoding does not give"},
     {'t', "an __int128 ('t'), which libffi can't pass"},
     {'T', "an unsigned __int128 ('T'), which libffi can't pass"},
     {'!', "a vector ('!'), which libffi can't pass"},

@@ -42,7 +42,7 @@ extension ChangeLogError: CustomStringConvertible {
     case .unknownKey(let key, let className):
       "This log records no \(quoted(key)) of a class \(className)."
     case .cannotMake(let className):
-      "An object of \(className) joins, and nothing tells how one is made: .keys(of: \(className).self, …, "
+      "The log does not know how to make an object of \(className): .keys(of: \(className).self, …, "
         + "making: { \(className)() })."
     case .noLog: "The decoder has no log: decoder.userInfo[ChangeLog.userInfoKey] = log."
     }

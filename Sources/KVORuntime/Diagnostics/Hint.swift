@@ -42,7 +42,7 @@ extension KVOObject {
     Hint.tell(
       """
       The getter of \(name) of \(className(of: type(of: self))) announces a change of that very property, by \
-      willChangeValue or withChange: so its observers are told each time that it is read, and without an end if \
+      willChangeValue or withChange: so its observers are notified each time that it is read, and endlessly if \
       they ask for its value. The bracket belongs around what changes the value, in the setter or in a method.
       """)
   }
@@ -66,20 +66,20 @@ extension KVOObject {
     Hint.tell(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
-      property: \(remedy(for: key)) Setting it by key tells always.
+      property: \(remedy(for: key)) Setting it by key always notifies.
       """)
   }
 
   private func remedy(for key: String) -> String {
     guard Field.isStored(key, in: type(of: self)) else {
       return """
-        unless its setter announces the change, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, nobody is told \
-        when it is assigned to. (If it does, say so by automaticallyNotifies("\(key)", false).)
+        unless its setter announces the change, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, no observer is \
+        notified when it is assigned to. (If it does, say so by automaticallyNotifies("\(key)", false).)
         """
     }
     let field = KVOClass.of(self).fields.first { $0.name == key }
     return """
-      unless it is assigned to in withChange(of: \\.\(key.inSource)) { … }, nobody is told.\
+      unless it is assigned to in withChange(of: \\.\(key.inSource)) { … }, no observer is notified.\
       \(field.map(\.takesWrapper) ?? true ? " Or mark it @Observed." : "")
       """
   }

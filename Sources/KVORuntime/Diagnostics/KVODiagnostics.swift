@@ -112,7 +112,7 @@ extension KVODiagnostics {
       ?? object.map { "\($0)" } ?? "nil"
     stop(
       """
-      \(ObjectHeader.describe(observer.header)) was told of a change of "\(keyPath)" of \
+      \(ObjectHeader.describe(observer.header)) was notified of a change of "\(keyPath)" of \
       \(subject), and no class of the observer took it. Override \
       observeValue(forKeyPath:of:change:context:), and call super only for contexts that are not \
       your own.

@@ -19,9 +19,9 @@ extension KVOObject {
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
     Hint.tell(
       """
-      "\(key)" of \(name) is observed, and is \(word): assigning to it tells nobody. \
+      "\(key)" of \(name) is observed, and is \(word): assigning to it notifies no observer. \
       \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
-      { … }. Setting it by key tells always.
+      { … }. Setting it by key always notifies.
       """)
   }
 
@@ -38,7 +38,7 @@ extension KVOObject {
     Hint.tell(
       """
       "\(key)" of \(known.name) is observed, and is declared as stored, but is the @Observed property "\(own)": \
-      assigning to that tells of the key "\(own)" alone. A property under another key is declared in \
+      assigning to that notifies observers of the key "\(own)" only. A property under another key is declared in \
       registerKeys() as computed: declareKeys { $0.computed("\(key)", \\.\(own.inSource)) }.
       """)
   }
@@ -48,8 +48,8 @@ extension KVOObject {
     guard let type = keyPath.keylessClass else { return }
     Hint.tell(
       """
-      The key path \(keyPath.text) is observed, and goes through an object of \(className(of: type)), which is no \
-      KVOObject: another object in its place is told, a change of what it has is not.
+      The key path \(keyPath.text) is observed, and goes through an object of \(className(of: type)), which is not a \
+      KVOObject: replacing the object notifies observers, changing what it contains does not.
       """)
   }
 }

@@ -54,7 +54,7 @@ extension KVOObject {
       !isObserved(forKey: key), (try? value(forUndefinedKey: key)) == nil
     else { return }
     Hint.tell(
-      "A change of \(quoted(key)) of \(known.name) is announced by hand, and tells nobody: "
+      "A manual change of \(quoted(key)) of \(known.name) notifies no observer: "
         + known.lack(of: key))
   }
 }

@@ -26,7 +26,7 @@ extension KVOObject {
     guard let key = missed.map(\.key).first(where: { isObserved(forKey: $0) }) else { return }
     KVODiagnostics.report(
       misuse: """
-        A change by hand of the key path \(keyPath.text) tells nobody, since it reads no @Observed \
+        A manual change of the key path \(keyPath.text) notifies no observer, since it reads no @Observed \
         property and is no declared key of \(known.name). For the plain property "\(key)", which is \
         observed, say withChange(forKey: "\(key)").
         """)
@@ -117,7 +117,7 @@ extension KVOClass {
       return "Link KVOFoundation, with which \(other) has keys."
     }
     return """
-      It goes through an object of \(other), which is no KVOObject. Make \(other) one; or give \(name) a computed \
+      It goes through an object of \(other), which is not a KVOObject. Make \(other) one; or give \(name) a computed \
       property, declared in registerKeys(), whose setter announces the change: set { withChange(of: \\.<key>) { … } }.
       """
   }

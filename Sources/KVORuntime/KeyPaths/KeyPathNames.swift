@@ -112,7 +112,7 @@ private enum UnspeltKey: Error {
       """
     case .unknown(let type):
       """
-      nothing tells the name of this property of \(className(of: type)), which is computed, @Observed or may be \
+      the name of this property of \(className(of: type)) is unknown, since it is computed, @Observed or may be \
       overridden. Give the class @KVO; or declare the key in its registerKeys(), \
       declareKeys { $0.computed("<key>", \\.<key>) }; or ask an object by its own key(of:), if the property is \
       @Observed.

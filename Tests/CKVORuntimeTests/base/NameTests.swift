@@ -60,7 +60,7 @@ import Testing
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     let reports = errors.split(separator: "\n").filter { $0.contains("KVO misuse") }
     expectEqual(reports.count, 1)
-    expectEqual(reports.first?.contains("told to nobody: \"unheard\" of CAccount"), true)
+    expectEqual(reports.first?.contains("notifies no observer: \"unheard\" of CAccount"), true)
     expectEqual(
       reports.first?.contains(
         "KVO_NAMES, kvo_set_name_limit and, in Swift, KVODiagnostics.nameLimit say how many"), true)

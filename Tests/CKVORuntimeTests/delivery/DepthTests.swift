@@ -16,7 +16,7 @@ import Testing
     }
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     expect(errors.contains("observers of \"first\" of CGauge set what they observe"))
-    expect(errors.contains("\(KVO_DEFAULT_DEPTH) changes are being told"))
+    expect(errors.contains("\(KVO_DEFAULT_DEPTH) nested changes are being delivered"))
     expect(errors.contains("probably without an end"))
     expect(errors.contains("kvo_set_depth_limit and, in Swift, KVODiagnostics.depthLimit say"))
   }
@@ -157,6 +157,6 @@ import Testing
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     expect(errors.contains("observers of \(way.told)"))
     expect(errors.contains(" set what they observe, again and again"))
-    expect(errors.contains(" changes are being told within one another"))
+    expect(errors.contains(" nested changes are being delivered"))
   }
 }

@@ -167,7 +167,9 @@ import Testing
     let logged = run.errors.split(separator: "\n").filter { $0.hasPrefix("KVO:") }
     expectEqual(logged.count, 3, run.errors)
     let name = "<\(String(cString: kvo_class_name(watcher_class()))): "
-    for (line, words) in zip(logged, ["added", "told to", "ended"]) { expect(line.contains(words)) }
+    for (line, words) in zip(logged, ["added", "delivered to", "ended"]) {
+      expect(line.contains(words))
+    }
     expect(logged[0].contains("by \(name)") && logged[1].contains("to \(name)"))
     expect(logged[2].contains("by a dying object"), String(logged[2]))
   }

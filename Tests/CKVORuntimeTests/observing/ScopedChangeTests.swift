@@ -214,7 +214,7 @@ import Testing
     }
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     expect(
-      errors.contains("changes are being told within one another: didChangeValue for \"rent\""))
+      errors.contains("nested changes are being delivered: didChangeValue for \"rent\""))
     expect(errors.contains(" of CSublodger1 sets what it announces, again and again"))
   }
 

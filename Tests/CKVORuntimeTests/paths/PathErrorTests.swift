@@ -62,13 +62,13 @@ import Testing
     defer { object.release() }
     let remedy =
       ": a property of object type that is declared with CUSTOM, ASSIGN or READONLY needs the encoding \"@\"."
-    for (path, wanted) in [("pointer.value", "object"), ("pointer.@count", "collection")] {
+    for (path, wanted) in [("pointer.value", "an object"), ("pointer.@count", "a collection")] {
       let outcome = Recorder().observe(object.object, path).outcome
       expectEqual(outcome.status, .KVO_INVALID_KEY_PATH)
-      expect(outcome.message.hasSuffix("through \"pointer\", which is no \(wanted)" + remedy))
+      expect(outcome.message.hasSuffix("through \"pointer\", which is not \(wanted)" + remedy))
     }
     let message = Recorder().observe(object.object, "real.value").outcome.message
-    expect(message.hasSuffix("which is no object."))
+    expect(message.hasSuffix("which is not an object."))
   }
 
   @Test("C8: a path with a nil link may be observed, and is followed when the link is set")
@@ -168,7 +168,9 @@ import Testing
       expectEqual(reports(), 0)
       for index in 0..<3 { graph_node_insertItem(nodes[0], nodes[1], index) }
       expectEqual(reports(), 1)
-      for word in ["items.@sum.next", "GraphNode", "told as nil", "needs numbers", "an object of"] {
+      for word in [
+        "items.@sum.next", "GraphNode", "reported as nil", "needs numbers", "an object of",
+      ] {
         expect(heard.withLock { $0[0] }.contains(word))
       }
       log.end()
@@ -194,7 +196,7 @@ import Testing
       for text in ["a", "b"] { wares.append(.string(text)) }
       expectEqual(log.take().filter { $0.hasSuffix(" new nil") }.count, 4)
       expectEqual(reports(), 2)
-      for word in ["\"wares.@avg.value\" of CGraphNode is told as nil", "has no keys"] {
+      for word in ["\"wares.@avg.value\" of CGraphNode is reported as nil", "has no keys"] {
         expect(heard.withLock { $0[0] }.contains(word))
       }
       log.observe(node.object, "wares.@max.value", [.KVO_INITIAL, .KVO_NEW])
@@ -219,7 +221,7 @@ import Testing
       }
       expectEqual(log.take(), ["a: wares.@count new nil", "a: wares.@count new nil"])
       expectEqual(reports(), 1)
-      expect(heard.withLock { $0[0] }.contains("told as nil: The operator \"@count\""))
+      expect(heard.withLock { $0[0] }.contains("reported as nil: The operator \"@count\""))
       log.end()
       releaseAll(nodes)
     }

@@ -158,7 +158,7 @@ import Testing
     expect(dump.contains("\"total\" leads on for \"next.total\""))
     expect(dump.contains("\"value\" leads on for \"total\""))
     expect(dump.contains("derived from \"value\""))
-    expect(!dump.contains("told to"))
+    expect(!dump.contains("observed by"))
   }
 
   @Test("J1: the dump lists them in the order in which they were made")

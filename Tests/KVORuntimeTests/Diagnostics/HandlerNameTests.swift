@@ -47,7 +47,8 @@ struct HandlerNameTests {
     expect(found.last?.hasSuffix(" in HandlerNameTests.closures()") == true)
     let dump = account.observationInfo.debugDescription
     expect(
-      dump.contains("\"balance\" told to closure #1 in HandlerNameTests.closures(), options []"))
+      dump.contains("\"balance\" observed by closure #1 in HandlerNameTests.closures(), options []")
+    )
     withExtendedLifetime(tokens) {}
     expectEqual(calls, 0)
   }

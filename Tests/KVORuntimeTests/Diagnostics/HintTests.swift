@@ -70,8 +70,8 @@ import Testing
       KVODiagnostics.hint = nil
     }
     func text(_ key: String, _ remedy: String) -> String {
-      "\"\(key)\" of Doc is observed, and is a plain property: assigning to it tells nobody. "
-        + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key tells always."
+      "\"\(key)\" of Doc is observed, and is a plain property: assigning to it notifies no observer. "
+        + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key always notifies."
     }
     let silent = "\"declared\" of Doc is observed, and its getter reads no @Observed property"
     let told = try hints(in: result)
@@ -185,9 +185,9 @@ import Testing
     expectEqual(
       try hints(in: result),
       [
-        "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it tells nobody. PartlyMarked has the "
+        "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it notifies no observer. PartlyMarked has the "
           + "macro @KVO, which leaves this property plain: mark it dynamic, as others of PartlyMarked are, or take its "
-          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key tells always."
+          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key always notifies."
       ])
   }
 
@@ -201,8 +201,8 @@ import Testing
     expectEqual(
       try hints(in: result),
       [
-        "The key path \\Doc.<a property of type Optional<Model>>?.index? is observed, and goes through an object of Model, which is no "
-          + "KVOObject: another object in its place is told, a change of what it has is not."
+        "The key path \\Doc.<a property of type Optional<Model>>?.index? is observed, and goes through an object of Model, which is not a "
+          + "KVOObject: replacing the object notifies observers, changing what it contains does not."
       ])
   }
 
@@ -233,7 +233,7 @@ import Testing
       otherToken.invalidate()
     }
     func text(_ key: String, _ remedy: String = " Did you mean \"title\"?") -> String {
-      "A change of \"\(key)\" of Doc is announced by hand, and tells nobody: Doc has no key "
+      "A manual change of \"\(key)\" of Doc notifies no observer: Doc has no key "
         + "\"\(key)\"." + remedy
     }
     let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
@@ -415,7 +415,7 @@ import Testing
     }
     let lines = try hints(in: result)
     expectEqual(lines.count, 3)
-    expectEqual(lines.first?.hasPrefix("\"docs.@sum.title\" of Group is told as nil: "), true)
+    expectEqual(lines.first?.hasPrefix("\"docs.@sum.title\" of Group is reported as nil: "), true)
     expectEqual(
       lines.first?.contains("needs numbers, but an element gives a value of type String"), true)
     expectEqual(lines.dropFirst().first?.contains("newValue: nil"), true)
@@ -448,7 +448,7 @@ import Testing
 /// The advice for a key path through an object of `Model`.
 func throughModel(_ owner: String) -> String {
   """
-  It goes through an object of Model, which is no KVOObject. Make Model one; or give \(owner) a computed property, \
+  It goes through an object of Model, which is not a KVOObject. Make Model one; or give \(owner) a computed property, \
   declared in registerKeys(), whose setter announces the change: set { withChange(of: \\.<key>) { … } }.
   """
 }

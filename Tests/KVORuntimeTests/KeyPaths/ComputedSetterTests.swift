@@ -265,7 +265,7 @@ import Testing
     for (hint, key) in zip(hints, ["owner", "late", "level"]) {
       expect(
         hint.contains(
-          "unless it is assigned to in withChange(of: \\.\(key)) { … }, nobody is told."))
+          "unless it is assigned to in withChange(of: \\.\(key)) { … }, no observer is notified."))
       expectEqual(hint.contains("mark it @Observed."), (key == "level"))
     }
   }

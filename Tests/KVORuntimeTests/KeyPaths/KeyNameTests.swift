@@ -91,7 +91,7 @@ import Testing
     let path = paths[which] ?? "<a property of type \(type)>"
     expect(
       text.contains(
-        "key(of:) can't name \\Person.\(path): nothing tells the name of this property of Person, which is "
+        "key(of:) can't name \\Person.\(path): the name of this property of Person is unknown, since it is "
           + "computed, @Observed or may be overridden. Give the class @KVO; or declare the key in its registerKeys(), "
       ), "\(text)")
   }

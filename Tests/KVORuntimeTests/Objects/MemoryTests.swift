@@ -39,7 +39,9 @@ import Testing
     }
     expect(result.errors.contains("told a b\n"))
     #if DEBUG
-      expect(result.errors.contains("No memory to tell all of a change of \"boss\" of Worker"))
+      expect(
+        result.errors.contains(
+          "No memory to notify all observers of a change of \"boss\" of Worker"))
     #endif
   }
 

@@ -125,7 +125,7 @@ import Testing
     }
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     let method = way == .part ? "didChange for \"values\" of " : "didChangeValue for \"value\" of "
-    expect(errors.contains("changes are being told within one another: \(method)"), errors)
+    expect(errors.contains("nested changes are being delivered: \(method)"), errors)
     expect(errors.contains("Restless sets what it announces, again and again"), errors)
   }
 

@@ -19,4 +19,4 @@ ada.salary = 120
 ada.salary += 5
 
 token.invalidate()
-ada.salary = 0  // told to nobody
+ada.salary = 0  // notifies no observer
