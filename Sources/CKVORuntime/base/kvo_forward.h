@@ -72,9 +72,11 @@ void kvo_general_delivery_destroy(struct kvo_general_delivery *delivery);
 void kvo_mutation_free(struct kvo_mutation_record *record);
 /// Reports the open manual changes of a thread that ends.
 void kvo_manual_changes_end_of_thread(struct kvo_thread *thread);
-/// The thread's open changes of nodes no longer stand for other changes (open_path_changes.c). No lock held.
+/// Removes the thread's open changes of nodes, so that no other change counts as part of them (open_path_changes.c).
+/// No lock held.
 void kvo_open_path_changes_end_of_thread(struct kvo_thread *thread);
-/// Does that for a thread that a fork has left behind. In the child.
+/// Like `kvo_open_path_changes_end_of_thread`, in a forked child, for a thread that does not exist there. Takes no
+/// lock.
 void kvo_open_path_changes_abandon(struct kvo_thread *thread);
 /// In a forked child: detaches the open manual changes of a thread that does not exist in the child. They stay with
 /// their objects. Thread lock held.

@@ -11,14 +11,13 @@ KVO_ASSUME_NONNULL_BEGIN
 /// thread.
 const char *KVO_NULLABLE kvo_key_find(const char *key);
 
-/// Interns a text so that a hint is given once. Returns whether it is new; false if memory is out.
+/// Interns a text so that a hint is given once. Returns whether it is new; false if out of memory.
 bool kvo_text_add(const char *text);
 
 /// Whether an interned string, parsed as a key path, is a single key. O(1).
 bool kvo_key_is_plain(const char *interned_key);
 
-/// A name that is not interned, in memory of the caller's. It has a cookie for a binding, which is ended with the
-/// name.
+/// A name that is not interned, in the caller's memory. Its cookie, which belongs to a binding, is released with it.
 size_t kvo_name_size(size_t length);
 const char *kvo_name_init(void *memory, const char *text, size_t length);
 void kvo_name_end(const char *name);

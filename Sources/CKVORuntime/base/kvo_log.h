@@ -37,7 +37,7 @@ void kvo_report_unread(const char *class_name, const char *key);
 /// Reports that observers of derived keys of a class may miss changes for lack of memory.
 void kvo_report_underived(const char *class_name);
 
-/// Reads a number from the environment, if the variable is set. A value that is no number is reported.
+/// Reads a number from the environment, if the variable is set. A value that is not a number is reported.
 void kvo_read_number(const char *variable, size_t *number);
 
 #pragma GCC visibility pop

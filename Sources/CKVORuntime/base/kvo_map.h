@@ -1,5 +1,5 @@
-/// A map from interned pointers to pointers. Entries are only added or replaced: under a lock of the owner's. Any
-/// thread reads it without a lock.
+/// A map from interned pointers to pointers. Entries are only added or replaced: under the owner's lock. Any thread
+/// reads it without a lock.
 #ifndef KVO_MAP_H
 #define KVO_MAP_H
 

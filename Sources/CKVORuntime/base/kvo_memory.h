@@ -45,7 +45,7 @@ enum { KVO_POISON_BYTE = 0xD5 };
 /// The number of times that memory was out on this thread. Code with many steps, some of which continue without
 /// memory, compares it to find out whether all was done.
 extern __thread uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
-/// The same on all threads together, and never set back; atomic.
+/// The number of shortages on all threads together; never reset. Atomic.
 extern uint32_t kvo_shortages_of_all;
 
 #ifdef KVO_FAILING_MEMORY

@@ -167,8 +167,8 @@ static _Thread_local struct {
   uintptr_t segment, segment_size;
 } keeping;
 
-// Opens the library once more, so that it is never unloaded. Not inside dl_iterate_phdr, because dlopen takes its
-// lock under another one.
+// Opens the library once more, so that it is never unloaded. Not called inside dl_iterate_phdr, which holds a lock
+// that dlopen takes while it holds another one.
 static bool open_again(const origin *origin) {
   return origin->is_program || dlopen(origin->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -1,7 +1,7 @@
 // Kinds of accessors: the selectors of key-value coding that change a key, as a table.
 //
-// In a pattern `*` is the key, whose first letter is no lower-case ASCII letter. The first matching pattern wins, so
-// specific ones are listed first: `removeItemsObject:` removes an element of `items`, and does not set a key
+// In a pattern `*` is the key, whose first letter is not a lower-case ASCII letter. The first matching pattern wins,
+// so specific ones are listed first: `removeItemsObject:` removes an element of `items`, and does not set a key
 // `ItemsObject`. The types of the arguments after self and _cmd must match as well: an index `i` is an integer,
 // indexes `s` a pointer, elements `c` a collection, an element `e` anything.
 #include "classes/kvo_accessor_kind.h"

@@ -18,7 +18,7 @@ typedef struct kvo_stack {
 kvo_stack kvo_stack_now(void);
 enum {
   KVO_STACK_FOR_MESSAGE = 24 * 1024, ///< for printing a message, or for a signal handler
-  KVO_STACK_PART = 4,                ///< of a small stack, this fraction
+  KVO_STACK_PART = 4,                ///< at most this fraction of a small stack
 };
 /// The bytes needed for printing a message or for a signal handler: at most a quarter of a small stack.
 KVO_INLINE size_t kvo_stack_reserve(const kvo_stack *stack) {

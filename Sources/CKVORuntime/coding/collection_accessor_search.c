@@ -36,7 +36,7 @@ static bool is_integer(const kvo_type *type) {
   return type->kind >= KVO_KIND_INT8 && type->kind <= KVO_KIND_UINT64;
 }
 
-// Whether a result can tell if there is a member: a truth value, or the member itself, which can be nil.
+// Whether a result can show if there is a member: a truth value, or the member itself, which can be nil.
 static bool can_answer_membership(const kvo_type *type) {
   return type->kind == KVO_KIND_BOOL || is_integer(type) || type->kind == KVO_KIND_OBJECT ||
          type->kind == KVO_KIND_STRING || type->kind == KVO_KIND_POINTER;

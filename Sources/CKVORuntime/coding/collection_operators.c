@@ -2,7 +2,7 @@
 //
 // An operator reads the rest of the path from each element and folds the results: one function adds a value, one
 // makes the final result. Integers are summed in 128 bits, which no collection exceeds, so the sum does not depend on
-// intermediate results. From the first number that is no integer on, it is a double.
+// intermediate results. From the first number on that is not an integer, the sum is a double.
 //
 // Usually the rest of the path is one key, and the elements are of one class. Then its accessors are looked up once,
 // and a value that is stored in a field is read directly.

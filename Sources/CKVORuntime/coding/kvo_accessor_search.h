@@ -31,8 +31,8 @@ const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class 
 /// The id of a key of the class in observation tables; 0 if nothing can be registered under it yet.
 uintptr_t kvo_class_key_id(const kvo_class *cls, const char *KVO_NULLABLE interned_key);
 
-/// The accessors of a key that is ready, by a name that may also be a path or anything else; NULL if it is none.
-/// O(1), no lock.
+/// The accessors of a key that is ready, by a name that may also be a path or anything else; NULL if it is not a
+/// ready key. O(1), no lock.
 const kvo_accessors *KVO_NULLABLE kvo_class_ready_accessors(const kvo_class *cls, const char *name);
 
 /// The two halves of `kvo_class_ready_accessors`: by the address of the name, if it was looked up from there lately;

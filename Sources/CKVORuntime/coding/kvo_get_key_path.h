@@ -58,14 +58,15 @@ KVO_INLINE kvo_path_position kvo_path_position_after(const kvo_component *compon
   return (kvo_path_position){component->next_key, component->operates};
 }
 
-/// Whether a value has keys but is no object, such as a dictionary.
+/// Whether a value has keys but is not an object, such as a dictionary.
 KVO_INLINE bool kvo_value_has_keys(const kvo_value *value) {
   const kvo_type_operations *operations = value->type ? value->type->operations : NULL;
   return operations && operations->value_for_key;
 }
 
-/// Follows a path through values that have keys but are no objects, such as dictionaries, to the first other value or
-/// the path's end. The result replaces the value. Under an operator it is the collection of the values of all keys.
+/// Follows a path through values that have keys but are not objects, such as dictionaries, to the first other value
+/// or the path's end. The result replaces the value. Under an operator it is the collection of the values of all
+/// keys.
 void kvo_value_follow_keys(const kvo_key_path *path, kvo_value *value, kvo_path_position *place);
 
 /// Applies the operator at component `index` to a collection, with the rest of the path. As `kvo_walk_read`; in

@@ -54,8 +54,8 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   return true;
 }
 
-// Whether a late observer can get the values it asks for; reads the new value if it lacks. The new value also stands
-// in for an old value that was not read in time, and is the value of the prior call.
+// Whether a late observer can get the values it asks for; reads the new value if it has not been read yet. The new
+// value also stands in for an old value that was not read in time, and is the value of the prior call.
 static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
   bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
   bool needs_new = options & (KVO_NEW | KVO_DISTINCT) || (options & KVO_OLD && lacks_old);
@@ -63,8 +63,8 @@ static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_acces
   return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
 }
 
-// Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live. A value that was read without
-// a ticket is not compared: only an observer that has come since asks for that.
+// Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live. A value that was read
+// without a ticket is not compared. That happens only for an observer that was added after it was read.
 static __attribute__((noinline)) bool change_is_admitted(kvo_registration *registration,
     const kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_HAS_TICKET | KVO_FRAME_HAS_NEW;

@@ -72,7 +72,7 @@ static void *depth_spell(void *unused) {
 }
 
 static void *depth_join(pthread_t thread) {
-  enum { SECONDS = 10 }; // a machine may be busy
+  enum { SECONDS = 10 }; // generous, because the machine may be busy
   void *result = NULL;
 #ifdef __linux__
   struct timespec until;
@@ -177,7 +177,7 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
 // MARK: A property's code that sets the property
 
 // A property's own code that sets it, such as a Swift `didSet`, begins each change after the previous one has ended:
-// only the stack nests, not the changes. The program continues, because a deep call chain alone is no mistake.
+// only the stack nests, not the changes. The program continues, because a deep call chain alone is not a mistake.
 void kvo_depth_check_stack(const kvo_registration *registration) {
   static bool is_said; // atomic
   kvo_stack stack = kvo_stack_now();

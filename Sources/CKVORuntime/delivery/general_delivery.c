@@ -279,7 +279,8 @@ static bool is_of_other_thread(const kvo_pending_notification *pending) {
   return pending->added_by_other_thread || pending->thread != kvo_thread_number();
 }
 
-// Whether it was behind an open change of a node before this change. If it is not any more, it has yet to be notified of this one.
+// Whether it was behind an open change of a node before this change. If it no longer is, it has yet to be notified of
+// this one.
 static bool was_behind(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   return pending->index_before != KVO_NO_INDEX &&
@@ -391,7 +392,7 @@ void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
     frame->general_delivery->first.expected_joins = joins;
 }
 
-// By which nodes at the key are followed.
+// Begins the delta by which nodes at the key are followed.
 static void begin_delta(const kvo_frame *frame, const kvo_changed_key *changed_key) {
   kvo_named_elements part;
   if (changed_key->delta && kvo_mutation_name_elements(&changed_key->mutation, &part))
@@ -465,7 +466,8 @@ static void find_after(kvo_frame *frame, kvo_general_delivery *delivery, bool is
     kvo_recipients_find_after(delivery, frame->object, changed_key, is_again);
 }
 
-// Changes that joined this one may have changed other elements, and a did may have named others than its will.
+// Changes that joined this one may have changed other elements, and the did call may have named other elements than
+// the will call.
 static bool follow_part(const kvo_frame *frame, const kvo_changed_key *changed_key,
     kvo_path_node *node) {
   bool is_alone =

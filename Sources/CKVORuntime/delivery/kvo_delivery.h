@@ -145,12 +145,12 @@ KVO_INLINE void kvo_change_call(kvo_frame *frame, kvo_registration *registration
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration,
     const kvo_value *KVO_NULLABLE old_value, const kvo_value *KVO_NULLABLE new_value);
 
-/// Begins a change by hand, which joins no other change, in a frame that stays until the second half. Reads the old
+/// Begins a manual change, which joins no other change, in a frame that stays until the did phase. Reads the old
 /// value and calls prior observers if they asked for it. The caller has set `frame->id`.
 void kvo_change_begin(kvo_frame *frame);
-/// Begins a change by hand of some elements or members of a to-many property. NULL means that the whole is set.
+/// Begins a manual change of some elements or members of a to-many property. NULL means that the whole is set.
 void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
-/// The steps of a change, for pairs by hand. `read_old` reads the old value if an observer asks for it,
+/// The steps of a change, for manual changes. `read_old` reads the old value if an observer asks for it,
 /// `deliver_priors` calls prior observers, `finish` looks the observers up again, reads the new value and calls them.
 /// The caller has set `frame->id` and `frame->serial`.
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);

@@ -16,7 +16,7 @@ typedef struct kvo_mutation_record {
   kvo_set_mutation set_mutation;
   kvo_index_set *KVO_NULLABLE indexes;
   const kvo_object *KVO_NULLABLE inserted; ///< an address to be compared
-  bool is_exact;                           ///< or what has the indexes is what is inserted
+  bool is_exact;                           ///< as in kvo_mutation
   kvo_value objects;
   bool has_predicted, has_old, has_new, has_before;
   /// The elements that will be removed, for prior calls. A prior call may still be running after the did call.
@@ -30,7 +30,7 @@ typedef struct kvo_mutation_record {
 typedef struct kvo_changed_key {
   uintptr_t id;
   kvo_mutation_record mutation;
-  kvo_delta *KVO_NULLABLE delta; ///< by which nodes at the key are followed; not in a batch
+  kvo_delta *KVO_NULLABLE delta; ///< to follow the key's nodes; not in a batch
   uint32_t expected_joins;       ///< how many changes that join it are part of its mutation
   uint64_t last_serial;          ///< in a batch: `kvo_serial` at the key's last change; else 0
   struct kvo_changed_key
@@ -123,7 +123,7 @@ void kvo_path_nodes_destroy(kvo_path_nodes *nodes);
 /// Initializes a record with copies of what it keeps. False if memory is out.
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
-/// Which elements it says come and go. False if it does not say that.
+/// The elements that the record names as removed and added. False if it names none.
 bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part);
 /// Read what observers with these options ask for, before and after the change.
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
@@ -150,17 +150,17 @@ typedef struct kvo_general_delivery {
 /// lead on. False if memory is out.
 bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key);
-/// Adds them to `after`, once the change was made. Members that are in `before` get their index there. The first search also
-/// collects the nodes that lead on and the tracked keys. When these have been read, search again: keys and members get their
-/// index among them. False if memory is out.
+/// Adds the recipients to `after`, once the change has been made. Members that are in `before` get their index there.
+/// The first search also collects the nodes that lead on and the tracked keys. When these have been read, search
+/// again: keys and members get their index among them. False if memory is out.
 bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key, bool is_again);
 
-/// Puts a change of a node in the list of those that this thread has open, unless it is there. Graph lock held, as for the
-/// next two.
+/// Adds a change of a node to the list of those that this thread has open, unless it is there already. Graph lock
+/// held, as for the next two.
 void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery);
 void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery);
-/// The newest change of a node that this thread has open, or the next one after a change. NULL if there is no more.
+/// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
 /// Whether a node before this one on its path has an open change, other than the one that is searching.
@@ -193,7 +193,7 @@ kvo_general_delivery *KVO_NULLABLE kvo_general_delivery_make(kvo_frame *frame);
 /// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.
 void kvo_general_delivery_finish(kvo_frame *frame);
 kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery);
-/// Gives a reference back, and destroys the delivery if it was the last one.
+/// Releases a reference, and destroys the delivery if it was the last one.
 void kvo_general_delivery_release(kvo_general_delivery *delivery);
 
 // Changes that reach exactly one recipient, along a path or to a derived key (single_recipient.c).

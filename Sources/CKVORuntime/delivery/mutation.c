@@ -49,7 +49,7 @@ void kvo_mutation_free(kvo_mutation_record *record) {
   kvo_free(record);
 }
 
-// What an intersection takes away is not named, nor what setting a set adds and takes away.
+// The elements that an intersection removes are not named, nor those that setting a set adds and removes.
 bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part) {
   if (record->kind == KVO_REPLACEMENT && !record->indexes) return false;
   *part = (kvo_named_elements){.kind = record->kind,

@@ -129,7 +129,7 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   return accessors ? kvo_accessors_current(accessors) : NULL;
 }
 
-// A value that could not be read for want of memory must not pass for nil.
+// A value that could not be read for lack of memory must not be taken for nil.
 static bool notify_is_whole(kvo_value *value, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages)) return true;
   kvo_value_destroy(value);

@@ -1,19 +1,21 @@
 // Changes of nodes that a thread has open (G5).
 //
-// A *node* is a property that a key path goes on from. While a thread has a change of a node open, be it by a setter, a pair, a
-// scoped change or a batch, its changes behind that node are part of it: the path's observers are notified of the node's change alone,
-// which leads from what they were notified of last to what the path leads to in the end. So an object that the path has left is
-// silent, although the path follows the node only when its change ends.
+// A *node* is a property that a key path goes on from. While a thread has a change of a node open (by a setter, a
+// manual change, a scoped change or a batch), its changes behind that node are part of it. The path's observers are
+// notified only of the node's change, from the value that they were last notified of to the value that the path leads
+// to in the end. So an object that the path has left is silent, although the path follows the node only when its
+// change ends.
 //
-// Each thread has a list of these changes, the newest first. A change enters the list with the search for its recipients and
-// leaves it with the next search, after it was made; both hold the graph lock, which protects the list. A change that ends
-// otherwise, by an exception or with its object, leaves it when it is freed, and all leave it when their thread ends.
+// Each thread has a list of these changes, the newest first. A change enters the list with the search for its
+// recipients and leaves it with the next search, after it was made; both hold the graph lock, which protects the
+// list. A change that ends in another way, by an exception or with its object, leaves it when it is freed. All leave
+// it when their thread ends.
 //
-// An observer is left out of an inner change only if it is among those that the outer one found before it was made: that one
-// notifies it. It is found behind the open change
+// An observer is left out of an inner change only if the search before the outer change found it: then the outer
+// change notifies it. It is found behind the open change
 //
 // * by a node, if the change affects the key of a node before it on the same path;
-// * by a property that a typed path has read, if the change affects an object that the path came by before.
+// * by a property that a typed path has read, if the change affects an object that the path passes through before.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_lock.h"

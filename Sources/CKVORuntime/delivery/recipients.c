@@ -219,14 +219,13 @@ typedef struct {
   const kvo_path_nodes *read; // tracked keys that have been read already
   kvo_changed_key *changed_key;
   const kvo_general_delivery *general_delivery;
-  bool leads_on; // a path goes on from what has been found
-  bool
-      added_by_other_thread; // how the key or path that is looked at was reached, as in kvo_dirty_key
+  bool leads_on;              // a path continues from a key that was found
+  bool added_by_other_thread; // how the current key or path was reached, as in kvo_dirty_key
   bool is_behind;
   uint64_t stamp;
   uint32_t start;             // index of the root among the affected keys
-  uint32_t index;             // index of the affected key that is looked at
-  kvo_dependent_key *path;    // the tracked path whose observers are looked at instead
+  uint32_t index;             // index of the affected key whose observers are searched
+  kvo_dependent_key *path;    // the tracked path whose observers are searched instead
   kvo_dependent_key *pending; // tracked paths found at that key, linked by `pending`
   bool ok;
 } search;
@@ -243,7 +242,7 @@ static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *
   return is_current ? index : KVO_NO_INDEX;
 }
 
-// Whether an open change of a node notifies the registration, which then was there when that change began.
+// Whether the registration is notified by an open change of a node, because it was there when that change began.
 static bool is_notified_by_other(const search *search, const kvo_registration *registration) {
   kvo_general_delivery *open = NULL;
   while ((open = kvo_open_path_changes_next_locked(open))) {
@@ -286,7 +285,8 @@ static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
     search->ok = search->ok && add_tracked(search->nodes, dependent_key);
 }
 
-// A getter may set what it reads. For the key that is being read that is no change, or the reading would never end.
+// A getter may set what it reads. That does not count as a change of the key being read, or the reading would never
+// end.
 static bool is_being_read(const kvo_dependent_key *dependent_key) {
   return kvo_thread_is_reading(dependent_key->object, dependent_key->accessors->id);
 }
@@ -297,12 +297,13 @@ static bool is_being_set(const kvo_dependent_key *dependent_key) {
   return thread && kvo_thread_has_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
-// Whether the search has found it, but not by a way that no open change of a node covers.
+// Whether the search has found it already, and not only behind nodes whose changes are open, unless this is such a
+// way too.
 static bool is_found(const search *search, const kvo_dependent_key *dependent_key, bool is_behind) {
   return dependent_key->stamp == search->stamp && (is_behind || !dependent_key->is_behind);
 }
 
-// One that is found again by a way that leads past the open change of a node is looked at again.
+// A key found first behind the open change of a node, and then by another way, is searched again.
 static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key,
     bool added_by_other_thread, bool is_behind) {
   if (is_found(search, dependent_key, is_behind)) return;
@@ -341,8 +342,8 @@ static bool is_inserted_by_other_thread(const kvo_path_node *node) {
          node->entry.thread != kvo_thread_number();
 }
 
-// Tells a node that the change begins. The elements that the change names are those of the changed key; in a batch other changes
-// of the key may follow.
+// Announces the change to a node. The elements that the change names are those of the changed key; in a batch other
+// changes of the key may follow.
 static void recipients_announce(search *search, kvo_path_node *node) {
   kvo_changed_key *changed_key = search->changed_key;
   bool is_named = changed_key->mutation.kind != KVO_SETTING && !changed_key->last_serial &&

@@ -114,7 +114,7 @@ static bool dependent_key_is_observed_by(search *search, kvo_registration *entry
   return !dependent;
 }
 
-// The list is searched from both ends in turn, because ended entries leave holes at one end or the other.
+// The list is searched from both ends in turn, because ended entries leave holes at either end.
 static bool search_next(search *search, kvo_dependent_key *dependent_key, const kvo_list *list) {
   if (dependent_key->high > list->count) dependent_key->high = list->count;
   while (dependent_key->low < dependent_key->high && search->top == dependent_key) {

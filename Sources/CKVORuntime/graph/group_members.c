@@ -1,7 +1,7 @@
 // The members of a group: the common part of its registrations, and how they end.
 //
-// They are one observer: the group is live or ended as a whole, and their calls are counted together. The group's
-// memory is freed with the last member that anything holds.
+// A group is one observer: it is live or ended as a whole, and the calls of its members are counted together. The
+// group's memory is freed with the last member that anything holds.
 #include "tables/kvo_group.h"
 
 #include "base/kvo_lock.h"

@@ -197,8 +197,8 @@ void kvo_dependent_key_follow(kvo_dependent_key *dependent_key, kvo_read_result 
 /// of stored properties, from memory; otherwise false.
 bool kvo_dependent_key_is_current(kvo_dependent_key *dependent_key);
 
-/// Records what a tracked key's getter reads. As long as the reads are those of last time, in the same order, they
-/// are only compared. After the first difference each read becomes an item. At the end of the reading the items are
+/// Records what a tracked key's getter reads. As long as they match the last reading's, in the same order, they are
+/// only compared. After the first difference each read becomes an item. At the end of the reading the items are
 /// sorted by object and key, without duplicates.
 struct kvo_reads {
   kvo_read *KVO_NULLABLE items;

@@ -1,5 +1,5 @@
-// Names of recipients, for dumps and logs (J1, J2). The name of a callback is looked up by the binding that has made it
-// each time that it is asked for: a registration keeps nothing for it.
+// Names of recipients, for dumps and logs (J1, J2). The binding that made a callback looks its name up each time, so
+// a registration stores nothing for it.
 #include "kvo_binding.h"
 #include "tables/kvo_registration.h"
 
@@ -20,7 +20,7 @@ static void name_callback(kvo_callback callback, const void *context, char *buff
   snprintf(buffer, capacity, "callback %p", (void *)callback);
 }
 
-// A dying observer's class may be gone from it.
+// The class of a dying observer may be unable to describe it.
 static void name_observer(const kvo_registration *registration, char *buffer, size_t capacity) {
   const kvo_class_operations *operations = kvo_registration_operations(registration);
   if (!operations->try_retain(registration->observer)) {

@@ -1,4 +1,4 @@
-// Ends registrations (C5, I2). Which one a removal of an observer means is determined by removal.c.
+// Ends registrations (C5, I2). removal.c determines which registration a removal of an observer means.
 //
 // The thread that turns a registration's state from live to ended, under the observed object's lock, unlinks and
 // retires it. Other threads find it ended and leave it alone. It is freed, after a call of `ended`, when no delivery
@@ -245,7 +245,8 @@ static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **
   kvo_list_retire_locked(list, object, retired);
 }
 
-// Empties the whole table in one hold of the object's lock. The dependent keys to end are linked by `next`.
+// Empties the whole table in one critical section of the object's lock. The dependent keys to end are linked by
+// `next`.
 static kvo_retired *registration_end_all_locked(kvo_object *object, kvo_dependent_key **orphans,
     kvo_retired **retired) {
   kvo_retired *chain = NULL;
@@ -286,7 +287,7 @@ static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
   }
 }
 
-// Whether some belong to observer objects: other threads may be reading these objects' lists.
+// Whether some are registrations of observer objects: other threads may be reading these objects' lists.
 static bool has_observer_objects(kvo_retired *chain) {
   for (; chain; chain = chain->next)
     if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
@@ -326,8 +327,8 @@ static void unlink_from_observer(kvo_registration *registration) {
   kvo_retire(table);
 }
 
-// The table was emptied in one hold of the object's lock. The observers' lists follow one by one, before anything is
-// retired.
+// The table was emptied in one critical section of the object's lock. The observers' lists follow one by one, before
+// anything is retired.
 static void retire_all(kvo_retired *chain, kvo_retired *retired) {
   for (kvo_retired *link = chain; link; link = link->next) {
     kvo_registration *registration = kvo_retired_registration(link);
@@ -388,8 +389,8 @@ static kvo_registration *hold_direct_before(kvo_object *object, uint64_t serial)
   return earlier.found;
 }
 
-// Ends all of a group, because a group is one observer: another thread may have promoted one of its group keys in the
-// meantime.
+// Ends the whole group, because a group is one observer: another thread may have promoted one of its group keys in
+// the meantime.
 static void end_as_observer(kvo_registration *registration) {
   kvo_handle_invalidate(registration);
   kvo_registration_release(registration);

@@ -244,7 +244,7 @@ kvo_status kvo_add_callback_of_key_with_words(kvo_object *object, const char *in
 
 /// Whether a registration of this key needs nothing further from the binding: the key of the object's class has been
 /// observed before, the class has not changed since, no log is written and no hints are wanted. False for a key path,
-/// and for a name that is no key. O(n) in the length of the name. Any thread.
+/// and for a name that is not a key. O(n) in the length of the name. Any thread.
 bool kvo_key_is_ready(const kvo_object *object, const char *name);
 
 /// The number of times that the object's class has changed, for `kvo_remember_token`. Any thread.
@@ -348,8 +348,8 @@ typedef struct kvo_part {
   /// read before and after. 0 and NULL if `goes` and `comes` are used.
   kvo_set_mutation set_mutation;
   const kvo_value *KVO_NULLABLE members;
-  /// Of an insertion in an ordered key: what has the indexes afterwards is what is inserted, since nothing but the
-  /// binding decides where that goes.
+  /// For an insertion in an ordered key: the elements at the indexes afterwards are the inserted ones, because only
+  /// the binding decides where they go.
   bool is_exact;
 } kvo_part;
 
@@ -380,9 +380,9 @@ const void *kvo_key_set_cookie(const char *interned_key, const void *cookie);
 /// the runtime.
 void kvo_set_cookie_end(void (*end)(const void *cookie));
 
-/// Sets a function that writes the source form of a key that is no name, such as the key of a key path that the
-/// binding made a key of. It writes at most `capacity` bytes, including the NUL, and returns false if it can't. It is
-/// used for the message of a program that is stopped, and is called on a thread of its own, which may end late.
+/// Sets a function that writes the source form of a key that is not a name, such as a key that the binding made for
+/// one of its own key paths. It writes at most `capacity` bytes, including the NUL, and returns false if it can't. It
+/// is used for the message of a program that is stopped, and is called on a thread of its own, which may end late.
 void kvo_set_key_speller(bool (*KVO_NULLABLE spell)(const void *KVO_NULLABLE binding, char *buffer,
     size_t capacity));
 
@@ -390,9 +390,9 @@ void kvo_set_key_speller(bool (*KVO_NULLABLE spell)(const void *KVO_NULLABLE bin
 void kvo_report_misuse(const char *message);
 
 /// Whether hints are wanted, by a handler or by the environment (`KVO_LOG=hints`, `KVO_HELP=1`). A hint is about code
-/// that is no error but probably not what was meant.
+/// that is not an error, but probably not what was meant.
 bool kvo_wants_hints(void);
-/// Passes a hint to the handler, or logs it. The binding sees to it that each hint is given once.
+/// Passes a hint to the handler, or logs it. The binding must make sure that each hint is given only once.
 void kvo_give_hint(const char *message);
 /// Sets the handler that receives each hint. NULL: hints are logged if the environment asks for it. Any thread.
 void kvo_set_hint_handler(void (*KVO_NULLABLE handler)(const char *message));

@@ -107,7 +107,7 @@ kvo_status kvo_class_add_ivar(kvo_class *cls, const char *name, size_t offset, k
 /// Subclasses inherit it. The macros of kvo_property.h call this for you.
 /// - alignment: `_Alignof` the instance's struct.
 ///
-/// KVO_INVALID_ARGUMENT if it is no power of two, or if the class is already registered. Any thread.
+/// KVO_INVALID_ARGUMENT if it is not a power of two, or if the class is already registered. Any thread.
 kvo_status kvo_class_set_alignment(kvo_class *cls, size_t alignment, kvo_error *KVO_NULLABLE error);
 
 /// Registers a class, which can have instances and subclasses from then on. Methods may still be added. KVO_DUPLICATE

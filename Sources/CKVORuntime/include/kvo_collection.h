@@ -89,7 +89,7 @@ bool kvo_value_is_collection(const kvo_value *value, kvo_collection_kind *KVO_NU
 /// The number of elements of a value that is a collection; 0 for any other value.
 size_t kvo_value_count(const kvo_value *value);
 /// Reads one element of a value that is a collection. Result and statuses as `kvo_collection_get`, and
-/// KVO_TYPE_MISMATCH if it is no collection.
+/// KVO_TYPE_MISMATCH if it is not a collection.
 kvo_status kvo_value_element(const kvo_value *value, size_t index, kvo_value *element);
 
 KVO_ASSUME_NONNULL_END

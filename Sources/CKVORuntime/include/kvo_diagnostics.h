@@ -38,9 +38,9 @@ typedef struct kvo_registration_info {
   uint64_t hits;                    ///< 0 unless `KVO_COUNT_HITS` is set
 } kvo_registration_info;
 
-/// Calls `visit` for each registration with the object: by the name of the key path, and for each key path in the
-/// order of registration. It works on a copy made at the start, and holds no lock during the calls. KVO_NO_MEMORY,
-/// with no call made. Any thread.
+/// Calls `visit` for each registration with the object: sorted by key path, and for each key path in the order of
+/// registration. It works on a copy made at the start, and holds no lock during the calls. KVO_NO_MEMORY, with no
+/// call made. Any thread.
 /// - visit: called with `context` and one registration.
 /// - context: a pointer of the caller's, never read.
 kvo_status kvo_visit_registrations(const kvo_object *object,
@@ -85,7 +85,7 @@ enum {
   KVO_DEFAULT_DEPTH = 10000 ///< changes delivered within one another
 };
 
-/// Limits how many names the runtime keeps that are no keys of a class: key paths that were observed, and keys that
+/// Limits how many names the runtime keeps that are not keys of a class: key paths that were observed, and keys that
 /// only a hook answers (`valueForUndefinedKey:`) or that were changed manually. Each takes 200 to 500 bytes and is
 /// never freed. A name that can't be observed, and one that is only read, set or validated, is not kept. Beyond the
 /// limit, observing a new name fails with KVO_NOT_OBSERVABLE, and a manual change of one is reported and not

@@ -18,7 +18,7 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_NOT_OBSERVABLE, ///< The key can't be observed; the message says what to observe instead.
   KVO_NOT_REGISTERED, ///< There is no such registration to remove.
   KVO_INVALID_KEY_PATH, ///< The path is empty, too long, has an empty component, or leads through a value that has no keys.
-  KVO_INVALID_OPERATOR, ///< An unknown `@operator`, or one without what it needs.
+  KVO_INVALID_OPERATOR, ///< An `@operator` is unknown, or can't be used there.
   KVO_INDEX_OUT_OF_BOUNDS, ///< The index is out of the collection's bounds; the collection is unchanged.
   KVO_VALIDATION_FAILED, ///< A validator refused the value.
   KVO_INVALID_ENCODING, ///< A type encoding that can't be parsed, or that does not determine the layout.
@@ -26,7 +26,7 @@ typedef enum KVO_CLOSED_ENUM kvo_status {
   KVO_DUPLICATE,       ///< The class has that method, ivar or name already.
   KVO_INVALID_ARGUMENT, ///< An argument that the documentation does not allow, such as a method added to an unknown class.
   KVO_CLOSURES_UNAVAILABLE, ///< The system refused executable memory. Whatever needs no closure still works.
-  KVO_NO_MEMORY,            ///< Memory is out; nothing has changed.
+  KVO_NO_MEMORY,            ///< Out of memory; nothing has changed.
   KVO_REFUSED, ///< The program's own code refused, with an error of its own; the message says more.
 } kvo_status;
 

@@ -47,7 +47,7 @@ kvo_status kvo_mutable_ordered_set(kvo_object *object, const char *key,
     kvo_collection *KVO_NULLABLE *KVO_NONNULL proxy, kvo_error *KVO_NULLABLE error);
 /// Creates a mutable proxy for the last key of a path, an array, on the object that the rest of the path leads to
 /// now. Parameters and ownership as `kvo_mutable_array`. Its statuses, and KVO_INVALID_KEY_PATH also if the path
-/// leads to nil or to a value that is no object. Any thread that may call the accessors on the path.
+/// leads to nil or to a value that is not an object. Any thread that may call the accessors on the path.
 kvo_status kvo_mutable_array_key_path(kvo_object *object, const char *key_path,
     kvo_collection *KVO_NULLABLE *KVO_NONNULL proxy, kvo_error *KVO_NULLABLE error);
 /// Creates a mutable proxy for the last key of a path, a set. Otherwise as `kvo_mutable_array_key_path`.

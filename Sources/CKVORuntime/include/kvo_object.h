@@ -50,8 +50,8 @@ const kvo_class *kvo_class_of(const kvo_object *object);
 const kvo_class *kvo_root_class(void);
 
 /// Creates an object of a C class, filled with zeros. There is no other way: a struct on the stack or in an array is
-/// no object. The caller owns the one reference, and gives it back by `kvo_object_release`. NULL if memory is out, or
-/// if the class is a binding's or not registered. Any thread.
+/// not an object. The caller owns the one reference, and releases it with `kvo_object_release`. NULL if memory is
+/// out, or if the class is a binding's or not registered. Any thread.
 /// - cls: the class; `account_class()` for a class that the macros define.
 kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 
@@ -63,7 +63,7 @@ kvo_object *kvo_object_retain(kvo_object *object);
 /// thread.
 bool kvo_object_try_retain(kvo_object *object);
 
-/// Gives a reference back. NULL is ignored. Any thread. Releasing the last reference destroys the object, in this
+/// Releases a reference. NULL is ignored. Any thread. Releasing the last reference destroys the object, in this
 /// order:
 ///
 /// - the `dealloc` methods of its classes are called, subclass first;

@@ -36,7 +36,7 @@
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
-/// The options of a registration, joined by `|`. Without any, 0, the observer is called after each change, also if an
+/// The options of a registration, joined by `|`. Without any, 0, the observer is called after each change, even if an
 /// equal value was set, and receives the key but no values.
 typedef enum KVO_FLAG_ENUM kvo_options {
   KVO_NEW = 1, ///< The change carries the new value, `kvo_change_get_new`.
@@ -226,7 +226,8 @@ void kvo_did_change(kvo_object *object, const char *key);
 /// - kind: KVO_INSERTION, KVO_REMOVAL or KVO_REPLACEMENT.
 /// - indexes: the elements' indexes: before the change for a removal or replacement, after it for an insertion. They
 ///   are copied. Indexes that no collection can have are reported as misuse, and observers receive a setting of the
-///   whole key. Such are a negative number converted to a size, and NULL because no set could be made of it.
+///   whole key. Examples are a negative number converted to a size, and NULL in place of a set that could not be
+///   made.
 /// - key: the to-many key.
 void kvo_will_change_indexes(kvo_object *object, kvo_change_kind kind,
     const kvo_index_set *KVO_NULLABLE indexes, const char *key);
@@ -279,7 +280,7 @@ void kvo_key_paths_add(kvo_key_paths *paths, const char *key_path);
 
 /// Adds the key paths that affect a key according to a class. An override of the hook calls it to get its
 /// superclass's answer.
-/// - cls: for that, the superclass: `kvo_class_superclass(account_class())`.
+/// - cls: the class that is asked; in an override, the superclass: `kvo_class_superclass(account_class())`.
 /// - key: the key that is affected.
 /// - paths: where they are added: the hook's own argument.
 ///
@@ -296,9 +297,9 @@ void kvo_class_key_paths_affecting(const kvo_class *cls, const char *key, kvo_ke
 /// - error: filled in if it fails. May be NULL.
 ///
 /// KVO_INVALID_KEY_PATH, KVO_INVALID_OPERATOR, KVO_NO_MEMORY; then nothing has changed, for observed objects either.
-/// A name that the class does not have is no error here, since its methods may be added later. A misspelt `key_path`
-/// is reported as misuse when the dependent key is first observed, a misspelt `key` as a hint (`KVO_LOG=hints`) when
-/// an object of the class is. Any thread.
+/// A name that the class does not have is not an error here, since its methods may be added later. A misspelt
+/// `key_path` is reported as misuse when the dependent key is first observed, a misspelt `key` as a hint
+/// (`KVO_LOG=hints`) when an object of the class is. Any thread.
 kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char *key_path,
     kvo_error *KVO_NULLABLE error);
 

@@ -101,7 +101,7 @@ typedef struct kvo_collection_operations {
 
 /// Further operations of a binding's type. Each may be NULL. All may be called on any thread that may read the value.
 typedef struct kvo_type_operations {
-  /// The object that the value is, borrowed; NULL if it is nil or no object.
+  /// The value as an object, borrowed; NULL if it is nil or not an object.
   kvo_object *KVO_NULLABLE (*KVO_NULLABLE object)(const kvo_type *type, const void *value);
   /// Initialises `*number` as a value of one of the runtime's numeric types, and returns true, if the value is a
   /// number.
@@ -120,18 +120,18 @@ typedef struct kvo_type_operations {
   /// Initialises `*inner` as the value that this one wraps, as an optional does. Key-value coding continues with
   /// that. Nil if it wraps nothing.
   void (*KVO_NULLABLE unwrap)(const kvo_type *type, const void *value, kvo_value *inner);
-  /// Reads a key of a value that has keys but is no object, such as a dictionary. Result and statuses as
+  /// Reads a key of a value that has keys but is not an object, such as a dictionary. Result and statuses as
   /// `kvo_value_for_key`.
   kvo_status (*KVO_NULLABLE value_for_key)(const kvo_type *type, const void *value, const char *key,
       kvo_value *result, kvo_error *KVO_NULLABLE error);
   /// Initialises `*values` as a collection of the values of all keys of such a value; operators work on it. Nil for
   /// nil.
   void (*KVO_NULLABLE values)(const kvo_type *type, const void *value, kvo_value *values);
-  /// Initialises `*operand` as the operand that `@sum`, `@avg`, `@min` and `@max` use for a value that is no number
-  /// and has no order: an enumeration's raw value. Returns false if there is none.
+  /// Initialises `*operand` as the operand that `@sum`, `@avg`, `@min` and `@max` use for a value that is not a
+  /// number and has no order: an enumeration's raw value. Returns false if there is none.
   bool (*KVO_NULLABLE operand)(const kvo_type *type, const void *value, kvo_value *operand);
   /// Initialises `*sum` as the sum, divided by `count`, of a number that the runtime's types can't represent and
-  /// another number or nil. Returns false if `other` is no number.
+  /// another number or nil. Returns false if `other` is not a number.
   bool (*KVO_NULLABLE add)(const kvo_type *type, const void *value, const kvo_value *other,
       size_t count, kvo_value *sum);
 } kvo_type_operations;
@@ -193,19 +193,19 @@ kvo_value kvo_value_string(const char *KVO_NULLABLE string);
 /// Makes a value with an object, which is retained until the caller destroys the value. Nil for NULL. Any thread.
 kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
 
-/// Whether a value is a number other than 0 and NaN. False for NULL and for a value that is no number. Any thread
+/// Whether a value is a number other than 0 and NaN. False for NULL and for a value that is not a number. Any thread
 /// that may read the value.
 bool kvo_value_get_bool(const kvo_value *KVO_NULLABLE value);
 /// Reads a number as an integer: a fraction is cut off, a number beyond 64 bits saturates, NaN is 0. 0 for NULL and
-/// for a value that is no number. Any thread that may read the value.
+/// for a value that is not a number. Any thread that may read the value.
 int64_t kvo_value_get_int(const kvo_value *KVO_NULLABLE value);
-/// Reads a number as a `double`. 0 for NULL and for a value that is no number. Any thread that may read the value.
+/// Reads a number as a `double`. 0 for NULL and for a value that is not a number. Any thread that may read the value.
 double kvo_value_get_double(const kvo_value *KVO_NULLABLE value);
 /// The string of a value, borrowed: copy it to keep it beyond the value. NULL for nil, for NULL, and for a value that
-/// is no string. Any thread that may read the value.
+/// is not a string. Any thread that may read the value.
 const char *KVO_NULLABLE kvo_value_get_string(const kvo_value *KVO_NULLABLE value);
 /// The object of a value, borrowed: retain it to keep it beyond the value. NULL for nil, for NULL, and for a value
-/// that is no object. Any thread that may read the value.
+/// that is not an object. Any thread that may read the value.
 kvo_object *KVO_NULLABLE kvo_value_get_object(const kvo_value *KVO_NULLABLE value);
 
 /// Initialises `*target` as the source converted to a type, for the caller to destroy. Numbers convert to any numeric

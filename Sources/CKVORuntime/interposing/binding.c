@@ -1,5 +1,5 @@
-// Functions for language bindings: root classes with operations of their own, keys without methods, and scoped changes that
-// a binding puts around a change at the place of an assignment.
+// Functions for language bindings: root classes with operations of their own, keys without methods, and scoped
+// changes that a binding opens around an assignment.
 #include "kvo_binding.h"
 
 #include "base/kvo_fail.h"
@@ -139,7 +139,8 @@ static __attribute__((noinline)) bool set_word_in(kvo_frame *KVO_NULLABLE frame,
   return true;
 }
 
-// Between will and did no code of the program runs, so on the fast path the change counts as open nowhere.
+// No code of the program runs between the will and the did phase, so on the fast path the change is not recorded as
+// open.
 bool kvo_stored_property_set_word(void *header, void *storage, uint64_t value) {
   kvo_object *object = header;
   uintptr_t id = (uintptr_t)storage - (uintptr_t)header;

@@ -36,7 +36,7 @@ KVO_INLINE uintptr_t kvo_interpose_key(const kvo_method *method) {
   return (uintptr_t)__atomic_load_n(&method->first_observed, __ATOMIC_RELAXED);
 }
 /// Call when the original has returned, before its changes are closed. Notifies observers that another thread has
-/// registered for a key of the method that had never been observed before, as for setters that ran bare.
+/// registered for a key of the method that had never been observed before, as for setters that ran unobserved.
 KVO_INLINE void kvo_interpose_notify_late_observers(kvo_object *self, const kvo_method *method,
     uint8_t observed) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

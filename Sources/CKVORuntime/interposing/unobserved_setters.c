@@ -1,13 +1,13 @@
-// Setters that ran bare: they began while what they set had no observer, so they have no frame that could notify
-// observers which another thread has registered since (I3).
+// Setters that ran unobserved: they began while their property had no observer, so they have no frame that could
+// notify observers registered by another thread since then (I3).
 //
 // Each caller of a setter checks afterwards whether anything was observed for the first time during the call: one
 // number counts all first observations (kvo_class.h). Only if it has changed does the caller ask here. A hash tells
 // roughly which objects and methods were concerned. The object may have died in the setter, if a callback dropped it,
 // so its address is looked up among the tables of observed objects before it is touched.
 //
-// A setter of two keys, one of which had never been observed, ran bare for that key: it compares the sets of observed
-// keys before and after.
+// A setter of two keys, one of which had never been observed, ran unobserved for that key: it compares the sets of
+// observed keys before and after.
 #include "interposing/kvo_unobserved_setters.h"
 
 #include "delivery/kvo_delivery.h"

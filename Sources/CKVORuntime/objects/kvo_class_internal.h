@@ -112,10 +112,10 @@ bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
 uint32_t kvo_class_slot_limit_locked(const kvo_class *cls);
 /// Fills a slot for which there is room in the class and its descendants.
 void kvo_class_fill_slots_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);
-/// The content of slots that are no method's of the class: stops the program.
+/// Fills the slots that belong to no method of the class: stops the program.
 void kvo_class_without_method(void);
-/// The number of slots, from the first on, that contain nothing but methods of the class and that trap. A class that
-/// fills one of them needs a table separate from its superclass's.
+/// The number of slots, from the first on, that contain only methods of the class or that trap. A class that fills
+/// one of them needs a table separate from its superclass's.
 enum { KVO_CHECKED_SLOTS = 64 };
 /// Changes a slot of a class, and of the classes that share its table. The table must not be its superclass's.
 void kvo_class_set_slot_locked(kvo_class *cls, uint32_t slot, kvo_imp imp);

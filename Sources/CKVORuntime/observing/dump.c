@@ -77,7 +77,7 @@ static int dump_compare(const void *a, const void *b) {
   return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-// A callback's name is read of its context, which a frame keeps.
+// A callback is named by its context, which a frame keeps.
 static void describe_callback(entry *entry, const kvo_frame *frame) {
   char *text = entry->description;
   if (frame)
@@ -106,7 +106,7 @@ static void describe_observers(snapshot *taken, const kvo_frame *frame) {
   }
 }
 
-// Another thread may end a registration whose context is named. NULL where no binding names it.
+// Another thread may end a registration while its context is being named. NULL if no binding names callbacks.
 static kvo_frame *dump_protect(const kvo_object *object) {
   kvo_thread *thread = kvo_callbacks_have_names() ? kvo_thread_current() : NULL;
   return thread ? kvo_frame_push(thread, (kvo_object *)(uintptr_t)object) : NULL;

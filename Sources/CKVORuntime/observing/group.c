@@ -54,7 +54,7 @@ typedef struct {
   kvo_status status;
 } addition;
 
-// A key of which everything is known already.
+// A key for which everything needed is known already.
 static bool prepare_ready(const request *request, const kvo_class *cls, const char *key,
     kvo_prepared_registration *prepared) {
   *prepared = (kvo_prepared_registration){.object = request->object,
@@ -92,8 +92,8 @@ static bool can_use_group_key(const kvo_prepared_registration *prepared) {
          !(kvo_tag_accessors(prepared->accessors) & KVO_ACCESSORS_TAG_MASK);
 }
 
-// 0 if group keys are not used. A log reports registrations one by one. In a group with group keys, a key that can't have one
-// takes more memory than in a group without.
+// 0 if group keys are not used. A log reports registrations one by one. A key that can't have a group key takes more
+// memory in a group that has some than in one that has none.
 static uint32_t count_group_keys(const request *request,
     const kvo_prepared_registration *prepared) {
   const kvo_options seated = KVO_OLD | KVO_NEW;

@@ -94,7 +94,7 @@ static void free_manual_change(kvo_manual_change *manual_change) {
   kvo_free(manual_change);
 }
 
-// MARK: What the halves name
+// MARK: The elements that the two calls name
 
 enum { KIND_BITS = 7 };
 

@@ -282,7 +282,7 @@ static __attribute__((noinline)) kvo_status add_slowly(request *request, const k
   return addition.status;
 }
 
-// A key of which everything is known, and whose value is not read: none of the program's code runs here.
+// A key for which everything needed is known, and whose value is not read: none of the program's code runs here.
 KVO_INLINE kvo_status add_ready(const request *request, const kvo_class *cls,
     const kvo_accessors *accessors, kvo_handle **handle, kvo_error *error) {
   kvo_prepared_registration prepared = {
@@ -325,7 +325,7 @@ static kvo_status registration_add(request *request, kvo_handle **handle, kvo_er
                : add_slowly(request, cls, handle, error);
 }
 
-// A key that may have a dot: what is known of its text as a key path is not asked.
+// A key that may contain a dot. Its text is not looked up as a key path.
 static kvo_status add_of_key(request *request, kvo_handle **handle, kvo_error *error) {
   const kvo_class *cls = kvo_class_of(request->object);
   if (KVO_LIKELY(kvo_key_is_plain(request->key_path)))

@@ -1,17 +1,17 @@
-// Deltas: what a change of some elements of a to-many key has done to them (C6). By it the nodes at the key are
-// followed without reading all elements (node_delta.c).
+// Deltas: the elements that a change of a to-many key has removed and added (C6). With a delta, the nodes at the key
+// are followed without reading all elements (node_delta.c).
 //
-// A change says where it inserts, removes or replaces. That is not taken on trust: what is at these places is read
-// before and after the change, and must fit. Where something does not, the nodes are read again as after any change
-// (node_resolution.c). So they are where
+// A change names the indexes where it inserts, removes or replaces. These are not trusted: the elements there are
+// read before and after the change, and must match. If they don't, the nodes are read again as after any other change
+// (node_resolution.c). That is the case if
 //
-// * what goes or comes is no object, or is followed by the keys of a dictionary,
-// * the elements beside those that the change names are others than before, or equal to one that it names,
+// * a removed or added element is not an object, or is a dictionary with whose keys the path continues,
+// * the neighbours of the named elements have changed, or one of them is equal to a named element,
 // * a replacement has left an element in its place,
-// * memory was out, wherever, since the nodes were read: a change may not have been followed,
-// * the key was changed otherwise while the change was open, or a reading of a node was under way when it began.
+// * there was a shortage of memory anywhere since the nodes were read, so that a change may not have been followed,
+// * the key was changed in another way while the change was open, or a node was being read when it began.
 //
-// Objects that go may die in the change. Their memory is held, so that what is at their address is still theirs.
+// Removed objects may die during the change. Their memory is held, so that no other object gets their address.
 #include "graph/kvo_delta.h"
 
 #include "base/kvo_memory.h"
@@ -44,7 +44,7 @@ void kvo_path_node_announce_locked(kvo_path_node *node, kvo_delta **delta) {
   kvo_shortages = shortages; // the node is read again
 }
 
-// The nodes are followed in the order in which they were announced. 0: it was not.
+// The nodes are followed in the order in which they were announced. Returns 0 for a node that was not.
 static uint64_t ticket_of(kvo_delta *delta, const kvo_path_node *node) {
   for (size_t i = 0; i < delta->count; i++) {
     const kvo_announced_node *announced = &delta->nodes[(delta->next + i) % delta->count];
@@ -65,7 +65,7 @@ static bool delta_read_key(const kvo_delta *delta, kvo_object *object, kvo_value
   return kvo_value_is_collection(value, &kind) && (kind == KVO_SET) == !delta->part.indexes;
 }
 
-// The object that an element is, if a path goes on at its keys.
+// The element as an object, if the path continues with the object's keys.
 static kvo_object *plain_object(const kvo_value *element) {
   bool is_collection;
   kvo_object *object = kvo_value_target(element, &is_collection);
@@ -112,7 +112,7 @@ static kvo_range_neighbours neighbours_of(const kvo_delta *delta, bounds bounds)
       bounds.end < count ? delta_object_at(&delta->value, bounds.end) : NULL};
 }
 
-// If an element beside a range is equal to one in it, it proves nothing.
+// If a neighbour of a range is equal to an element in it, comparing neighbours proves nothing.
 static bool is_beside_itself(const kvo_delta *delta, kvo_range_neighbours beside, size_t first,
     size_t length) {
   for (size_t i = first; i < first + length && i < delta->gone_count; i++) {
@@ -217,7 +217,8 @@ static bool read_indexed(kvo_delta *delta) {
   return is_read;
 }
 
-// A set of C may have an element that is equal to what was to come, and not it; a binding's has what was to come.
+// A set of C may contain an element that is only equal to the added one. A binding's set contains the added one
+// itself.
 static bool read_set(kvo_delta *delta) {
   const kvo_value *comes = delta->part.comes;
   if (!comes) return true;

@@ -16,11 +16,11 @@ struct kvo_dependencies {
 };
 typedef struct kvo_dependencies kvo_dependencies;
 
-/// The class's answer, which is asked for once per accessors. Calls hooks: no lock held.
+/// The class's answer. Each `kvo_accessors` asks for it once. Calls hooks: no lock held.
 const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessors,
     kvo_object *object);
 
-/// A dependency that was declared while the program runs. If it could not be followed for want of memory it stays in
+/// A dependency that was declared while the program runs. If it could not be followed for lack of memory it stays in
 /// the list, marked as taken back, because readers hold no lock.
 typedef struct kvo_declaration {
   const struct kvo_declaration *KVO_NULLABLE next;

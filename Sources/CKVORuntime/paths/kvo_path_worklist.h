@@ -61,7 +61,7 @@ typedef struct kvo_path_worklist {
   /// Dependent keys that another thread is working on and whose path observations are followed here too; references.
   kvo_dependent_key *KVO_NONNULL *KVO_NULLABLE foreign;
   size_t foreign_count, foreign_capacity;
-  /// Has placed something that a change under way on another thread may not have found.
+  /// Whether it has placed a node that a change in progress on another thread may not have found.
   bool has_inserted;
   bool is_counted_active; ///< it is counted in `active_threads`
   bool is_running;        ///< some of its tasks are not done
@@ -93,8 +93,8 @@ void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *
     bool thorough);
 /// Destroys what was read, and empties it. May be called again if an object that dies throws.
 void kvo_targets_destroy(kvo_targets *found);
-/// Moves the nodes behind a node as a change has moved its elements, and pushes those to be placed. False, with nothing
-/// changed, if the node has to be read. No lock held.
+/// Moves the nodes behind a node by a delta, and pushes tasks for those to be placed. Returns false, with nothing
+/// changed, if the node has to be read again. No lock held.
 bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,
     uint64_t ticket, const kvo_delta *delta);
 /// A node that was there when a change began.
@@ -113,19 +113,19 @@ typedef struct kvo_range_neighbours {
 } kvo_range_neighbours;
 struct kvo_delta {
   enum { KVO_DELTA_INVALID, KVO_DELTA_BEGUN, KVO_DELTA_READ } state;
-  bool is_known; ///< what came by an insertion is what was to be inserted
+  bool is_known; ///< as `is_exact` of `part`, or by comparing `inserted`
   kvo_announced_node *KVO_NULLABLE nodes;
-  size_t count, capacity, next; ///< of the nodes, and which is followed next
+  size_t count, capacity, next; ///< of the nodes; the one that is followed next
   kvo_named_elements part;
   kvo_removed_element *KVO_NULLABLE gone;
   kvo_range_neighbours *KVO_NULLABLE neighbours; ///< of each range of a removal
-  kvo_value value;                               ///< the key's, while it is looked at
-  kvo_elements elements;                         ///< of it, which hold what came
+  kvo_value value;                               ///< the key's, while its elements are read
+  kvo_elements elements;                         ///< its elements, which hold the added ones
   kvo_object *KVO_NONNULL *KVO_NULLABLE came;
-  size_t gone_count, came_count, total; ///< how many elements there are after the change
+  size_t gone_count, came_count, total; ///< `total`: elements after the change
 };
-/// Whether no memory was lacking since the node was read. A change that could not be followed for lack of memory is not known
-/// to the node.
+/// Whether there was no shortage of memory since the node was read. After a shortage the node may have missed a
+/// change.
 KVO_INLINE bool kvo_path_node_misses_nothing_locked(const kvo_path_node *node) {
   return node->shortages == __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
 }
@@ -137,7 +137,7 @@ typedef struct kvo_object_count {
 /// Fills in each object once, in the order of addresses, and returns their number. `sorted` must have room for all objects.
 size_t kvo_count_objects(kvo_object_count *sorted,
     kvo_object *KVO_NONNULL const *KVO_NONNULL objects, size_t count);
-/// Takes an object out. NULL if it is not there, or was taken before.
+/// Takes an object out. Returns NULL if it is not there, or has been taken already.
 kvo_object_count *KVO_NULLABLE kvo_object_count_remove(kvo_object_count *sorted, size_t count,
     const kvo_object *object);
 /// Reads a tracked key and replaces its dependent key's path observations. Then there is a path observation for each property read, by this
@@ -155,8 +155,8 @@ void kvo_path_worklist_keep_sequence_locked(kvo_path_worklist *worklist,
 
 /// Counts the worklist in its `active_threads`, before it places anything.
 void kvo_path_worklist_enter_locked(kvo_path_worklist *worklist);
-/// Ends the presence, and that at the dependent keys it has worked on. `is_torn`: an exception has left something
-/// undone.
+/// Stops counting the worklist there, and at the dependent keys that it has worked on. `is_torn`: an exception has
+/// left something undone.
 void kvo_path_worklist_leave(kvo_path_worklist *worklist, bool is_torn);
 /// Whether this worklist has to follow the dependent key's path observations: either no thread has done so, or another one is
 /// still doing it.

@@ -1,16 +1,17 @@
-// Moving the nodes behind a node by what a change has done to its elements (C6).
+// Moves the nodes behind a node by the elements that a change has removed and added (C6).
 //
-// Each child knows how often its object is an element, and the node the sum of that. A delta (delta.c) is applied as
-// a whole under the graph lock, or not at all. It is applied only if
+// Each child stores how often its object is an element, and the node stores the sum of these counts. A delta
+// (delta.c) is applied as a whole under the graph lock, or not at all. It is applied only if
 //
-// * the change is the only one, and no reading has begun, since it took its ticket, and nothing was under way then,
-// * no other thread is at the path,
-// * what goes had children, as often as it goes,
-// * what is inserted had none, or is known to be what was to be inserted: an accessor may put it elsewhere,
-// * the children are then as many as the elements.
+// * since the change took its ticket no other change and no reading has begun, and none was in progress then,
+// * no other thread is working on the path,
+// * each removed object had a child that counts it at least as often as it is removed,
+// * each inserted object had no child, or is known to be the one that was to be inserted (an accessor may put it
+//   elsewhere),
+// * afterwards the children's counts add up to the number of elements.
 //
-// So an element that came to the collection without a change, or without a child because memory was out, is found by
-// the number. What an installed ticket means stays: all that was there when it was issued has been followed.
+// So the sum reveals an element that was added without a change, or that has no child for lack of memory. An
+// installed ticket still means that everything which existed when it was issued has been followed.
 #include "paths/kvo_path_worklist.h"
 
 #include "base/kvo_intern.h"
@@ -26,11 +27,11 @@ typedef struct {
   kvo_path_node *node;
   uint64_t ticket;
   const kvo_delta *delta;
-  const char *key;             // of the children, interned
-  kvo_path_node **gone;        // the child of each element that goes, or NULL
-  kvo_object_count *came;      // each object that comes, once
-  kvo_path_node **staying;     // the child that it had, or NULL
-  size_t came_count, inserted; // how many of them, and how many elements have no child yet
+  const char *key;             // the key of the children, interned
+  kvo_path_node **gone;        // the child of each removed element, or NULL
+  kvo_object_count *came;      // each added object once
+  kvo_path_node **staying;     // the child that it already had, or NULL
+  size_t came_count, inserted; // of `came`; elements without a child
   kvo_path_node *inline_nodes[2 * FEW];
   kvo_object_count inline_came[FEW];
 } application;
@@ -63,8 +64,9 @@ static kvo_path_node *child_in(kvo_registration *entry, const kvo_path_node *par
   return node && node->parent == parent ? node : NULL;
 }
 
-// An element may be in many collections. Then all its observers are not searched, and it counts as one without a child: where
-// it comes again, it gets a second one until all elements are read again, and where it goes, they are.
+// An element may be in many collections. Then not all of its observers are searched, and it counts as an element
+// without a child. If it is added, it gets a second child until all elements are read again. If it is removed, they
+// are read again.
 enum { MOST_OBSERVERS = 32 };
 
 static kvo_path_node *child_among(kvo_observers observers, const kvo_path_node *parent) {
@@ -109,7 +111,7 @@ static bool take_gone(application *application) {
   return true;
 }
 
-// A set has what was to come once, also if it had it before.
+// A set contains the added element once, even if it contained it before.
 static bool add_to(const application *application, kvo_path_node *child, uint32_t count) {
   bool is_known = application->delta->is_known || application->delta->part.kind == KVO_REPLACEMENT;
   if (!application->delta->part.indexes) count = 0;
@@ -153,7 +155,7 @@ static void end_gone(const application *application) {
   }
 }
 
-// The first one is to be worked off first, so it is pushed last.
+// The first one is processed first, so it is pushed last.
 static void push_came(const application *application) {
   const kvo_delta *delta = application->delta;
   kvo_path_worklist *worklist = application->worklist;

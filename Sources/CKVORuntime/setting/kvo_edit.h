@@ -16,8 +16,8 @@ typedef struct kvo_batch {
       all; ///< the elements as one collection, for a method that takes several; a reference
 } kvo_batch;
 
-/// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, also if an
-/// exception of the program's code passes.
+/// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, even if the
+/// program's code throws.
 typedef struct kvo_edit {
   kvo_proxy *KVO_NULLABLE proxy; ///< held until the edit's end
   kvo_error *KVO_NULLABLE error;
@@ -30,11 +30,11 @@ typedef struct kvo_edit {
   kvo_index_set *KVO_NULLABLE later_indexes; ///< of the second of two steps; owned
   kvo_elements elements; ///< the new elements, or the operand of a set mutation; owned
   kvo_elements current;  ///< the current elements, if they had to be read; owned
-  kvo_batch goes, comes; ///< the members of a set that go and come, if it takes two steps; owned
+  kvo_batch goes, comes; ///< for a set in two steps; owned
   kvo_collection *KVO_NULLABLE objects;                    ///< `elements` as one; a reference
   kvo_value value;                                         ///< the new value of the key; owned
-  const kvo_accessors *KVO_NULLABLE accessors;             ///< of the owner now
-  const kvo_collection_accessors *KVO_NULLABLE collection; ///< of the owner now
+  const kvo_accessors *KVO_NULLABLE accessors;             ///< the owner's current ones
+  const kvo_collection_accessors *KVO_NULLABLE collection; ///< the owner's current ones
 } kvo_edit;
 
 KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy->owner; }

@@ -119,7 +119,7 @@ static bool mutable_contains(kvo_collection *collection, const kvo_value *elemen
   return mutable_index_of(collection, element) != KVO_NOT_FOUND;
 }
 
-// Nil, and a value that is no collection, have no elements.
+// Nil, and a value that is not a collection, have no elements.
 static void take_some(void *opaque) {
   collection_read *collection_read = opaque;
   if (!collection_read->status && kvo_value_is_collection(&collection_read->value, NULL))

@@ -263,7 +263,7 @@ static bool has_setter(const kvo_edit *edit) {
          edit->accessors->set_type->kind == KVO_KIND_OBJECT;
 }
 
-// If the methods need to know which elements go and come, this is determined before the first call.
+// If the methods need to know which elements are removed and added, this is determined before the first call.
 static kvo_status prepare_set(kvo_edit *edit) {
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);

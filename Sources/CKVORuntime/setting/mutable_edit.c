@@ -12,7 +12,7 @@
 #include "setting/kvo_edit.h"
 #include "values/kvo_hash.h"
 
-// MARK: Of all edits
+// MARK: All edits
 
 static const char *class_name(const kvo_edit *edit) {
   return kvo_class_name(kvo_class_of(kvo_edit_owner(edit)));
@@ -31,7 +31,7 @@ static kvo_change_kind edit_kind_of(const kvo_edit *edit) {
   return edit->set_mutation ? kvo_set_mutation_kind(edit->set_mutation) : edit->kind;
 }
 
-// Of a change of many elements the only one that comes is not asked for.
+// The inserted element, if it is the only one and an object; else NULL.
 static const kvo_object *inserted_by(const kvo_edit *edit) {
   bool is_one = edit_kind_of(edit) == KVO_INSERTION && edit->elements.count == 1;
   return is_one ? kvo_value_get_object(&edit->elements.values[0]) : NULL;

@@ -1,15 +1,15 @@
 // Mutating a key without methods to mutate it: a new collection replaces the old one by key-value coding (a setter,
 // an ivar).
 //
-// The new collection is made before anything is changed. Then a change is opened that says which elements come and
-// go; the setter's own change joins it. If the key can't be set, no change is opened, and key-value coding produces
-// the error (or a hook of the class handles it).
+// The new collection is made before anything is changed. Then a change is opened that names the removed and added
+// elements; the setter's own change joins it. If the key can't be set, no change is opened, and key-value coding
+// produces the error (or a hook of the class handles it).
 #include "setting/kvo_edit.h"
 
 #include "base/kvo_fail.h"
 #include "kvo_coding.h"
 
-// MARK: What there is
+// MARK: The current elements
 
 static kvo_status refuse_kind(const kvo_edit *edit) {
   static const char *const kinds[] = {
@@ -61,7 +61,7 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
   return status == KVO_NO_MEMORY ? kvo_edit_no_memory(edit) : status ? refuse_kind(edit) : KVO_OK;
 }
 
-// Sets the key to the new value, in a change that says which elements came and went.
+// Sets the key to the new value, in a change that names the removed and added elements.
 static kvo_status fallback_replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
   kvo_status status = fallback_set_value(edit);

@@ -46,7 +46,7 @@ static kvo_last *last_of(kvo_registration *registration) {
 
 static bool is_comparable(const kvo_value *value) { return !value->type || value->type->equal; }
 
-// The object that a value is. A collection is a value of its own, made for the change.
+// The object, if the value is one. A collection is compared as a value, because it is made for the change.
 static kvo_object *object_of(const kvo_value *value) {
   kvo_object *object = kvo_value_get_object(value);
   return object && !kvo_class_of(object)->is_collection ? object : NULL;
@@ -165,7 +165,7 @@ static void distinct_end_comparison(void *opaque) {
   release_known(comparison->made);
 }
 
-// A shortage of memory makes values differ, and none is stored. No observer misses a change by it.
+// Without memory, values count as different and none is stored, so no observer misses a change.
 bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const kvo_value *new) {
   if (!new) {
     kvo_distinct_forget(registration);

@@ -31,7 +31,7 @@ typedef struct kvo_last {
   uint64_t ticket;                      ///< the ticket of the change that was compared last
 } kvo_last;
 
-/// What few registrations need: those that ask for distinct changes, and all in a debug mode.
+/// Data that few registrations need: those with `KVO_DISTINCT`, and all of them in a debug mode.
 typedef struct kvo_counts {
   kvo_last last; ///< a group has one for each key instead
   uint32_t hits; ///< calls of the observer; atomic
@@ -46,7 +46,7 @@ struct kvo_handle {
   uint8_t options;
   uint8_t
       operations; ///< with KVO_BY_OBSERVER: the index of the observer's operations (`kvo_operations`)
-  uint8_t has_counts;         ///< whether `kvo_registration_counts` finds some for it
+  uint8_t has_counts;         ///< whether `kvo_registration_counts` returns any
   uint32_t references;        ///< atomic: the object's table (or limbo), the handle, recipients
   uintptr_t tagged_accessors; ///< the accessors of its key, tagged in the lowest bits (below)
   union {
@@ -152,9 +152,9 @@ KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
   return (kvo_registration *)((char *)retired - offsetof(struct kvo_handle, retired));
 }
 
-/// A group key: one key of a registration of several keys that asks for no more than old and new. All else is in the
-/// group's head, which is stored before its group keys (kvo_group.h). A delivery reads the group key. Code that needs a
-/// registration makes one for the key (group_keys.c). Immutable.
+/// A group key: one key of a registration of several keys that asks for no more than old and new. Everything else is
+/// in the group's head, which is stored before its group keys (kvo_group.h). A delivery reads the group key. Code
+/// that needs a registration makes one for the key (group_keys.c). Immutable.
 ///
 /// Its first fields are those of a registration, so that the fast path (kvo_fast_path.h) need not ask which of the two it
 /// found.
@@ -258,7 +258,7 @@ typedef struct kvo_manual_change {
   kvo_value old_value;
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< as in a frame
   const char *class_name;
-  /// Links in its thread's list. Pairs lock (manual_change.c).
+  /// Links in its thread's list. Manual change lock (manual_change.c).
   struct kvo_manual_change *KVO_NULLABLE next_of_thread;
   struct kvo_manual_change *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
 } kvo_manual_change;

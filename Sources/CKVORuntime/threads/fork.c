@@ -6,11 +6,11 @@
 // is abandoned, and so is what their frames kept alive. Memory that waited for such a frame is freed at the next
 // retirement.
 //
-// A binding may make a lock while it holds an outer one. So there are two lists of bindings' locks. That of the outer
-// ones is locked from the beginning of a fork on; that of the others is locked together with them.
+// A binding may make a lock while it holds an outer one. So there are two lists of bindings' locks. The list of the
+// outer ones is locked from the beginning of a fork on, the other list together with its locks.
 //
-// The thread sanitizer can't follow a thread that holds more than 64 locks: its builds leave out the locks of which
-// there are many.
+// The thread sanitizer can't follow a thread that holds more than 64 locks: in its builds, object locks and bindings'
+// inner locks are left out.
 #include "base/kvo_lock.h"
 #include "kvo_binding.h"
 #include "threads/kvo_reclaim.h"

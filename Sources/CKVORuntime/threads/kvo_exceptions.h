@@ -19,7 +19,7 @@ void kvo_run_unwinding(struct kvo_frame *KVO_NULLABLE mark,
     void (*body)(void *KVO_NULLABLE context), void (*KVO_NULLABLE undo)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
 
-/// Runs `body(context)`, then `last(context)`, also if an exception leaves the body. Then this thread's frames are
+/// Runs `body(context)`, then `last(context)`, even if an exception leaves the body. Then this thread's frames are
 /// unwound to `mark` before `last` is called, and the exception passes on unless `last` throws another one.
 void kvo_run_finally(struct kvo_frame *KVO_NULLABLE mark, void (*body)(void *KVO_NULLABLE context),
     void (*last)(void *KVO_NULLABLE context), void *KVO_NULLABLE context);

@@ -1,8 +1,8 @@
 /// Threads and their open changes: frames, which also are hazard pointers.
 ///
-/// A frame is an automatic change from its will phase to the end of its delivery, or one delivery of a change by
-/// hand. It is on its thread's stack of frames (frames.c). While it exists, its `object` member warns every thread
-/// that frees something: do not free what belongs to that object's observations (reclaim.c).
+/// A frame is an automatic change from its will phase to the end of its delivery, or one delivery of a manual change.
+/// It is on its thread's stack of frames (frames.c). While it exists, its `object` member warns every thread that
+/// frees something: do not free what belongs to that object's observations (reclaim.c).
 #ifndef KVO_THREAD_H
 #define KVO_THREAD_H
 
@@ -29,7 +29,7 @@ enum kvo_frame_state {
   KVO_FRAME_ABANDONED,  ///< was open when its object died; can only be popped
   KVO_FRAME_UNOBSERVED, ///< open, but had no observer when it began
   KVO_FRAME_PROTECTS,   ///< not a change: protects an object that is read or called
-  KVO_FRAME_SCOPED,     ///< a change by hand around a body that runs; `key` is its property's
+  KVO_FRAME_SCOPED,     ///< a manual change around a body that runs; `key` is its property's
   KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
 };
 
@@ -87,7 +87,7 @@ struct kvo_frame {
   /// For a scoped change or an announced change: the key, interned. Atomic, because dumps show it.
   const char *key;
   /// `kvo_serial` when the frame began; atomic. Registrations up to this number were there then, and retirements up
-  /// to this number don't wait for the frame. A change by hand is as old as its will phase.
+  /// to this number don't wait for the frame. A manual change is as old as its will phase.
   uint64_t serial;
   uint32_t state; ///< enum kvo_frame_state; atomic, because another thread may end the frame
   uint16_t flags; ///< enum kvo_frame_flag
@@ -148,10 +148,11 @@ struct kvo_thread {
   bool in_use;            ///< atomic
   bool has_holes;         ///< frames have been ended by other threads; atomic
   struct kvo_manual_change
-      *KVO_NULLABLE manual_changes; ///< its open changes by hand; manual_change.c's
+      *KVO_NULLABLE manual_changes; ///< its open manual changes; manual_change.c's
   /// The class's method that it is calling; announced.c's.
   struct kvo_announcing *KVO_NULLABLE announcing;
-  /// Open changes of links; open_path_changes.c's. Graph lock; atomic, since the thread looks without it whether there is one.
+  /// Open changes of links; open_path_changes.c's. Graph lock; atomic, because the thread checks without the lock
+  /// whether there is one.
   struct kvo_general_delivery *KVO_NULLABLE open_links;
   kvo_frame_block first; ///< always the lowest block
 };
@@ -247,7 +248,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_obj
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object *object) {
   return kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
 }
-/// Pushes a frame that takes over a reference to its object and releases it at its end, also if the program's code
+/// Pushes a frame that takes over a reference to its object and releases it at its end, even if the program's code
 /// throws. Returns NULL, having released the object, if memory is out.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
   kvo_thread *thread = kvo_thread_current();
@@ -300,7 +301,7 @@ void kvo_with_object_retained(kvo_object *object, void (*body)(void *KVO_NULLABL
     void *KVO_NULLABLE context);
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Whether this thread has an automatic change of the property open, which another one joins then.
+/// Whether this thread has an automatic change of the property open, so that a further one joins it.
 KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);

@@ -1,4 +1,4 @@
-// Per-thread state of bindings, among it the recorder, by which they learn what a computed key reads.
+// Per-thread state of bindings, including the recorder, by which they learn what a computed key reads.
 
 // Declared before the headers' inline functions use it, because gcc refuses it otherwise.
 extern __thread void *kvo_recorder __attribute__((weak, tls_model("initial-exec")));

@@ -327,7 +327,7 @@ void kvo_reclaim_after_fork(void) {
   kvo_retired *free = wait_if_protected_locked(all);
   if (!free) return;
   add_to_batch_locked(free);
-  // Full, since some may report their end and can't wait.
+  // Counted as full, because some pieces may report their end and can't wait.
   __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED);
 }
 

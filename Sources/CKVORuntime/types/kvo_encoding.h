@@ -31,7 +31,7 @@ typedef struct kvo_encoding_item {
   kvo_kind kind;
   size_t size;
   size_t alignment;
-  size_t count; ///< the number of elements, over all dimensions; 1 if it is no array
+  size_t count; ///< the number of elements, over all dimensions; 1 if it is not an array
   const char *text;
   size_t length;
 } kvo_encoding_item;

@@ -26,9 +26,9 @@
 /// The number of all kinds.
 enum { KVO_KIND_COUNT = KVO_KIND_BINDING + 1 };
 
-/// Attribute of a function that calls others by their encodings, or is called so. Encodings distinguish char from
-/// int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function types distinguishes
-/// them; calling conventions don't.
+/// Attribute of a function that calls others by their encodings, or is called that way. Encodings distinguish char
+/// from int, but neither char from signed char nor `int *` from `void *`. The sanitizer for function types
+/// distinguishes them; calling conventions don't.
 #if defined(__clang__)
 #define KVO_CALLS_BY_ENCODING __attribute__((no_sanitize("function")))
 #else

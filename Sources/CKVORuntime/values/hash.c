@@ -143,7 +143,7 @@ static bool hash_nested(const kvo_value *value, uint32_t depth, uint64_t *hash) 
 
 bool kvo_value_hash(const kvo_value *value, uint64_t *hash) { return hash_nested(value, 0, hash); }
 
-// MARK: Places
+// MARK: Slots
 
 struct hash_slot {
   uint64_t hash;

@@ -61,7 +61,7 @@ bool kvo_nesting_enter(void);
 /// Ends the traversal of a collection, also after an exception. `entered` is what `kvo_nesting_enter` returned.
 void kvo_nesting_leave(bool entered);
 
-/// The object to which a value on a path leads, borrowed; NULL if it is no object, or a collection.
+/// The object to which a value on a path leads, borrowed; NULL if it is not an object, or is a collection.
 kvo_object *KVO_NULLABLE kvo_value_target(const kvo_value *value, bool *is_collection);
 
 /// Makes a subclass of `kvo_collection_class()`, as `kvo_class_define` does. NULL if memory is out; the next call
@@ -97,7 +97,7 @@ kvo_collection *KVO_NULLABLE kvo_lazy_collection_create(kvo_object *owner, const
     kvo_collection_kind kind);
 
 /// Appends the elements of a value that is a `kvo_collection` or a binding's collection: all, or those at the indexes
-/// that exist. Bulk accessors of a proxy are used. KVO_TYPE_MISMATCH if it is no collection. If the program's code
+/// that exist. Bulk accessors of a proxy are used. KVO_TYPE_MISMATCH if it is not a collection. If the program's code
 /// throws, the list is destroyed.
 kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *KVO_NULLABLE indexes,
     kvo_elements *elements, kvo_error *KVO_NULLABLE error);
@@ -106,12 +106,12 @@ kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
     kvo_elements *elements);
 /// Replaces a proxy by a stored collection; other values stay unchanged. Nil if that fails.
 kvo_status kvo_value_snapshot(kvo_value *value);
-/// Initialises `*picked` as an array of those elements at the indexes that exist; an empty one if the value is no
+/// Initialises `*picked` as an array of those elements at the indexes that exist; an empty one if the value is not a
 /// collection.
 kvo_status kvo_value_pick(const kvo_value *collection, const kvo_index_set *indexes,
     kvo_value *picked);
 /// Initialise `*set` as a set of the elements of `a` that are not in `b` (difference), or are in `b` (intersection).
-/// A value that is no collection counts as empty.
+/// A value that is not a collection counts as empty.
 kvo_status kvo_value_difference(const kvo_value *a, const kvo_value *b, kvo_value *set);
 kvo_status kvo_value_intersection(const kvo_value *a, const kvo_value *b, kvo_value *set);
 /// Whether two values are collections of the same kind with equal elements, without order for sets. A binding's

@@ -156,7 +156,7 @@ bool kvo_value_number(const kvo_value *value, kvo_number *number) {
   return true;
 }
 
-// A value that is no number reads as 0. So does NULL, which a change returns for a value that it lacks.
+// A value that is not a number reads as 0. So does NULL, which a change returns for a value that it lacks.
 static kvo_number number_of(const kvo_value *value) {
   kvo_number number;
   return value && kvo_value_number(value, &number) ? number : from_signed(0);
