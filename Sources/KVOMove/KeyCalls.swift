@@ -56,7 +56,7 @@ extension SourceFile {
     }
   }
 
-  /// Whether the call notifies of a change by hand.
+  /// Whether the call notifies of a manual change.
   func isAnnouncement(_ index: Int) -> Bool {
     ["willChangeValue", "didChangeValue", "withChange"].contains(tokens[index].text)
       && tokens[index + 1].is("(") && !(index > 0 && tokens[index - 1].isWord("func"))

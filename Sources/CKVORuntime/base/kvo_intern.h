@@ -23,7 +23,7 @@ const char *kvo_name_init(void *memory, const char *text, size_t length);
 void kvo_name_end(const char *name);
 
 /// Interns a name that may come from outside the program, because it is observed. If it is new, it is counted; it is
-/// never freed. NULL if memory is out, or with KVO_NOT_OBSERVABLE if there are as many as `kvo_set_name_limit`
+/// never freed. NULL if out of memory, or with KVO_NOT_OBSERVABLE if there are as many as `kvo_set_name_limit`
 /// allows. The error names the class.
 const char *KVO_NULLABLE kvo_key_keep(const char *key, const char *class_name,
     kvo_error *KVO_NULLABLE error);

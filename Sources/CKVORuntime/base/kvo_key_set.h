@@ -13,7 +13,7 @@ typedef struct kvo_key_set {
 
 /// The thing with a key, or NULL. O(1), no lock.
 void *KVO_NULLABLE kvo_key_set_get(const kvo_key_set *set, const void *key);
-/// Adds a thing, replacing an earlier one with the same key. False if memory is out. Owner's lock held.
+/// Adds a thing, replacing an earlier one with the same key. False if out of memory. Owner's lock held.
 bool kvo_key_set_add_locked(kvo_key_set *set, void *thing);
 
 #pragma GCC visibility pop

@@ -18,7 +18,7 @@ void *KVO_NULLABLE kvo_map_get(const kvo_map *map, const void *key);
 void kvo_map_each(const kvo_map *map,
     void (*visit)(void *KVO_NULLABLE context, const void *key, void *value),
     void *KVO_NULLABLE context);
-/// Stores a value for a key, replacing an earlier one. False if memory is out. Owner's lock held.
+/// Stores a value for a key, replacing an earlier one. False if out of memory. Owner's lock held.
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *KVO_NULLABLE value);
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// As malloc, calloc, strdup, free. NULL when memory is out.
+/// As malloc, calloc, strdup, free. NULL when out of memory.
 void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
 /// As `kvo_alloc_zeroed`, aligned at a power of two.
@@ -21,14 +21,14 @@ void *KVO_NULLABLE kvo_alloc_code(void *KVO_NULLABLE (*KVO_NONNULL allocate)(siz
     size_t size, void *KVO_NULLABLE *KVO_NONNULL code);
 void kvo_free(const void *KVO_NULLABLE memory);
 /// Moves an array's items, `count` of `size` each, to a larger block: with room for `needed` items, and at least for
-/// twice `*capacity`, which is updated. NULL if memory is out; then nothing has changed.
+/// twice `*capacity`, which is updated. NULL if out of memory; then nothing has changed.
 void *KVO_NULLABLE kvo_grow(void *KVO_NULLABLE items, size_t count, size_t needed, size_t size,
     size_t *capacity);
 
 /// Keeps the shared library that contains an address, of a function or a constant, loaded until the program ends. No
 /// lock of the runtime may be held, because a thread that loads a library holds the dynamic linker's lock while
 /// constructors run, and these may wait for the runtime's. Exception: inside a scope of `KVO_KEEPING_LATER` the
-/// library is kept when the thread's outermost such scope ends. False if memory is out. In symbols.c.
+/// library is kept when the thread's outermost such scope ends. False if out of memory. In symbols.c.
 bool kvo_keep_code(const void *address);
 uint32_t kvo_begin_keeping_later(void);
 void kvo_end_keeping_later(const uint32_t *outer);
@@ -42,7 +42,7 @@ void kvo_end_keeping_later(const uint32_t *outer);
 enum { KVO_POISON_BYTE = 0xD5 };
 #define KVO_POISON_WORD (~(uintptr_t)0 / UINT8_MAX * KVO_POISON_BYTE)
 
-/// The number of times that memory was out on this thread. Code with many steps, some of which continue without
+/// The number of times that memory ran out on this thread. Code with many steps, some of which continue without
 /// memory, compares it to find out whether all was done.
 extern __thread uint64_t kvo_shortages __attribute__((tls_model("initial-exec")));
 /// The number of shortages on all threads together; never reset. Atomic.

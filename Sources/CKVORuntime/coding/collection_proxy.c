@@ -121,7 +121,7 @@ static bool proxy_contains(kvo_collection *collection, const kvo_value *element)
   return kvo_collection_accessors_has(accessors, owner_of(collection), element);
 }
 
-// A new set of the indexes below a limit; NULL if memory is out.
+// A new set of the indexes below a limit; NULL if out of memory.
 static kvo_index_set *proxy_clipped(const kvo_index_set *indexes, size_t limit) {
   kvo_index_set *below = kvo_index_set_create();
   bool done = below != NULL;

@@ -350,7 +350,7 @@ static bool intern_keys(kvo_key_path *path) {
   return true;
 }
 
-// The permanent path of the text, new or existing; NULL if memory is out.
+// The permanent path of the text, new or existing; NULL if out of memory.
 static kvo_key_path *key_path_keep_locked(kvo_key_path *made, const char *text) {
   kvo_key_path *known = kvo_map_get(&kept, text);
   if (known) return known;

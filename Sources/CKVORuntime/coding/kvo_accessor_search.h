@@ -24,7 +24,7 @@ KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_class_known_accessors(const kvo
 /// `kvo_class_accessors`, it calls none of the program's code. O(1), no lock.
 const kvo_accessors *KVO_NULLABLE kvo_class_found_accessors(const kvo_class *cls, const char *key);
 /// Accessors that read and set nothing, for a key that only `valueForUndefinedKey:` answers, or that is changed
-/// manually. NULL if memory is out.
+/// manually. NULL if out of memory.
 const kvo_accessors *KVO_NULLABLE kvo_class_undefined_accessors(const kvo_class *cls,
     const char *interned_key);
 
@@ -74,8 +74,8 @@ KVO_INLINE int8_t kvo_accessors_automatic(const kvo_accessors *accessors) {
 }
 
 /// Reads the property by its getter into an uninitialised value. Without a getter, `valueForUndefinedKey:` is called;
-/// if the class overrides `valueForKey:`, that is called first of all. Nil if there is no answer, or if memory is
-/// out.
+/// if the class overrides `valueForKey:`, that is called first of all. Nil if there is no answer, or if out of
+/// memory.
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 /// Reads a key on a path, as key-value coding does: unlike `kvo_accessors_read`, it also calls the `valueForKey:` of
 /// a binding's class.

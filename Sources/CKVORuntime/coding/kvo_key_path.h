@@ -83,7 +83,7 @@ typedef union kvo_single_path {
 const kvo_key_path *KVO_NULLABLE kvo_key_path_known(const char *text, kvo_single_path *room);
 
 /// The permanent path of one interned key, even if its text would be parsed differently: a binding may have a key
-/// with a dot. NULL if memory is out. O(1) after the first call with that key. Any thread.
+/// with a dot. NULL if out of memory. O(1) after the first call with that key. Any thread.
 const kvo_key_path *KVO_NULLABLE kvo_key_path_of_key(const char *interned_key);
 
 /// The path of the text, if it is permanent; otherwise NULL.
@@ -97,7 +97,7 @@ KVO_INLINE bool kvo_key_path_is_permanent(const kvo_key_path *path) {
 
 const kvo_key_path *KVO_NULLABLE kvo_key_path_retain_slow(const kvo_key_path *path);
 /// Takes a reference for a registration. All held paths of one text are the same path, which may not be the one
-/// given. NULL if memory is out.
+/// given. NULL if out of memory.
 KVO_INLINE const kvo_key_path *KVO_NULLABLE kvo_key_path_retain(const kvo_key_path *path) {
   return kvo_key_path_is_permanent(path) ? path : kvo_key_path_retain_slow(path);
 }

@@ -8,9 +8,9 @@
 // one change: it follows links once, finds the recipients again, reads new values once, and calls each recipient
 // once.
 //
-// A few roots are searched linearly; many have a hash index, which is allocated with the batch. If memory is out,
-// which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while a root
-// is being added.
+// A few roots are searched linearly; many have a hash index, which is allocated with the batch. If there is no
+// memory, which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while
+// a root is being added.
 #include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"

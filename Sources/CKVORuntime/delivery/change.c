@@ -35,14 +35,14 @@ KVO_INLINE void hold_while_read(kvo_frame *frame, const kvo_accessors *accessors
   if (!kvo_field_answers(accessors, KVO_KIND_VOID)) kvo_frame_hold(frame);
 }
 
-// Reports, once per change, that memory was out for a value.
+// Reports, once per change, that there was no memory for a value.
 static void change_report_unread(kvo_frame *frame, const kvo_accessors *accessors) {
   if (!(frame->flags & KVO_FRAME_REPORTED))
     kvo_report_undelivered(accessors->cls->name, accessors->key);
   frame->flags |= KVO_FRAME_REPORTED;
 }
 
-// Reads the new value. False if memory is out.
+// Reads the new value. False if out of memory.
 static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
@@ -110,7 +110,7 @@ static __attribute__((noinline)) void deliver_to_group_key(const kvo_group_key *
   kvo_group_key_call(group_key, kvo_group_key_accessors(group_key)->key, &keyed);
 }
 
-// Returns false if memory was out for a value that the observer asks for, which has been reported.
+// Returns false if there was no memory for a value that the observer asks for, which has been reported.
 KVO_INLINE bool change_fill_in(kvo_change *change, kvo_frame *frame, uint32_t options, bool prior) {
   bool old = options & KVO_OLD, new = options & KVO_NEW && !prior;
   if (KVO_UNLIKELY(old && !(frame->flags & KVO_FRAME_HAS_OLD))) return false;

@@ -301,7 +301,7 @@ static const kvo_value *old_value(const kvo_frame *frame, const kvo_general_deli
   return known ? &frame->old_value : NULL;
 }
 
-// Whether the member lacks elements that it asks for: no observer asked for them before the change, or memory was
+// Whether the member lacks elements that it asks for: no observer asked for them before the change, or memory ran
 // out.
 static bool lacks_details(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
@@ -327,7 +327,7 @@ static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
   pending->lacks_old = wants_old && !old_value(frame, delivery, pending);
 }
 
-// Whether memory was out for a value that is asked for.
+// Whether there was no memory for a value that is asked for.
 static bool general_delivery_lacks(const kvo_change *change, uint32_t options) {
   bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
   bool needs_new = options & KVO_NEW && change->kind != KVO_REMOVAL && !change->is_prior;

@@ -32,7 +32,7 @@ KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
 }
 
 /// Opens an automatic change of a property: reads the old value and calls prior observers if they asked for it.
-/// Returns NULL if the change joins an open one or if memory is out, and the batch's frame if it becomes part of a
+/// Returns NULL if the change joins an open one or if out of memory, and the batch's frame if it becomes part of a
 /// batch. If the key has no observer, closing the change looks again: another thread may have registered one in
 /// between.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
@@ -90,14 +90,14 @@ bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, 
 /// The current accessors of an observed key of a living object; NULL if the key is not observed.
 const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintptr_t id);
 /// Reads a key, or a path, for a change record. A collection is copied rather than read through a proxy. Returns
-/// false, with a nil value, if memory is out. A path whose operators cannot work on its elements reads as nil, which
+/// false, with a nil value, if out of memory. A path whose operators cannot work on its elements reads as nil, which
 /// is reported once.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 bool kvo_change_read_path(kvo_object *object, const kvo_path_observation *observation,
     kvo_value *value);
-/// Reports that observers of a key, if it has any, miss part of a change because memory was out.
+/// Reports that observers of a key, if it has any, miss part of a change because memory ran out.
 void kvo_change_report_undelivered(kvo_object *object, uintptr_t id);
-/// Reports that, once per change, if memory was out since `kvo_shortages` had the value `shortages`.
+/// Reports that, once per change, if memory ran out since `kvo_shortages` had the value `shortages`.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 
 /// Takes a ticket for a change, whose new values are read after this, because it reaches observers with KVO_DISTINCT.
@@ -111,7 +111,7 @@ KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
 
 /// Pushes a frame that protects the object while it is read or called for a change. The frame also keeps the object
 /// alive, unless it is the changed object, which the change's own frame keeps. End it with `kvo_frame_pop`. Returns
-/// NULL if the object is dying or memory is out.
+/// NULL if the object is dying or there is no memory.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_change_visit(const kvo_frame *frame, kvo_thread *thread,
     kvo_object *object, const kvo_class_operations *operations) {
   kvo_frame *visit = kvo_frame_push(thread, object);
@@ -157,8 +157,8 @@ void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
 void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);
 
-/// Reads the current value of a registration with KVO_INITIAL, to be delivered, or KVO_DISTINCT, to be stored. `frame`
-/// protects the registration's object. Returns false, without a call, if memory was out.
+/// Reads the current value of a registration with KVO_INITIAL, to be delivered, or KVO_DISTINCT, to be stored.
+/// `frame` protects the registration's object. Returns false, without a call, if there was no memory.
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame);
 

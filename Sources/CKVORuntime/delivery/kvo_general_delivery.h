@@ -113,14 +113,14 @@ typedef struct kvo_path_nodes {
 void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t dirty_key_count,
     uint32_t member_count);
 /// Fills an empty set with the one recipient that a change of the frame's key was found to reach: the user's
-/// registration of the path observation, or of the derived key that the path observation serves. The set has no member if that registration
-/// has ended. The recipient takes over the frame's old value. False if memory is out.
+/// registration of the path observation, or of the derived key that the path observation serves. The set has no
+/// member if that registration has ended. The recipient takes over the frame's old value. False if out of memory.
 bool kvo_recipients_init_with(kvo_recipients *recipients, kvo_frame *frame,
     const kvo_path_observation *observation, kvo_registration *recipient);
 void kvo_recipients_destroy(kvo_recipients *recipients);
 void kvo_path_nodes_destroy(kvo_path_nodes *nodes);
 
-/// Initializes a record with copies of what it keeps. False if memory is out.
+/// Initializes a record with copies of what it keeps. False if out of memory.
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
 /// The elements that the record names as removed and added. False if it names none.
@@ -136,7 +136,7 @@ typedef struct kvo_general_delivery {
   uint32_t references;                  ///< atomic: frames and pairs
   bool has_others;                      ///< changes behind its nodes are part of it; graph lock
   bool has_before;                      ///< `before` has been found
-  bool ran_out_of_memory;               ///< memory was out for some of the new values
+  bool ran_out_of_memory;               ///< there was no memory for some of the new values
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
@@ -146,13 +146,13 @@ typedef struct kvo_general_delivery {
   struct kvo_general_delivery *KVO_NULLABLE *KVO_NULLABLE slot;
 } kvo_general_delivery;
 
-/// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change to the nodes that
-/// lead on. False if memory is out.
+/// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
+/// to the nodes that lead on. False if out of memory.
 bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key);
 /// Adds the recipients to `after`, once the change has been made. Members that are in `before` get their index there.
 /// The first search also collects the nodes that lead on and the tracked keys. When these have been read, search
-/// again: keys and members get their index among them. False if memory is out.
+/// again: keys and members get their index among them. False if out of memory.
 bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key, bool is_again);
 
@@ -172,7 +172,7 @@ void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
 bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
 
 /// Begins a general delivery, which belongs to the frame from then on: finds the recipients and reads old values.
-/// False if memory is out.
+/// False if out of memory.
 bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
 /// Continues a change that single_recipient.c has begun. The recipient found there, unless it has ended, is the only
 /// member of `before`.
@@ -184,10 +184,10 @@ bool kvo_change_add_key(kvo_frame *frame, kvo_changed_key *changed_key,
     const kvo_mutation *KVO_NULLABLE mutation);
 /// Adds a root to the general delivery of a batch's frame. Finds its recipients, reads old values for those that no
 /// earlier root reached, and calls their prior observers. Observers that get the elements of `mutation` have whole
-/// old values read as well. Returns false, having added nothing, if memory is out.
+/// old values read as well. Returns false, having added nothing, if out of memory.
 bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// Makes a general delivery without roots, which belongs to the frame from then on. NULL if memory is out.
+/// Makes a general delivery without roots, which belongs to the frame from then on. NULL if out of memory.
 kvo_general_delivery *KVO_NULLABLE kvo_general_delivery_make(kvo_frame *frame);
 /// Finishes a change: follows nodes and tracked keys again, finds the recipients again, reads new values and calls
 /// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.

@@ -24,8 +24,8 @@ _Static_assert(sizeof((kvo_recipients){0}.inline_dirty_keys) ==
                        INLINE_PENDING * sizeof(kvo_pending_notification),
     "the room in place");
 
-// Doubles an array whose first items may be stored inline. Returns NULL, with the old array unchanged, if memory is
-// out.
+// Doubles an array whose first items may be stored inline. Returns NULL, with the old array unchanged, if out of
+// memory.
 static void *recipients_grown(void *items, const void *in_place, size_t count, size_t size) {
   size_t room = (count ? count : 2) * 2;
   void *copy = kvo_alloc(room * size);

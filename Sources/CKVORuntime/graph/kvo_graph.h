@@ -141,7 +141,7 @@ KVO_INLINE bool kvo_path_node_is_last(const kvo_path_node *node) {
   return path->components[node->depth].next_key == path->count;
 }
 
-/// Makes a path observation from a living root, with one reference. NULL if memory is out.
+/// Makes a path observation from a living root, with one reference. NULL if out of memory.
 kvo_path_observation *KVO_NULLABLE kvo_path_observation_make(kvo_object *root,
     const kvo_key_path *path, const kvo_accessors *accessors,
     kvo_dependent_key *KVO_NULLABLE dependent_key);
@@ -203,7 +203,7 @@ bool kvo_dependent_key_is_current(kvo_dependent_key *dependent_key);
 struct kvo_reads {
   kvo_read *KVO_NULLABLE items;
   size_t count, capacity;
-  bool ran_out_of_memory; ///< memory was out
+  bool ran_out_of_memory; ///< memory ran out
   kvo_last_reads
       *KVO_NULLABLE expected;        ///< the last reading's reads; NULL after the first difference
   size_t matched;                    ///< how many of these have been read again
@@ -224,7 +224,7 @@ void kvo_dependent_key_end_locked(kvo_dependent_key *dependent_key,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Makes a dependent key for a key of a living object; it is not in its cell yet. `*made` is NULL if the key is not
-/// derived. Asks the class; no lock held. False if memory is out.
+/// derived. Asks the class; no lock held. False if out of memory.
 bool kvo_dependent_key_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_dependent_key *KVO_NULLABLE *KVO_NONNULL made);
 kvo_dependent_key *kvo_dependent_key_retain(kvo_dependent_key *dependent_key);
@@ -246,7 +246,7 @@ uint64_t kvo_graph_next_stamp_locked(void);
 /// Makes new dependent keys for those observed keys of a retained object whose dependencies have changed. No lock held.
 void kvo_object_refresh_dependent_keys(kvo_object *object);
 /// Makes new dependent keys for all observed objects of the class after a dependency was added. Returns false, with
-/// nothing changed, if memory is out. No lock held.
+/// nothing changed, if out of memory. No lock held.
 bool kvo_dependent_keys_extend(const kvo_class *cls);
 /// Makes new dependent keys for all observed objects of the class whose keys' dependencies have changed. No lock held.
 void kvo_dependent_keys_refresh(const kvo_class *cls);

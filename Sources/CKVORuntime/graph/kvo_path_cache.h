@@ -26,7 +26,8 @@ struct kvo_path_cache {
   kvo_path_cache_step steps[];
 };
 
-/// Makes the path cache of a reading, with one reference. NULL if the reading did not follow a path, or memory is out.
+/// Makes the path cache of a reading, with one reference. NULL if the reading did not follow a path, or there is no
+/// memory.
 kvo_path_cache *KVO_NULLABLE kvo_path_cache_make(const kvo_dependent_key *dependent_key,
     const kvo_reads *reads);
 kvo_path_cache *kvo_path_cache_retain(kvo_path_cache *cache);

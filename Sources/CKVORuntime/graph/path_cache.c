@@ -53,7 +53,7 @@ static kvo_path_cache *path_cache_make(const kvo_dependent_key *dependent_key,
   return cache;
 }
 
-// NULL if memory is out or a class has changed since the reading began: then the path is read again after each
+// NULL if out of memory or a class has changed since the reading began: then the path is read again after each
 // change.
 kvo_path_cache *kvo_path_cache_make(const kvo_dependent_key *dependent_key,
     const kvo_reads *reads) {

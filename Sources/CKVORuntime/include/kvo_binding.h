@@ -259,7 +259,7 @@ void kvo_remember_token(const kvo_object *object, const void *type, const void *
     const char *interned_key, uint32_t changes);
 /// Registers a callback, as `kvo_add_callback_with_words` does, for the key that a token denotes for the object's
 /// type. Returns false, with nothing done, if the token is not remembered, an initial call is asked for, a log is
-/// written, or memory is out. Call `kvo_add_callback_with_words` in that case. O(1). Any thread.
+/// written, or there is no memory. Call `kvo_add_callback_with_words` in that case. O(1). Any thread.
 bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void *token,
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle);
@@ -293,7 +293,7 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key(void *header, const 
 
 /// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
 /// if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
-/// memory is out.
+/// there is no memory.
 kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
 /// Ends the batch that `kvo_batch_begin` began, and delivers the collected changes.
 void kvo_batch_end(kvo_frame *frame);
@@ -330,9 +330,9 @@ typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
 /// NULL for objects of the class and its subclasses. Call it before the class is registered.
 void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds);
 
-/// The id by which observation tables know a key of the class, for `kvo_scoped_change_begin`. 0 if the class has no such
-/// key, or memory is out. The id of a key may change while the key has no observers. O(1) after the first call for
-/// class and key. Any thread.
+/// The id by which observation tables know a key of the class, for `kvo_scoped_change_begin`. 0 if the class has no
+/// such key, or there is no memory. The id of a key may change while the key has no observers. O(1) after the first
+/// call for class and key. Any thread.
 uintptr_t kvo_binding_key_id(const kvo_class *cls, const char *interned_key);
 
 /// Describes a change of some elements of a to-many key.
@@ -365,7 +365,7 @@ void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
 /// observers.
 void kvo_did_change_members(kvo_object *object, kvo_set_mutation mutation, const char *key);
 
-/// Returns the only copy of a string that is used as a key or key path. It is never freed. NULL if memory is out. Any
+/// Returns the only copy of a string that is used as a key or key path. It is never freed. NULL if out of memory. Any
 /// thread.
 const char *KVO_NULLABLE kvo_key_intern(const char *key);
 

@@ -25,7 +25,7 @@ KVO_ASSUME_NONNULL_BEGIN
 /// counted), every registration that the object made as an observer, and its open manual changes. Call it from a debugger:
 /// `call kvo_debug_dump(object)`.
 void kvo_debug_dump(const kvo_object *KVO_NULLABLE object);
-/// Returns the text that `kvo_debug_dump` writes. The caller frees it with `free`. NULL if memory is out. Any thread.
+/// Returns the text that `kvo_debug_dump` writes. The caller frees it with `free`. NULL if out of memory. Any thread.
 char *KVO_NULLABLE kvo_copy_debug_dump(const kvo_object *object);
 
 /// One registration, as `kvo_visit_registrations` reports it. The strings are valid during the call.

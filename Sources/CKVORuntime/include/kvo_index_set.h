@@ -20,20 +20,20 @@ typedef struct kvo_range {
   size_t length;   ///< how many indexes there are
 } kvo_range;
 
-/// Creates an empty set, which the caller destroys. NULL if memory is out.
+/// Creates an empty set, which the caller destroys. NULL if out of memory.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create(void);
-/// Creates a set with `length` indexes from `location` on, which the caller destroys. NULL if memory is out, or if
+/// Creates a set with `length` indexes from `location` on, which the caller destroys. NULL if out of memory, or if
 /// the range reaches beyond SIZE_MAX.
 kvo_index_set *KVO_NULLABLE kvo_index_set_create_range(size_t location, size_t length);
-/// Copies a set. The caller destroys the copy. NULL if memory is out. O(ranges).
+/// Copies a set. The caller destroys the copy. NULL if out of memory. O(ranges).
 kvo_index_set *KVO_NULLABLE kvo_index_set_copy(const kvo_index_set *set);
 /// Frees the set. NULL is ignored.
 void kvo_index_set_destroy(kvo_index_set *KVO_NULLABLE set);
 
-/// Adds an index, which may be in the set already. Returns false, with the set unchanged, if memory is out or the
+/// Adds an index, which may be in the set already. Returns false, with the set unchanged, if out of memory or the
 /// index is SIZE_MAX. O(ranges); O(1) after the last range.
 bool kvo_index_set_add(kvo_index_set *set, size_t index);
-/// Adds `length` indexes from `location` on. Returns false, with the set unchanged, if memory is out or the range
+/// Adds `length` indexes from `location` on. Returns false, with the set unchanged, if out of memory or the range
 /// reaches beyond SIZE_MAX. O(ranges); O(1) after the last range.
 bool kvo_index_set_add_range(kvo_index_set *set, size_t location, size_t length);
 

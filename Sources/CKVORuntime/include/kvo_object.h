@@ -50,8 +50,8 @@ const kvo_class *kvo_class_of(const kvo_object *object);
 const kvo_class *kvo_root_class(void);
 
 /// Creates an object of a C class, filled with zeros. There is no other way: a struct on the stack or in an array is
-/// not an object. The caller owns the one reference, and releases it with `kvo_object_release`. NULL if memory is
-/// out, or if the class is a binding's or not registered. Any thread.
+/// not an object. The caller owns the one reference, and releases it with `kvo_object_release`. NULL if out of
+/// memory, or if the class is a binding's or not registered. Any thread.
 /// - cls: the class; `account_class()` for a class that the macros define.
 kvo_object *KVO_NULLABLE kvo_object_create(const kvo_class *cls);
 

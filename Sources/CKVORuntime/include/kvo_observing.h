@@ -265,7 +265,7 @@ void kvo_did_change_set(kvo_object *object, kvo_set_mutation mutation, kvo_colle
 ///
 /// A body inside another one for the same object on the same thread is part of that one. A C++ exception passes on
 /// after the collected changes have been delivered. Changes by other threads and of other objects are delivered as
-/// usual. In a prior call, and if memory is out, changes are delivered one by one. The object is kept alive until the
+/// usual. In a prior call, and without memory, changes are delivered one by one. The object is kept alive until the
 /// end.
 ///
 /// O(1) besides the changes: a key's first change costs as much as outside of a body, further ones less. Any thread.

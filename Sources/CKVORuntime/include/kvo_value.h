@@ -187,7 +187,7 @@ kvo_value kvo_value_bool(bool value);
 kvo_value kvo_value_int(int64_t value);
 /// Makes a value from a floating-point number, as a `double`. It need not be destroyed. Any thread.
 kvo_value kvo_value_double(double value);
-/// Makes a value with a copy of a string, which the caller must destroy. Nil for NULL, and if memory is out. Any
+/// Makes a value with a copy of a string, which the caller must destroy. Nil for NULL, and if out of memory. Any
 /// thread.
 kvo_value kvo_value_string(const char *KVO_NULLABLE string);
 /// Makes a value with an object, which is retained until the caller destroys the value. Nil for NULL. Any thread.

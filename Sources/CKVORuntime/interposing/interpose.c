@@ -129,13 +129,13 @@ typedef struct opening {
   kvo_object *self;
   const kvo_method *method;
   owned_mutation owned;
-  bool ran_out_of_memory; // memory was out
+  bool ran_out_of_memory; // memory ran out
 } opening;
 
 // A method may change two keys; usually only one of them was ever observed.
 static void open_keys(void *opaque) {
   const opening *opening = opaque;
-  // If memory is out, observers are notified of a setting: that is less detailed, but correct.
+  // If there is no memory, observers are notified of a setting: that is less detailed, but correct.
   bool is_setting = opening->ran_out_of_memory || opening->owned.mutation.kind == KVO_SETTING;
   const kvo_mutation *mutation = is_setting ? NULL : &opening->owned.mutation;
   for (uint32_t i = 0; i < KVO_KEYS_PER_METHOD; i++)

@@ -92,21 +92,20 @@ kvo_class *KVO_NULLABLE kvo_class_make(const char *name, const kvo_class *KVO_NU
     size_t instance_size, kvo_error *KVO_NULLABLE error);
 /// The class with that name, if this definer has begun it but not finished it for lack of memory. Define lock held.
 kvo_class *KVO_NULLABLE kvo_class_unfinished(const char *name, const void *definer);
-/// Makes the class of a definition, as `kvo_class_define` does, but returns NULL if memory is out.
+/// Makes the class of a definition, as `kvo_class_define` does, but returns NULL if out of memory.
 const kvo_class *KVO_NULLABLE kvo_class_try_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const kvo_class_definition *definition);
-/// Makes a class with the superclass's table or a copy of it, and adds it to the subclasses. NULL if memory is out.
+/// Makes a class with the superclass's table or a copy of it, and adds it to the subclasses. NULL if out of memory.
 kvo_class *KVO_NULLABLE kvo_class_derive_locked(const char *name,
     const kvo_class *KVO_NULLABLE superclass, bool has_own_table);
 
-/// Gives a new class its table: the superclass's, or its own copy of that. False if memory is out.
+/// Gives a new class its table: the superclass's, or its own copy of that. False if out of memory.
 bool kvo_class_begin_table_locked(kvo_class *cls, const kvo_class *KVO_NULLABLE superclass,
     bool has_own);
-/// Gives the class a table separate from its superclass's, before one of its slots is changed. False if memory is
-/// out.
+/// Gives the class a table separate from its superclass's, before one of its slots is changed. False if out of
+/// memory.
 bool kvo_class_own_table_locked(kvo_class *cls);
-/// Makes room for one more slot, the last of `needed`, in the class and its descendants. False if
-/// memory is out.
+/// Makes room for one more slot, the last of `needed`, in the class and its descendants. False if out of memory.
 bool kvo_class_reserve_slots_locked(kvo_class *cls, uint32_t needed);
 /// The first slot that is free in the class and in all of its descendants.
 uint32_t kvo_class_slot_limit_locked(const kvo_class *cls);

@@ -46,7 +46,7 @@ static void announced_call(const kvo_frame *frame, announcing_method method) {
 }
 
 // If a getter makes the change, its recorder must not record what the method reads. The closing call may be on
-// another thread than the opening one. Returns false if that thread has no record because memory is out.
+// another thread than the opening one. Returns false if that thread has no record for lack of memory.
 static bool announced_call_method(kvo_announcing *announcing, announcing_method method) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return false;
@@ -60,7 +60,7 @@ static bool announced_call_method(kvo_announcing *announcing, announcing_method 
 }
 
 // Stores the part until the change is closed. It is freed with the frame, which may end without a closing call. If
-// memory is out, a setting is announced.
+// there is no memory, a setting is announced.
 static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_mutation_record *record = kvo_alloc_zeroed(sizeof *record);
   if (!record) return;

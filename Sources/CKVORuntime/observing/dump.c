@@ -168,7 +168,7 @@ bool kvo_is_observed(const kvo_object *object, const char *key) {
 
 // MARK: Text
 
-// Output to a file or into a string, which is truncated if memory is out.
+// Output to a file or into a string, which is truncated if out of memory.
 typedef struct {
   FILE *KVO_NULLABLE file;
   char *KVO_NULLABLE text;

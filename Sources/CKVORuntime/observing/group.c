@@ -192,7 +192,7 @@ static kvo_status insert_full(addition *addition, kvo_promoted_registration *pro
   return KVO_OK;
 }
 
-// Settling one placement is enough, because it looks at all keys of the object. False if memory is out.
+// Settling one placement is enough, because it looks at all keys of the object. False if out of memory.
 static bool finish_group_keys(const addition *addition) {
   uint64_t shortages = kvo_shortages;
   for (uint32_t i = 0; i < addition->group->count; i++) {

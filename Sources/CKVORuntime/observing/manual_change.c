@@ -156,7 +156,7 @@ typedef struct {
   const kvo_mutation *mutation;
   kvo_manual_change *manual_change; // the pair that was opened; a callback may have ended it
   bool is_held;     // the object is held: a search, or a prior call that throws, may release it
-  bool is_lost;     // memory was out
+  bool is_lost;     // memory ran out
   bool is_reported; // this was reported
 } half;
 

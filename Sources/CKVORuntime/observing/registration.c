@@ -144,7 +144,7 @@ static kvo_status no_memory_in_time(const insertion *insertion) {
       insertion->prepared->accessors, insertion->error);
 }
 
-// False if memory is out.
+// False if out of memory.
 static bool registration_insert_entry(insertion *insertion, kvo_path_node *node) {
   kvo_retired *retired = NULL;
   bool in_graph = node || insertion->prepared->dependent_key;

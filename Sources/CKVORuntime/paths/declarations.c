@@ -30,7 +30,7 @@ static kvo_declaration *declaration_add_locked(kvo_class *cls, const char *key,
   return NULL;
 }
 
-// Adds a declaration; NULL if memory is out. Declaring the same dependency again changes nothing.
+// Adds a declaration; NULL if out of memory. Declaring the same dependency again changes nothing.
 static kvo_declaration *declaration_make(kvo_class *cls, const char *key, const char *key_path,
     bool *is_new) {
   KVO_LOCKED(&kvo_class_lock);

@@ -130,7 +130,7 @@ const kvo_dependencies *kvo_accessors_dependencies(const kvo_accessors *accessor
   const kvo_dependencies *known = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (known) return known;
   const kvo_dependencies *answer = dependencies_ask(accessors, object);
-  if (!answer) return &none; // not cached: memory was out
+  if (!answer) return &none; // not cached: memory ran out
   if (__atomic_compare_exchange_n(slot, &known, answer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return answer;
   if (answer != &none) kvo_free(answer);

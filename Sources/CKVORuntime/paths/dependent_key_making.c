@@ -110,7 +110,7 @@ static kvo_dependent_key *exchange_locked(kvo_table *table, kvo_list *list,
 }
 
 // Replaces the dependent key of a key by `made`, or by none. Returns false, having ended `made`, if the key has no
-// observer any more or memory is out.
+// observer any more or there is no memory.
 static bool dependent_keys_insert_all(kvo_object *object, const kvo_accessors *accessors,
     kvo_dependent_key *made) {
   kvo_dependent_key *old = NULL;

@@ -33,8 +33,8 @@ KVO_INLINE bool kvo_declaration_holds(const kvo_declaration *one) {
 }
 
 /// If hints are wanted, checks the dependencies declared for the class and its superclasses, whose objects are
-/// observed: a key that the class does not have is probably misspelled. Skips classes of bindings, which give their
-/// own hints. No lock held.
+/// observed: a key that the class does not have is probably misspelt. Skips classes of bindings, which give their own
+/// hints. No lock held.
 void kvo_class_hint_at_dependencies(const kvo_class *cls);
 
 #pragma GCC visibility pop

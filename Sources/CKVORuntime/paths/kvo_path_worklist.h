@@ -69,7 +69,7 @@ typedef struct kvo_path_worklist {
       *KVO_NULLABLE active_threads; ///< of the path observation or dependent key it was begun for
 } kvo_path_worklist;
 
-/// Makes room for `more` tasks. False if memory is out.
+/// Makes room for `more` tasks. False if out of memory.
 bool kvo_path_worklist_make_room(kvo_path_worklist *worklist, size_t more);
 /// Pushes a task to follow a node, unless the node is the last of its path.
 void kvo_path_worklist_push_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
@@ -140,10 +140,10 @@ size_t kvo_count_objects(kvo_object_count *sorted,
 /// Takes an object out. Returns NULL if it is not there, or has been taken already.
 kvo_object_count *KVO_NULLABLE kvo_object_count_remove(kvo_object_count *sorted, size_t count,
     const kvo_object *object);
-/// Reads a tracked key and replaces its dependent key's path observations. Then there is a path observation for each property read, by this
-/// reading or by one that began later; the caller attaches those that have no node. Calls the getter: no lock held.
-/// Returns false if nothing more is to be done: the same was read as last time, the dependent key has ended, or memory
-/// is out.
+/// Reads a tracked key and replaces its dependent key's path observations. Then there is a path observation for each
+/// property read, by this reading or by one that began later; the caller attaches those that have no node. Calls the
+/// getter: no lock held. Returns false if nothing more is to be done: the same was read as last time, the dependent
+/// key has ended, or there is no memory.
 bool kvo_path_worklist_track(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
 /// Tracks until all properties that were read have nodes, or gives up. `rounds`: how often it was tracked so far.
 void kvo_path_worklist_track_until_settled(kvo_path_worklist *worklist,

@@ -39,7 +39,7 @@ static void add_target(kvo_targets *found, kvo_object *object) {
   if (object && !kvo_class_of(object)->is_collection) found->objects[found->count++] = object;
 }
 
-// Records the component by which the path continues at a range of elements. False if memory is out.
+// Records the component by which the path continues at a range of elements. False if out of memory.
 static bool note_depth(kvo_targets *found, size_t first, size_t end, uint32_t depth) {
   if (depth == found->depth && !found->depths) return true;
   if (end > found->depths_capacity) {

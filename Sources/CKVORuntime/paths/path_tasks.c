@@ -70,7 +70,7 @@ static void path_task_ensure(kvo_path_worklist *worklist, kvo_path_node *node) {
 // MARK: Placing
 
 // A key may depend on one that its class does not have and that the object announces manually. Such a key may be
-// misspelled, so this is a hint, given here or, for a class of a binding, by the binding.
+// misspelt, so this is a hint, given here or, for a class of a binding, by the binding.
 static bool is_by_hand(const kvo_path_observation *observation, uint32_t depth,
     const kvo_error *error) {
   const kvo_component *component = &observation->path->components[depth];

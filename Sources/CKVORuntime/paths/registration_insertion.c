@@ -1,8 +1,8 @@
 // Places a registration at a key of an object (C8).
 //
 // Everything needed is determined before any lock is taken, because that calls the user's hooks: the key's accessors,
-// the dynamic subclass with its interposers, and the dependent key of a derived key. Then the registration is inserted
-// under the object's lock. If memory is out, that leaves everything unchanged.
+// the dynamic subclass with its interposers, and the dependent key of a derived key. Then the registration is
+// inserted under the object's lock. If there is no memory, that leaves everything unchanged.
 #include "base/kvo_fail.h"
 #include "base/kvo_forward.h"
 #include "base/kvo_intern.h"

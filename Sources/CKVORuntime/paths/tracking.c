@@ -214,8 +214,8 @@ static bool tracking_read(const kvo_dependent_key *dependent_key, kvo_object *ob
   return true;
 }
 
-// Copies the reads in their order, before the items are sorted. If memory is out, the next reading is recorded as
-// well.
+// Copies the reads in their order, before the items are sorted. If there is no memory, the next reading is recorded
+// as well.
 static void note_last_reads(kvo_reads *reads) {
   uint64_t shortages = kvo_shortages;
   size_t size = reads->count * sizeof *reads->items;
@@ -245,8 +245,8 @@ static const char *tracking_key_of(const kvo_path_observation *observation) {
   return observation->path->components[0].key;
 }
 
-// Merges the reads with the existing path observations. Path observations that stay are moved to `path_observations` and leave gaps in the old array.
-// If memory is out, a property is not followed.
+// Merges the reads with the existing path observations. Path observations that stay are moved to `path_observations`
+// and leave gaps in the old array. If there is no memory, a property is not followed.
 static uint32_t merge_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
     kvo_path_observation **observations) {
   uint32_t count = 0, old = 0;
@@ -310,7 +310,7 @@ static void replace_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
   kvo_free(old);
 }
 
-// Makes room for both the new and the old path observations. If memory is out, nothing changes.
+// Makes room for both the new and the old path observations. If there is no memory, nothing changes.
 static bool tracking_install(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     const reading *done) {
   KVO_LOCKED(&kvo_graph_lock);

@@ -28,7 +28,7 @@ static void association_release(kvo_association *association) {
   if (taken.release) taken.release(taken.value);
 }
 
-// Afterwards `*made` is the replaced association, or NULL. False if memory is out.
+// Afterwards `*made` is the replaced association, or NULL. False if out of memory.
 static bool association_put(kvo_object *object, kvo_association **made) {
   kvo_retired *retired = NULL;
   kvo_table *table;

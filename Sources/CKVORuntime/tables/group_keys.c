@@ -88,7 +88,7 @@ static bool group_keys_join_locked(kvo_table *table, const kvo_group_key *group_
   return false;
 }
 
-// Returns the number of keys that were inserted, which is lower than the number of group keys if memory is out.
+// Returns the number of keys that were inserted, which is lower than the number of group keys if memory ran out.
 static uint32_t take_all_locked(kvo_group *group, kvo_table *table, kvo_retired **retired) {
   const kvo_group_key *group_keys = kvo_group_keys(group);
   uint32_t taken = 0;

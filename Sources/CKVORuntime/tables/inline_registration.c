@@ -32,7 +32,7 @@ static void inline_registration_enter(const chains *chains, kvo_registration *re
   *first = registration;
 }
 
-// If memory is out for more buckets, the chains get longer.
+// If there is no memory for more buckets, the chains get longer.
 static bool inline_registration_make_room(chains *chains) {
   uint32_t buckets = chains->buckets ? chains->mask + 1 : 0;
   if (chains->count < buckets * CHAIN_LENGTH) return true;

@@ -58,13 +58,13 @@ KVO_INLINE void *KVO_NULLABLE kvo_group_context(const kvo_group *group, uint32_t
 
 /// Releases a reference. The last one frees the group.
 void kvo_group_release(kvo_group *group);
-/// Makes a registration for a key of a group with group keys. It is added to the group's list, but in no table yet. NULL
-/// if memory is out. Needs the object's lock, unless no other thread has the group yet.
+/// Makes a registration for a key of a group with group keys. It is added to the group's list, but in no table yet.
+/// NULL if out of memory. Needs the object's lock, unless no other thread has the group yet.
 kvo_registration *KVO_NULLABLE kvo_group_promote(kvo_group *group, uint32_t index,
     uintptr_t tagged_accessors, uint8_t state);
-/// Stores a group's group keys in the object's table, or registrations for keys that other observers have already. Returns
-/// false if memory is out: the group must then be ended, and its head is live only if some group keys were stored. No lock
-/// held.
+/// Stores a group's group keys in the object's table, or registrations for keys that other observers have already.
+/// Returns false if out of memory: the group must then be ended, and its head is live only if some group keys were
+/// stored. No lock held.
 bool kvo_group_insert_keys(kvo_group *group, kvo_class *dynamic,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Calls a group's callback for one of its registrations or group keys. Sets the change's key index.

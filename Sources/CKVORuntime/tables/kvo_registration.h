@@ -41,7 +41,7 @@ void kvo_prepared_registration_finish(kvo_prepared_registration *prepared);
 
 /// Inserts an entry among its key's observers, and swizzles the object's isa. Takes the object's and the observer's
 /// lock. Call it under the graph lock if the entry is linked or the key derived. Returns false, with nothing changed,
-/// if memory is out.
+/// if out of memory.
 bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration *prepared,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Inserts a registration, follows its path, and makes its initial call. It takes over the placement and, on an

@@ -440,7 +440,7 @@ KVO_INLINE kvo_observers kvo_object_observers_locked(const kvo_object *object, u
   return kvo_observation_word_observers(kvo_object_observation_word(object), id);
 }
 
-/// The object's table with room for `keys` more keys, made or enlarged if necessary. NULL if memory is out.
+/// The object's table with room for `keys` more keys, made or enlarged if necessary. NULL if out of memory.
 kvo_table *KVO_NULLABLE kvo_table_reserve_locked(kvo_object *object, uint32_t keys,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// The tagged pointer to a key's single registration.
@@ -467,7 +467,7 @@ void kvo_registrations_visit_locked(const kvo_object *object, kvo_registration_v
     void *KVO_NULLABLE context);
 
 /// Stores the first registration of an object, without a table. Returns false, with nothing changed, if it needs a
-/// table or memory is out. The object's lock.
+/// table or there is no memory. The object's lock.
 bool kvo_inline_registration_insert_locked(kvo_object *object, kvo_registration *registration);
 /// Removes an object's inline registration. The object's lock.
 void kvo_inline_registration_remove_locked(kvo_object *object, kvo_registration *registration);
@@ -480,16 +480,16 @@ void kvo_inline_registration_visit_locked(size_t lock,
     void (*visit)(void *KVO_NULLABLE context, kvo_object *object), void *KVO_NULLABLE context);
 
 /// Adds a registration after the others of its key; `as_list`: in a list, even if it is the only one. Returns false,
-/// with nothing changed, if memory is out.
+/// with nothing changed, if out of memory.
 bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, bool as_list,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Stores a group key. Returns false, with nothing changed, if the key has an observer.
 bool kvo_table_insert_group_key_locked(kvo_table *table, const kvo_group_key *group_key);
 /// Removes a group key, if it is in its cell.
 void kvo_table_remove_group_key_locked(kvo_table *table, const kvo_group_key *group_key);
-/// Replaces a group key by a registration. Returns false, with nothing changed, if memory is out.
+/// Replaces a group key by a registration. Returns false, with nothing changed, if out of memory.
 bool kvo_cell_promote_locked(kvo_cell *cell);
-/// The key's list, made if the key has a single observer. NULL if memory is out.
+/// The key's list, made if the key has a single observer. NULL if out of memory.
 kvo_list *KVO_NULLABLE kvo_table_list_locked(kvo_table *table, uintptr_t id,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Removes a registration; returns whether its key has others left. Memory that readers no longer need is added to

@@ -178,7 +178,7 @@ KVO_INLINE uint32_t kvo_thread_number(void) {
   return kvo_this_thread ? kvo_this_thread->number : 0;
 }
 
-/// This thread's record, made or taken from the pool when first needed. NULL if memory is out.
+/// This thread's record, made or taken from the pool when first needed. NULL if out of memory.
 kvo_thread *KVO_NULLABLE kvo_thread_start(void);
 KVO_INLINE kvo_thread *KVO_NULLABLE kvo_thread_current(void) {
   kvo_thread *thread = kvo_this_thread;
@@ -214,7 +214,7 @@ void kvo_frames_init(kvo_thread *thread);
 bool kvo_frames_are_gone(kvo_thread *thread);
 /// In a forked child: ends all frames of the record but those that this thread has taken over.
 void kvo_frames_abandon(kvo_thread *thread);
-/// Moves on to the next block, made if necessary, for a change of `object`. False if memory is out.
+/// Moves on to the next block, made if necessary, for a change of `object`. False if out of memory.
 bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object);
 /// Takes free frames off the top. Needed after frames have ended out of order, or at the beginning of a block.
 void kvo_thread_shrink(kvo_thread *thread);
@@ -230,7 +230,7 @@ extern __thread uint32_t kvo_transferred_frames __attribute__((tls_model("initia
 void kvo_frame_pop_slowly(kvo_frame *frame);
 
 /// Pushes a frame that protects the object from then on: what is read of the object's observations afterwards is not
-/// freed before the frame is popped. NULL if memory is out.
+/// freed before the frame is popped. NULL if out of memory.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_as(kvo_thread *thread, kvo_object *object,
     uint32_t state) {
   bool is_full = thread->top == thread->limit;
@@ -249,7 +249,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push(kvo_thread *thread, kvo_object
   return kvo_frame_push_as(thread, object, KVO_FRAME_PROTECTS);
 }
 /// Pushes a frame that takes over a reference to its object and releases it at its end, even if the program's code
-/// throws. Returns NULL, having released the object, if memory is out.
+/// throws. Returns NULL, having released the object, if out of memory.
 KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
   kvo_thread *thread = kvo_thread_current();
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;

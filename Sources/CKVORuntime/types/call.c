@@ -97,7 +97,7 @@ static kvo_call *call_make(const char *interned, kvo_error *error) {
   return NULL;
 }
 
-// Returns the stored call, which may be another thread's; NULL if memory is out.
+// Returns the stored call, which may be another thread's; NULL if out of memory.
 static const kvo_call *call_keep(kvo_call *made) {
   KVO_LOCKED(&kvo_call_lock);
   kvo_call *kept = kvo_map_get(&calls, made->encoding);

@@ -77,7 +77,7 @@ static bool is_struct_of_long_double(const kvo_type *type) {
   return type->kind == KVO_KIND_LONG_DOUBLE;
 }
 
-// NULL if memory is out.
+// NULL if out of memory.
 static ffi_type *ffi_type_of(const kvo_type *type) {
   static ffi_type *const types[KVO_KIND_COUNT] = {[KVO_KIND_VOID] = &ffi_type_void,
       [KVO_KIND_BOOL] = &ffi_type_uint8,

@@ -25,7 +25,7 @@ const char *kvo_type_name(const kvo_type *KVO_NULLABLE type);
 const kvo_type *KVO_NULLABLE kvo_type_for_normal(kvo_kind kind, const char *text, size_t length,
     kvo_error *KVO_NULLABLE error);
 
-/// Copies as `type->copy` does, but reports a failure: returns false if memory is out, and `*target` is still
+/// Copies as `type->copy` does, but reports a failure: returns false if out of memory, and `*target` is still
 /// uninitialised. For the runtime's own types, source and target may be the same address.
 bool kvo_type_copy(const kvo_type *type, void *target, const void *source);
 
@@ -33,7 +33,7 @@ bool kvo_type_copy(const kvo_type *type, void *target, const void *source);
 bool kvo_type_stands_for_nil(const kvo_type *type, const void *bytes);
 
 /// Initialises a value of a type, except for its bytes, which the caller must write at the returned address. NULL,
-/// and the value nil, if memory is out.
+/// and the value nil, if out of memory.
 void *KVO_NULLABLE kvo_value_room(kvo_value *value, const kvo_type *type);
 /// Makes a value that has an object but does not retain it, and must not be destroyed.
 KVO_INLINE kvo_value kvo_value_borrowing(kvo_object *object) {

@@ -188,7 +188,7 @@ static kvo_struct_type *struct_type_make(const char *encoding, kvo_error *error)
   return NULL;
 }
 
-// Returns the stored type, which may be another thread's; NULL if memory is out.
+// Returns the stored type, which may be another thread's; NULL if out of memory.
 static const kvo_type *struct_type_keep(kvo_struct_type *made) {
   KVO_LOCKED(&kvo_struct_lock);
   kvo_struct_type *kept = kvo_map_get(&types, made->type.encoding);

@@ -238,7 +238,7 @@ typedef struct {
   bool is_done;
 } placing;
 
-// False if memory is out.
+// False if out of memory.
 static bool add_next(placing *placing) {
   kvo_elements *elements = &placing->set->elements;
   kvo_value *next = &elements->values[placing->next];
@@ -268,7 +268,7 @@ static void end_placing(void *opaque) {
   if (!placing->is_done) kvo_object_release(&placing->set->collection.object);
 }
 
-// Indexes a set's elements and drops the repeated ones. Returns false if memory is out; the set is then destroyed.
+// Indexes a set's elements and drops the repeated ones. Returns false if out of memory; the set is then destroyed.
 static bool make_unique(stored *set) {
   placing placing = {.set = set, .count = set->elements.count};
   set->elements.count = 0;

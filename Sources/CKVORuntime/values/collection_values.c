@@ -209,7 +209,7 @@ kvo_status kvo_value_pick(const kvo_value *collection, const kvo_index_set *inde
   return status;
 }
 
-// A stored set of the elements, for look-ups by hash, with one reference owned by the caller; NULL if memory is out.
+// A stored set of the elements, for look-ups by hash, with one reference owned by the caller; NULL if out of memory.
 static kvo_collection *set_of(const kvo_value *value) {
   kvo_collection *collection = kvo_collection_of_value(value);
   if (collection && kvo_collection_is_stored(collection) && collection->kind == KVO_SET)
@@ -225,7 +225,7 @@ static kvo_collection *set_of(const kvo_value *value) {
 // calls the program's code, which may throw.
 typedef struct {
   const kvo_value *a, *b;
-  kvo_collection *first, *second; // stored sets, owned; NULL if memory is out
+  kvo_collection *first, *second; // stored sets, owned; NULL if out of memory
   bool wanted;
   kvo_elements kept;
   kvo_value result; // a set of the kept elements

@@ -15,9 +15,9 @@ typedef struct kvo_elements {
   size_t capacity;
 } kvo_elements;
 
-/// Makes room for `count` more. False if memory is out.
+/// Makes room for `count` more. False if out of memory.
 bool kvo_elements_reserve(kvo_elements *elements, size_t count);
-/// Appends a value, which the list then owns; if memory is out, the value is destroyed. KVO_NO_MEMORY.
+/// Appends a value, which the list then owns; if out of memory, the value is destroyed. KVO_NO_MEMORY.
 kvo_status kvo_elements_take(kvo_elements *elements, kvo_value value);
 /// Appends a copy.
 kvo_status kvo_elements_add(kvo_elements *elements, const kvo_value *value);
@@ -64,7 +64,7 @@ void kvo_nesting_leave(bool entered);
 /// The object to which a value on a path leads, borrowed; NULL if it is not an object, or is a collection.
 kvo_object *KVO_NULLABLE kvo_value_target(const kvo_value *value, bool *is_collection);
 
-/// Makes a subclass of `kvo_collection_class()`, as `kvo_class_define` does. NULL if memory is out; the next call
+/// Makes a subclass of `kvo_collection_class()`, as `kvo_class_define` does. NULL if out of memory; the next call
 /// continues.
 const kvo_class *KVO_NULLABLE kvo_collection_define(const kvo_class *KVO_NULLABLE *KVO_NONNULL once,
     const char *name, size_t instance_size,
@@ -92,7 +92,7 @@ KVO_INLINE size_t kvo_index_set_last(const kvo_index_set *indexes) {
 kvo_status kvo_fail_collection_memory(kvo_error *KVO_NULLABLE error);
 
 /// A read-only proxy for a key that only collection accessors answer, with one reference owned by the caller. `key`
-/// is interned. NULL if memory is out.
+/// is interned. NULL if out of memory.
 kvo_collection *KVO_NULLABLE kvo_lazy_collection_create(kvo_object *owner, const char *key,
     kvo_collection_kind kind);
 
@@ -101,7 +101,7 @@ kvo_collection *KVO_NULLABLE kvo_lazy_collection_create(kvo_object *owner, const
 /// throws, the list is destroyed.
 kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *KVO_NULLABLE indexes,
     kvo_elements *elements, kvo_error *KVO_NULLABLE error);
-/// Initialises `*value` as a collection object of these elements, which it takes over; nil if memory is out.
+/// Initialises `*value` as a collection object of these elements, which it takes over; nil if out of memory.
 kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
     kvo_elements *elements);
 /// Replaces a proxy by a stored collection; other values stay unchanged. Nil if that fails.

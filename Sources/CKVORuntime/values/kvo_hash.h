@@ -24,8 +24,8 @@ typedef struct kvo_hash_index {
 /// The index of the first equal value among those that were added; SIZE_MAX if there is none.
 size_t kvo_hash_index_find(const kvo_hash_index *index, const kvo_value *values,
     const kvo_value *value);
-/// Adds the next value, `values[places->count]`, which must not be equal to one that was added. False if memory is
-/// out.
+/// Adds the next value, `values[places->count]`, which must not be equal to one that was added. False if out of
+/// memory.
 bool kvo_hash_index_add(kvo_hash_index *index, const kvo_value *values);
 void kvo_hash_index_destroy(kvo_hash_index *index);
 

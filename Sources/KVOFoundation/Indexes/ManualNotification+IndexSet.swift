@@ -6,7 +6,7 @@ public import KVORuntime
 // disfavoured, so that code such as `at: .init(integer: 0)` still compiles when this library is linked.
 
 extension KVOObject {
-  /// Announces a change by hand of elements at some indexes of a to-many key. Follow it by
+  /// Announces a manual change of elements at some indexes of a to-many key. Follow it by
   /// `didChange(_:valuesAt:forKey:)` with the same arguments. Calls the function that takes a
   /// `RangeSet<Int>`.
   @_disfavoredOverload
@@ -16,7 +16,7 @@ extension KVOObject {
     willChange(kind, valuesAt: RangeSet(indexes), forKey: key)
   }
 
-  /// Ends a change by hand of elements at some indexes of a to-many key, and notifies observers. It must
+  /// Ends a manual change of elements at some indexes of a to-many key, and notifies observers. It must
   /// follow `willChange(_:valuesAt:forKey:)` with the same arguments. Calls the function that takes a
   /// `RangeSet<Int>`.
   @_disfavoredOverload
@@ -28,7 +28,7 @@ extension KVOObject {
 }
 
 extension KeyValueObserving where Self: KVOObject {
-  /// Announces a change by hand of elements at some indexes of a to-many property. Follow it by
+  /// Announces a manual change of elements at some indexes of a to-many property. Follow it by
   /// `didChange(_:valuesAt:for:)` with the same arguments. Calls the function that takes a `RangeSet<Int>`.
   @_disfavoredOverload
   public func willChange<Value>(
@@ -37,7 +37,7 @@ extension KeyValueObserving where Self: KVOObject {
     willChange(kind, valuesAt: RangeSet(indexes), for: keyPath)
   }
 
-  /// Ends a change by hand of elements at some indexes of a to-many property, and notifies observers. It must
+  /// Ends a manual change of elements at some indexes of a to-many property, and notifies observers. It must
   /// follow `willChange(_:valuesAt:for:)` with the same arguments. Calls the function that takes a
   /// `RangeSet<Int>`.
   @_disfavoredOverload
@@ -47,7 +47,7 @@ extension KeyValueObserving where Self: KVOObject {
     didChange(kind, valuesAt: RangeSet(indexes), for: keyPath)
   }
 
-  /// Runs a body as a change by hand of elements at some indexes of a to-many key, and notifies observers
+  /// Runs a body as a manual change of elements at some indexes of a to-many key, and notifies observers
   /// afterwards. Calls the function that takes a `RangeSet<Int>`.
   @_disfavoredOverload
   public func withChange<R>(
