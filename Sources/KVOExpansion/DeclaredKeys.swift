@@ -299,7 +299,7 @@ extension String {
     return name + 1 < tokens.count && tokens[name + 1].text.hasPrefix("<")
   }
 
-  /// Whether key paths can name it. A name with a dot, or beginning with an at sign, is no key.
+  /// Whether key paths can name it. A name with a dot, or beginning with an at sign, is not a key.
   var isKey: Bool {
     !utf8.contains(UInt8(ascii: ".")) && !hasPrefix("@") && !utf8.contains(UInt8(ascii: "\\"))
       && !utf8.contains(UInt8(ascii: "\""))

@@ -6,7 +6,7 @@ import SwiftSource
 enum Receiver {
   /// Objects of classes in the sources.
   case classes([TypeDeclaration])
-  /// A value of another module's type, or of a type that is no class.
+  /// A value of another module's type, or of a type that is not a class.
   case foreign([String])
   /// An NSObject, any object, or an object of unknown type.
   case unknown

@@ -63,7 +63,7 @@ kvo_status kvo_mutable_ordered_set_key_path(kvo_object *object, const char *key_
 // KVO_NO_MEMORY. On any thread that may call the accessors.
 
 /// Inserts an element at an index of an array or ordered set. Inserting an element that an ordered set already has is
-/// no change. The element stays the caller's. On any error nothing has been changed and no observer was called.
+/// not a change. The element stays the caller's. On any error nothing has been changed and no observer was called.
 ///
 /// KVO_INDEX_OUT_OF_BOUNDS; KVO_INVALID_ARGUMENT for a set; KVO_READ_ONLY for a stored collection or a key that can't
 /// be changed; KVO_TYPE_MISMATCH for an element that the accessor does not take or a key that holds no such

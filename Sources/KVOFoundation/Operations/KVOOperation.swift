@@ -215,7 +215,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// Blocks until the operation has finished; for ever, if it is never started.
+  /// Blocks until the operation has finished; forever, if it is never started.
   open func waitUntilFinished() {
     waiting.lock()
     defer { waiting.unlock() }

@@ -9,8 +9,8 @@ internal import CKVORuntime
 // * An active binding is not entered again. A change on another thread is left to the active thread, which
 //   reads the source again after it has set the target; so the last value set is the source's. The change
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
-//   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
-//   ever.
+//   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on
+//   forever.
 // * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`).
 //
 // | state | protection |

@@ -75,7 +75,7 @@ extension ChangeHistory {
   /// Returns the changes to release.
   mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> [BegunChange] {
     var garbage: [BegunChange] = []
-    // Bounds the list: changes that were opened by hand may never be closed.
+    // Bounds the list: manual changes may never be closed.
     if begun.count >= 1_000 {
       garbage = Array(begun.prefix(500))
       begun.removeFirst(500)
@@ -315,7 +315,8 @@ extension ChangeHistory {
     return group
   }
 
-  // If the thread has no change open now, the entry was left open by hand and will never end.
+  // If the thread has no change open now, the entry belongs to a manual change that was left open, and will
+  // never end.
   private func isChanging(_ thread: UnsafeRawPointer) -> Bool {
     kvo_binding_began_before(.max) && begun.contains { $0.thread == thread }
   }

@@ -43,7 +43,7 @@ final class GroupReplay {
     }
   }
 
-  // Stops at a step that fails. Keys that were changed otherwise are corrected all the same.
+  // Stops at a step that fails. Keys that setters or observers changed are still corrected.
   private func takeBack(_ steps: [ChangeStep]) {
     isTakingBack = true
     do { for step in steps { try perform(step) } } catch {}

@@ -33,8 +33,8 @@ extension KVOClass {
     add(declarations)
   }
 
-  // A key has one declaration: one by hand replaces the generated one, whatever its kind. Returns the keys
-  // that have lost generated dependencies.
+  // A key has one declaration: a hand-written one replaces the generated one, whatever its kind. Returns the
+  // keys that have lost generated dependencies.
   private func withdraw(generatedFor keys: Set<String>) -> Set<String> {
     let generated = preparation.generated
     let new = keys.subtracting(preparation.declaredByHand)
@@ -124,8 +124,8 @@ extension KVOClass {
     }
   }
 
-  /// The declared accessors that have a key path. A class's come before its superclass's, declarations by
-  /// hand before generated ones, and otherwise earlier ones before later ones.
+  /// The declared accessors that have a key path. A class's come before its superclass's, hand-written
+  /// declarations before generated ones, and otherwise earlier ones before later ones.
   var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).flatMap { known in
@@ -155,7 +155,7 @@ extension KVOClass {
     for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
   }
 
-  /// Looks keys up anew, once the class and its subclasses have answered.
+  /// Looks keys up again, once the class and its subclasses have answered.
   /// - Parameter body: Called under the lock afterwards.
   func refreshAsking(_ keys: Set<String>, _ body: () -> Void = {}) {
     KVOClass.withAnswers {

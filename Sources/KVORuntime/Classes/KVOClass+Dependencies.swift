@@ -22,7 +22,7 @@ extension KVOClass {
     // Not under the lock, because naming a key path reads properties.
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
-        // The class has declared the dependency for ever, so the leased key is kept for ever, too.
+        // The class has declared the dependency forever, so the leased key is kept forever, too.
         if let lease = key.lease { _ = Unmanaged.passRetained(lease) }
         found.insert(key.name.string)
       } else {

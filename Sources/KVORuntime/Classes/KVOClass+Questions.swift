@@ -1,4 +1,4 @@
-/// What the program's classes are asked about automatic notification. Their code is called without
+/// Questions to the program's classes about automatic notification. The classes' code is called without
 /// `KVOClass.lock`, because it may take a lock of the program's, and the thread that holds that lock may be
 /// about to take this one. So a function that needs answers asks first and then takes the lock. If it lacks
 /// answers there, it begins again.
@@ -31,7 +31,7 @@ extension KVOClass {
     return [Question(known: self, key: key)]
   }
 
-  /// The questions that have to be answered before keys are looked up anew, in the class and its subclasses.
+  /// The questions that have to be answered before keys are looked up again, in the class and its subclasses.
   /// The caller holds `lock`.
   /// - Parameter isNew: Whether the class is asked even if it has no such key yet.
   func questions(refreshing keys: Set<String>, isNew: Bool = false) -> [Question] {

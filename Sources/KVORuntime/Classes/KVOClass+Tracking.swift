@@ -116,7 +116,7 @@ extension KVOClass {
     return unspellable("\(name)#\(padded)(\(reads.joined(separator: ", ")))")
   }
 
-  // No property has such a name, because it begins with a backslash. It is no path either.
+  // No property has such a name, because it begins with a backslash. It is not a path either.
   private func unspellable(_ text: String) -> KeyName {
     .of("\\" + String(text.map { $0 == "." || $0 == "@" ? "/" : $0 }))
   }
@@ -126,7 +126,7 @@ extension KVOClass {
 struct TrackedKeys {
   /// The number of such keys.
   var count = 0
-  /// Key paths that keep their keys for ever, in the order of creation.
+  /// Key paths that keep their keys forever, in the order of creation.
   var byKeyPath: [TrackedKey] = []
 }
 

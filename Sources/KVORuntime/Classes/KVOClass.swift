@@ -2,7 +2,7 @@ internal import CKVORuntime
 internal import CSwiftRuntime
 
 /// The runtime's knowledge of one Swift class: the Swift side of a `kvo_class`. It is created when the class
-/// is first observed or used by key, after its superclass's, and lives for ever.
+/// is first observed or used by key, after its superclass's, and lives forever.
 ///
 /// Keys are looked up in this order: declared accessors, `@Observed` properties, plain stored properties (as
 /// instance variables). Each key is added to the C core, again for each subclass, because a subclass may
@@ -45,9 +45,9 @@ final class KVOClass: @unchecked Sendable {
 
   struct Preparation {
     var declared = KeyDeclarations<KVOObject>()
-    /// The macro's part of `declared`. A declaration by hand replaces it.
+    /// The macro's part of `declared`. A hand-written declaration replaces it.
     var generated = KeyDeclarations<KVOObject>()
-    /// The keys that are declared by hand, whose generated declarations are gone.
+    /// The keys with hand-written declarations, whose generated declarations are gone.
     var declaredByHand: Set<String> = []
     /// The threads that are preparing the class.
     var threads: Set<BindingThread> = []
@@ -110,7 +110,7 @@ extension KVOClass {
 
   /// The `KVOClass` of a class, created if necessary. O(1) after the class's first use. Any thread.
   static func of(_ type: KVOObject.Type) -> KVOClass {
-    // A class's metadata keeps its address for ever.
+    // A class's metadata keeps its address forever.
     let address = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     return found(at: address) ?? prepare(type, at: address)
   }

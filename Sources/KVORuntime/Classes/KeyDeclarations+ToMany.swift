@@ -47,7 +47,7 @@ extension KeyDeclarations {
   ///   - contains: Returns whether an element is a member.
   ///   - elements: Returns all members, in any order.
   ///   - add: Adds elements, some of which may be members already.
-  ///   - remove: Removes elements, some of which may be no members.
+  ///   - remove: Removes elements, some of which may not be members.
   ///   - intersect: Removes all members but the given ones. Without it, `remove` is called.
   ///   - set: Replaces all members by others. Without it, `remove` and `add` are called, and the removed
   ///     members are put back if `add` throws.

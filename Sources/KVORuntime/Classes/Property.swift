@@ -1,6 +1,6 @@
 internal import CKVORuntime
 
-/// A key of a class: where its value is stored, and how it is read and written. Immutable, and kept for ever,
+/// A key of a class: where its value is stored, and how it is read and written. Immutable, and kept forever,
 /// because the C core refers to it.
 // Sendable although the accessors are the program's closures. They are immutable, and only code that may use
 // an object on its thread calls them with that object.
@@ -198,7 +198,7 @@ extension Property {
       description.track = trackHere
       description.is_path = accessors.isPath
     }
-    // The core keeps the property for ever.
+    // The core keeps the property forever.
     description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
     if let error = failure({ kvo_class_add_property(cClass, &description, $0) }) {
       KVODiagnostics.stop(error.text)

@@ -1,7 +1,7 @@
 internal import CKVORuntime
 
-// Keys with dots: a string with a dot is a key path, so that such a key is used by its property's key path or by a
-// `KeyValueKey` (C12, R8).
+// Keys with dots: a string with a dot is a key path, so such a key is used through its property's key path or
+// a `KeyValueKey` (C12, R8).
 
 /// A class that has keys which it does not declare, some of them with dots.
 package protocol DottedKeys: KVOObject {
@@ -9,7 +9,8 @@ package protocol DottedKeys: KVOObject {
 }
 
 extension KVOObject {
-  /// Throws where a key path is meant as one key with dots: its first key is none of the class, and the whole is one.
+  /// Throws if a key path was probably meant as one key with dots: the class does not have its first key, but
+  /// has a key with the whole text.
   func checkDots(in keyPath: String) throws {
     let first = keyPath.prefix { $0 != "." }
     let known = KVOClass.of(self)
@@ -23,7 +24,7 @@ extension KVOObject {
 }
 
 extension KVOObject {
-  /// Tells of a key with dots that is set while its text is observed as a key path.
+  /// Gives a hint at a key with dots that is set while its text is observed as a key path.
   package func hintAtDots(in key: String) {
     guard key.utf8.contains(UInt8(ascii: ".")), kvo_binding_is_observed(header), Hint.areWanted,
       !isObserved(forKey: key),

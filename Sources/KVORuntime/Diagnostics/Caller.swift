@@ -1,4 +1,5 @@
-/// Where the program calls a function that may stop it. Passed on, and looked at by what stops the program alone.
+/// The place where the program calls a function that may stop it. It is passed on, and read only by the code
+/// that stops the program.
 @frozen @usableFromInline
 package struct Caller {
   @usableFromInline package let file: StaticString

@@ -1,12 +1,14 @@
-/// A function's name as a programmer knows it, made of its symbol: "closure #1 in Panel.watch(_:)".
+/// A function's name as a programmer knows it, derived from its symbol: "closure #1 in Panel.watch(_:)".
 struct FunctionName {
   let text: String
-  /// Whether it is written in this library. What is inlinable is compiled in other modules as well.
+  /// Whether the function belongs to this library's source. Inlinable functions are compiled into other
+  /// modules as well.
   let isLibrarys: Bool
-  /// Whether the compiler has put it between a function and callers that pass arguments in another form.
+  /// Whether it is a thunk, which the compiler puts between a function and callers that pass arguments in
+  /// another form.
   let isThunk: Bool
 
-  /// Nil for the symbol of what is no function of Swift's.
+  /// Nil if the symbol is not that of a Swift function.
   init?(symbol: String) {
     guard let demangled = SymbolTable.demangled(symbol) else { return nil }
     self.init(demangled: demangled)
@@ -21,7 +23,7 @@ struct FunctionName {
       return nil
     }
     isLibrarys = scopes.last?.isLibrarys == true
-    // A method that is given as a function of its object is a closure in a closure.
+    // A method that is passed as a function of its object is a closure in a closure.
     let implicit = scopes.prefix { $0.isImplicit }
     let kind = implicit.isEmpty ? first.name : "a method"
     let rest = scopes.dropFirst(max(implicit.count, 1))
@@ -31,7 +33,7 @@ struct FunctionName {
   }
 }
 
-/// A function, or what it is in.
+/// A function, or a declaration that contains it.
 private struct Scope {
   private let all: Substring
 
@@ -40,7 +42,7 @@ private struct Scope {
   var isImplicit: Bool { all.hasPrefix("implicit closure #") }
   private var isClosure: Bool { isImplicit || all.hasPrefix("closure #") }
 
-  /// Other symbols are those of something for a type: "type metadata accessor for M.Panel".
+  /// False for symbols of something that belongs to a type: "type metadata accessor for M.Panel".
   var isFunction: Bool { isClosure || all.head(before: "(").firstRange(ofText: " for ") == nil }
 
   var isLibrarys: Bool {
@@ -48,7 +50,7 @@ private struct Scope {
     return entity.hasPrefix("KVORuntime.") || entity.hasPrefix("(extension in KVORuntime):")
   }
 
-  /// Without types: "closure #1", "Panel.watch(on:)", "Panel.text.didset".
+  /// The name without types: "closure #1", "Panel.watch(on:)", "Panel.text.didset".
   var name: String {
     if isClosure {
       return all.split(separator: " ").prefix(isImplicit ? 3 : 2).joined(separator: " ")
@@ -66,7 +68,7 @@ private struct Scope {
     return keyword + short + parameters.labels
   }
 
-  /// Of a closure that gives an object's closure, "(M.Panel) -> (M.Change) -> ()": the object's class.
+  /// The object's class, for a closure that returns an object's closure: "(M.Panel) -> (M.Change) -> ()".
   var curriedObject: String? {
     guard isClosure, let opening = all.firstIndex(of: "(") else { return nil }
     let signature = all[opening...]
@@ -77,7 +79,7 @@ private struct Scope {
 }
 
 extension Substring {
-  /// Without what says of a function how it has been compiled.
+  /// The text without the prefixes that say how a function was compiled.
   fileprivate var afterPrefixes: Substring {
     var text = head(before: " with unmangled suffix ")
     if let end = text.lastRange(ofText: "> of ") { text = text[end...].dropFirst(5) }
@@ -92,7 +94,7 @@ extension Substring {
     firstRange(ofText: text).map { self[..<$0] } ?? self
   }
 
-  /// The parts between separators that are in no brackets.
+  /// The parts between separators that are outside of brackets.
   fileprivate func split(between separator: String) -> [Substring] {
     var (parts, start, depth) = ([Substring](), startIndex, 0)
     var (place, before): (Index, Character) = (startIndex, " ")
@@ -111,7 +113,7 @@ extension Substring {
     return parts + [self[start...]]
   }
 
-  /// Where the bracket closes that it begins with.
+  /// The end of the bracket that the text begins with.
   private var closingBracket: Index? {
     var depth = 0
     for place in indices {
@@ -134,7 +136,7 @@ extension Substring {
     return result[...]
   }
 
-  /// Of parameters with their types, "(on: M.Account, Swift.Int) -> ()": "(on:_:)".
+  /// The labels of parameters: "(on:_:)" for "(on: M.Account, Swift.Int) -> ()".
   fileprivate var labels: String {
     guard hasPrefix("("), let end = closingBracket else { return "" }
     let parameters = self[index(after: startIndex)..<end]

@@ -1,13 +1,14 @@
 internal import CKVORuntime
 internal import CSwiftRuntime
 
-// Names of handlers, for dumps and logs (J1, J2): where the program has written the closure, as its symbols tell, and the class
-// that a method belongs to. A registration keeps nothing for that: the closure is looked for when its name is asked for, in
-// what the registration keeps anyway. There it may be held by closures of this library and by the compiler's thunks.
+// Names of handlers, for dumps and logs (J1, J2): where the program wrote the closure, according to its
+// symbols, or the class that a method belongs to. A registration stores nothing for this. When a name is
+// requested, the closure is looked for in the memory that the registration keeps anyway, where closures of
+// this library and thunks of the compiler may wrap it.
 
-/// A closure's name, as it is looked for.
+/// Finds a closure's name.
 enum HandlerName {
-  /// Has the C core ask for names.
+  /// Makes the C core ask for names.
   static let isAskedFor: Void = kvo_set_callback_namer { callback, context, buffer, capacity in
     guard let context, let name = name(of: callback, context) else { return 0 }
     return write(name, to: buffer, capacity: capacity)
@@ -21,7 +22,7 @@ enum HandlerName {
     return handlersInObjects.contains(callback) ? name(of: StoredClosure.all(in: context)) : nil
   }
 
-  // Those whose context is an object with a closure.
+  // The callbacks whose context is an object with a closure.
   private static var handlersInObjects: [UnsafeRawPointer] {
     [KeysHandler.call, ForeignHandler.call].map { unsafeBitCast($0, to: UnsafeRawPointer.self) }
   }
@@ -31,7 +32,7 @@ enum HandlerName {
     return name(of: [handler.handler, handler.deliver].compactMap { StoredClosure($0) })
   }
 
-  // The program's, if there is one. One that no symbol tells has its place.
+  // The name of the program's closure, if there is one. A closure without a symbol is named by its address.
   private static func name(of closures: [StoredClosure]) -> String? {
     let names = closures.compactMap { $0.name(depth: 0) }
     return (names.first { !$0.isLibrarys } ?? names.first)?.text ?? closures.first?.place
@@ -49,7 +50,8 @@ private struct StoredClosure {
     context = closure.context
   }
 
-  /// The program's closure that this one is, or holds; else its own name.
+  /// The name of the program's closure, which is this one or one that it holds; otherwise the closure's own
+  /// name.
   func name(depth: Int) -> FunctionName? {
     guard let own = Self.name(at: function) else { return nil }
     guard own.isLibrarys || own.isThunk, depth < Self.deepest, let context else {
@@ -74,8 +76,8 @@ private struct StoredClosure {
 
   private static let deepest = 4
 
-  /// The closures that an object of the heap has. They are told by their functions, since a context has no
-  /// description that says where its captured values are: a word is a function's if a symbol of a function has its address.
+  /// The closures in a heap object. They are recognised by their functions, because a context does not
+  /// describe where its captured values are: a word is a function if a function's symbol has that address.
   static func all(in object: UnsafeRawPointer) -> [StoredClosure] {
     let word = MemoryLayout<UInt>.size
     return withUnsafeTemporaryAllocation(byteCount: largest, alignment: 2 * word) { copy in
@@ -87,7 +89,7 @@ private struct StoredClosure {
     }
   }
 
-  // Of this library's closures none captures more.
+  // No closure of this library captures more.
   private static let largest = 256
 
   var place: String { "a closure at \(function)" }

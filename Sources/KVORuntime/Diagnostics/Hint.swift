@@ -50,7 +50,7 @@ extension KVOObject {
   // Gives a hint if a declared key can be assigned to, but its getter reads nothing that would notify of the
   // change.
   func hintAtSilence(of key: String) {
-    // A key with automatic notification off is announced by hand.
+    // A key with automatic notification off is announced manually.
     guard let property = KVOClass.of(self).property(key), property.observedStorage == nil,
       !property.isManual,
       let accessors = property.accessors, accessors.isWritable, let keyPath = accessors.keyPath

@@ -48,13 +48,13 @@ public enum KVODiagnostics {
     set { kvo_set_depth_limit(UInt32(clamping: newValue)) }
   }
 
-  /// The maximum number of observed names that are no properties of a class. It protects programs that
+  /// The maximum number of observed names that are not properties of a class. It protects programs that
   /// observe names sent by clients.
   ///
-  /// Such names are keys that only `value(forUndefinedKey:)` answers, if they were observed or changed by
-  /// hand. Each takes 200 to 500 bytes, which are never freed. Beyond the limit, observing a new one throws
-  /// `KeyValueError.notObservable`. Other names are not kept: those that can't be observed or are only read,
-  /// set or validated, and key paths without observers.
+  /// Such names are keys that only `value(forUndefinedKey:)` answers, if they were observed or changed
+  /// manually. Each takes 200 to 500 bytes, which are never freed. Beyond the limit, observing a new one
+  /// throws `KeyValueError.notObservable`. Other names are not kept: those that can't be observed or are only
+  /// read, set or validated, and key paths without observers.
   ///
   /// The default is 100,000, or the value of `KVO_NAMES` in the environment. May be used on any thread.
   public static var nameLimit: Int {
@@ -72,7 +72,7 @@ public enum KVODiagnostics {
   ///   nil link does not have.
   /// - An observation ends because its token was released where it was made.
   /// - Key-value coding or a proxy bypasses an override that a key path has revealed.
-  /// - A change is announced by hand for a key that the observed object does not have.
+  /// - A manual change names a key that the observed object does not have.
   /// - A class is first used that declares something for a key that it does not have.
   ///
   /// By default hints are logged to stderr if the environment has `KVO_LOG=hints` or `KVO_HELP=1`. The hook

@@ -62,8 +62,8 @@ extension ObservationInfo: CustomStringConvertible, CustomDebugStringConvertible
       ? "no registrations" : registrations.map(\.description).joined(separator: "\n")
   }
 
-  /// The C runtime's dump of the object: its registrations, those that it made as an observer, and changes
-  /// left open by hand.
+  /// The C runtime's dump of the object: its registrations, those that it made as an observer, and manual
+  /// changes that were left open.
   public var debugDescription: String { dump }
 }
 
@@ -89,8 +89,8 @@ extension KeyValueObservingOptions {
 
 // The class's own property always has a value. If the context wants an optional (`if let`, `?.`), the
 // compiler chooses the property of an extension below. A variable without a written type (`let info =
-// account.observationInfo`) holds the value, which is no optional; these operators make `== nil` valid for
-// it, too.
+// account.observationInfo`) holds the value, which is not an optional; these operators make `== nil` valid
+// for it, too.
 extension ObservationInfo {
   /// Returns whether there was no registration at the time of the request, in which case `observationInfo` is
   /// nil on Apple's platforms.

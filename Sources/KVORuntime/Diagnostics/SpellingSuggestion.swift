@@ -38,8 +38,7 @@ func suggestion(for name: String, among keys: Set<String>) -> String? {
 // MARK: Hints
 
 extension KVOObject {
-  /// Gives a hint at a change by hand of a key that the object does not have, and of which no observer is
-  /// notified.
+  /// Gives a hint at a manual change of a key that the object does not have, so that no observer is notified.
   @inline(__always)
   func hintAtUnknownKey(_ key: String) {
     if Hint.areWanted { lookForKey(key) }
@@ -48,7 +47,7 @@ extension KVOObject {
   @inline(never)
   private func lookForKey(_ key: String) {
     let known = KVOClass.of(self)
-    // The key of a tracked key path is generated and no name.
+    // The key of a tracked key path is generated, and not a name.
     guard !known.lacksFields, !(self is any DottedKeys), !known.answers(key), !key.hasPrefix("\\"),
       key != "self",
       !isObserved(forKey: key), (try? value(forUndefinedKey: key)) == nil

@@ -13,7 +13,7 @@ extension ForeignObject {
     set { AssociatedValue.keep(newValue, association, with: header) }
   }
 
-  /// Calls a handler once, when the C object dies. That is after its registrations have ended and before its
+  /// Calls a handler once, when the C object dies: after its registrations have ended and before its
   /// properties are released, on the thread that releases the last reference. This `ForeignObject` retains
   /// the C object.
   ///

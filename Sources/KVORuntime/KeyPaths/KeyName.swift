@@ -51,7 +51,7 @@ extension String {
   /// Calls a body with the C string of a key or key path. All of Swift's keys reach the C core through here.
   ///
   /// Swift treats canonically equivalent strings as equal, but C compares bytes. So C gets the composed form
-  /// (NFC). A string that contains a NUL is no key: C would take it for the part before the NUL.
+  /// (NFC). A string that contains a NUL is not a key: C would take it for the part before the NUL.
   ///
   /// - Returns: the body's result; nil, without calling the body, if the string contains a NUL.
   /// - Complexity: O(*n*) in the length of the string.

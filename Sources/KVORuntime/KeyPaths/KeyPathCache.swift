@@ -50,7 +50,7 @@ extension KeyPathCache.Contents {
     byAddress[address(of: keyPath)] ?? find(keyPath)
   }
 
-  /// Whether the key path object is kept for ever, by `byAddress`.
+  /// Whether the key path object is kept forever, by `byAddress`.
   func holds(_ keyPath: AnyKeyPath) -> Bool { byAddress[address(of: keyPath)] != nil }
 
   /// Returns the key path's name; makes and keeps it if there is none. Only one of several threads makes it.

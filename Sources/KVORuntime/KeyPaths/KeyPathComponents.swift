@@ -24,7 +24,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
   private(set) var goesOnBehindArguments = false
   /// The function that reads the last component, if it is computed.
   private(set) var getter: KeyPathGetter?
-  /// The type of the last component's value; nil at the end, where it is the key path's own value type.
+  /// The type of the last component's value; nil at the end, where the key path's own value type applies.
   private(set) var valueType: Any.Type?
   private var place: UnsafeRawPointer
   private var end: UnsafeRawPointer
@@ -35,7 +35,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     end = place + Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0x00ff_ffff)
   }
 
-  /// Nil if key paths don't have the expected layout. The caller must keep the key path alive.
+  /// Fails if key paths don't have the expected layout. The caller must keep the key path alive.
   init?(_ keyPath: AnyKeyPath) {
     guard KeyPathComponents.areKnown else { return nil }
     self.init(unchecked: keyPath)

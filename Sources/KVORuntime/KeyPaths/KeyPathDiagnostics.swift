@@ -1,10 +1,10 @@
 internal import CKVORuntime
 
-// Messages about key paths that can't be observed, typed ones (F6) and strings (C8), and how changes by hand of
-// such key paths are handled (E3).
+// Messages about key paths that can't be observed, typed ones (F6) and strings (C8), and the handling of
+// manual changes of such key paths (E3).
 
 extension KVOObject {
-  /// The key that a change by hand of the key path changes: the key path's own, or that of the plain property
+  /// The key that a manual change of the key path changes: the key path's own, or that of the plain property
   /// that it names. Nil if the key path reads nothing that can be observed, so that it has no observers.
   func changedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     // The getter announces a change of this key path. Evaluating it here would announce the change again.
@@ -32,7 +32,7 @@ extension KVOObject {
         """)
   }
 
-  /// Stops the program for a key path that can't be observed, with a place that is no literal.
+  /// Stops the program for a key path that can't be observed, with a source location that is not a literal.
   package func requireObservable(_ keyPath: AnyKeyPath, _ fileID: String, _ line: Int) {
     guard knownKey(of: keyPath) == nil else { return }
     KVODiagnostics.stop("\(notObservable(keyPath, KVOClass.of(self))) (\(fileID):\(line))")
@@ -86,7 +86,7 @@ extension AnyKeyPath {
     return components.next() != nil && components.isAtEnd
   }
 
-  /// What the key path begins with, as far as it is known, and how that becomes observable.
+  /// The start of the key path, as far as it is known, and advice on how to make it observable.
   fileprivate func advice(in known: KVOClass) -> String {
     if let field = plainField(in: known) {
       let name = field.name
@@ -110,7 +110,7 @@ extension AnyKeyPath {
 }
 
 extension KVOClass {
-  /// How the properties of an object without keys can be observed.
+  /// Advice on how to observe properties of an object without keys.
   func advice(onKeyless type: AnyClass) -> String {
     let other = className(of: type)
     if FoundationLink.lacksCollection(type) {
@@ -127,7 +127,7 @@ extension KVOClass {
     fields.filter { !$0.isObserved && $0.isVariable && $0.mayAnswer(type) }
   }
 
-  /// How a plain property that takes a wrapper becomes observable.
+  /// Advice on how to make a plain property observable that takes a wrapper.
   func mark(for field: Field) -> String {
     guard let owner = owner(of: field), isByMacro(field) else { return "Mark it @Observed." }
     return """
@@ -166,7 +166,7 @@ struct UnresolvedPath {
   /// The path before the missing key, and that key.
   let link: String
   let key: String
-  /// The class of the link's values. It has no keys, or not this one; one of its subclasses may have it.
+  /// The class of the link's values. It has no keys, or lacks this one, which a subclass may have.
   let holder: AnyClass
 
   var isKeyless: Bool { !(holder is KVOObject.Type) }

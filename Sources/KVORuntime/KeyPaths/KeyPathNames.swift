@@ -30,7 +30,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// can't be overridden have names. For another property the program stops with a message that names the
   /// class. The instance method `key(of:)` also finds an `@Observed` property.
   ///
-  /// The program also stops for a key path that is no key: one with a subscript, with a part of a value
+  /// The program also stops for a key path that is not a key: one with a subscript, with a part of a value
   /// (`\.point.x`), or with a property of an object without keys.
   ///
   /// For a class that has subclasses write `Person.key(of:)`, or `key(of:)` inside the class, and not
@@ -47,7 +47,7 @@ extension KeyValueObserving where Self: KVOObject {
 
   /// Returns the key or key path that a Swift key path stands for, as the type's `key(of:)` does. If the
   /// class can't name it, this reads the property, to see whether it is an `@Observed` one. Stops the program
-  /// with a message if the key path is no key, or its name can't be found.
+  /// with a message if the key path is not a key, or its name can't be found.
   ///
   /// May be called on any thread that may read the property.
   ///
@@ -162,7 +162,8 @@ extension AnyKeyPath {
     return text + rest
   }
 
-  /// The same, with what the key path reads if it has an unnamed property: that tells it from others.
+  /// The key path as in source text, followed by the properties that it reads if it has an unnamed property,
+  /// which distinguishes it from others.
   /// - Parameter key: the key path's tracked key: "\\Person#00001(firstName, lastName)".
   func text(ofKey key: String) -> String {
     let (text, reads) = (text, key.drop { $0 != "#" }.drop { $0 != "(" })

@@ -4,7 +4,7 @@ internal import CKVORuntime
 ///
 /// Evaluating a key path reports each `@Observed` property that is read, but two kinds of keys are missing.
 /// Reading a plain stored property reports nothing. Declared accessors report the properties that they read,
-/// but not the declared key, which may be set by key-value coding or changed by hand. So the key path is
+/// but not the declared key, which may be set by key-value coding or changed manually. So the key path is
 /// walked once more while a recorder is active, from object to object, guided by its components.
 ///
 /// An undeclared plain link is followed by its own name. If the class is not final, or the link is weak, the

@@ -10,15 +10,15 @@ internal import CKVORuntime
 /// ```
 ///
 /// Making a key looks it up in the class and checks its type; a string would be looked up at each use. A key
-/// serves all objects of the class and its subclasses. If a subclass declares the key anew, its declaration
-/// is used. Comparing, hashing and copying a key costs as much as with a pointer. Keys are never freed and
-/// may be used on any thread.
+/// serves all objects of the class and its subclasses. If a subclass redeclares the key, its declaration is
+/// used. Comparing, hashing and copying a key costs as much as with a pointer. Keys are never freed and may
+/// be used on any thread.
 ///
 /// A key that looks like a key path, because it contains a dot or begins with `@`, can be read, set and
-/// changed by hand like any other. Observing it stops the program with a message.
+/// changed manually like any other. Observing it stops the program with a message.
 @frozen
 public struct KeyValueKey<Root: KVOObject, Value>: Hashable, @unchecked Sendable {
-  // Interned: equal names have the same address, which stays valid for ever.
+  // Interned: equal names have the same address, which stays valid forever.
   @usableFromInline let interned: UnsafePointer<CChar>
   // The C core's likely identifier for the key. The core verifies it, and looks the key up if it is wrong.
   @usableFromInline let id: UInt

@@ -39,14 +39,14 @@ class ReadRecorder {
   /// Called for each read of an `@Observed` property.
   /// - Parameters:
   ///   - header: the header of the object whose property is read.
-  ///   - accessor: returns the property's key path, which is made anew if the class is generic.
+  ///   - accessor: returns the property's key path, which is created again each time if the class is generic.
   ///   - address: where the property is stored.
   func note(
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
     at address: UnsafeMutableRawPointer
   ) {}
 
-  /// Called when the recorded code announces a change of a key by hand.
+  /// Called when the recorded code announces a manual change of a key.
   func noteChange(of object: KVOObject, key: String) {}
 
   /// Called for each key that key-value coding reads, of an object of Swift or of C.
@@ -62,7 +62,7 @@ class ReadRecorder {
 }
 
 extension KVOObject {
-  /// Notifies the current recorder that the getter announces a change by hand.
+  /// Notifies the current recorder that the getter announces a manual change.
   @inline(__always)
   func recordChange(of key: String) {
     if kvo_is_recording() { ReadRecorder.current?.noteChange(of: self, key: key) }
@@ -96,7 +96,7 @@ final class ManualChangeRecorder: ReadRecorder {
 
 /// Passes the reads of a tracked key to the C core.
 final class ReadSetRecorder: ReadRecorder {
-  // The property that is read, and says so itself where it is stored elsewhere.
+  // The property that is read. If it is stored elsewhere, it reports the read itself.
   private let header: UnsafeMutablePointer<kvo_object>
   private let name: UnsafePointer<CChar>
   private let reads: OpaquePointer
@@ -227,7 +227,7 @@ final class KeyPathReadRecorder: ReadRecorder {
     let accessor: AnyKeyPath
   }
 
-  /// Keys of the object that getters have said to be read: changes of them are announced by hand.
+  /// Keys of the object that getters have reported as read: changes of them are announced manually.
   private(set) var announced: Set<String> = []
   private var isWalking = false
 

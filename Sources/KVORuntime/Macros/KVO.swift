@@ -20,8 +20,8 @@
 /// key in `registerKeys` takes precedence.
 ///
 /// Methods that Apple's runtime would find by their names are declared as well:
-/// `keyPathsForValuesAffecting<Key>()`, `automaticallyNotifiesObserversOf<Key>()`, and
-/// `validate<Key>(_ value: inout …)`. So are the accessors of the elements of a key that is no stored property
+/// `keyPathsForValuesAffecting<Key>()`, `automaticallyNotifiesObserversOf<Key>()`, and `validate<Key>(_
+/// value: inout …)`. So are the accessors of the elements of a key that is not a stored property
 /// (`insertObject(_:in<Key>At:)` …).
 ///
 /// ``KVOIgnored()`` excludes a property. Constants, lazy properties, and properties with another wrapper are

@@ -5,7 +5,7 @@ internal import CSwiftRuntime
 /// of an unobserved one. They are registered once.
 enum CoreBinding {
   /// The core's class for `KVOObject`.
-  // Safe without isolation: a kvo_class may be used on any thread and lives for ever.
+  // Safe without isolation: a kvo_class may be used on any thread and lives forever.
   nonisolated(unsafe) static let root: OpaquePointer = {
     ObjectHeader.check()
     var root: OpaquePointer?

@@ -243,17 +243,17 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
     try atEnd(of: keyPath) { try $0.mutableOrderedSetValue(forKey: $1) }
   }
 
-  // MARK: What a class says of its keys
+  // MARK: The class's answers about its keys
 
   /// Declares the class's keys: override it and call `declareKeys` in it.
   ///
   /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
   /// again for a subclass that does not override it or calls super, which does no harm. Other threads that
   /// use any class for the first time, or declare keys, wait until it has returned. So it must not wait for
-  /// them, also not by a lock that such a thread may hold.
+  /// them, nor for a lock that such a thread may hold.
   open class func registerKeys() {}
 
-  /// Declares the properties of a `@KVO` class, and what its methods say about keys. The macro generates the
+  /// Declares the properties of a `@KVO` class, and its methods' answers about keys. The macro generates the
   /// override.
   ///
   /// It is called as `registerKeys` is, and before it, so that the declarations of `registerKeys` win. It

@@ -170,7 +170,7 @@ private final class TypedStoredValue<Value>: StoredValue {
   }
 }
 
-/// The memory layout of the values of a class's objects. Immutable, and kept for ever like its class.
+/// The memory layout of the values of a class's objects. Immutable, and kept forever like its class.
 final class RecordLayout: @unchecked Sendable {
   // For each value, the declaration of the most derived class, which has the initial value.
   private let places: [StoredValue]

@@ -11,7 +11,7 @@ enum ObjectHeader {
   /// The offset from the object's address to the header's.
   static var offset: Int { Int(KVO_SWIFT_HEADER_OFFSET) }
 
-  /// The object's address. It is no reference, because the object may be in its deinit.
+  /// The object's address. It is not a reference, because the object may be in its deinit.
   static func object(of header: UnsafeMutablePointer<kvo_object>) -> UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(header) - offset
   }

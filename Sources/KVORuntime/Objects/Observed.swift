@@ -38,7 +38,7 @@ public struct Observed<Value> {
   /// Accesses the property's value. The compiler calls this subscript when a program reads or sets the
   /// property.
   @inlinable @inline(__always)
-  // If an error without a line leads here, `Root` is a class that is no subclass of KVOObject.
+  // If an error without a line leads here, `Root` is a class that is not a subclass of KVOObject.
   //
   // The accessors are transparent: they are compiled into the property's own, where the compiler folds
   // `object[keyPath: storage()]` to the field's address. Key path objects to the storage are created only in

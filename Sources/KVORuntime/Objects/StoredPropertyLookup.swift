@@ -84,7 +84,7 @@ final class StoredPropertyOffset: Sendable {
     offsets[address(of: accessor)]?.fromHeader
   }
 
-  /// A pointer that identifies the accessor's property for ever, or nil if the offset is not known yet.
+  /// A pointer that identifies the accessor's property forever, or nil if the offset is not known yet.
   static func token(of accessor: AnyKeyPath) -> UnsafeRawPointer? {
     offsets[address(of: accessor)].map { _ in address(of: accessor) }
   }

@@ -64,7 +64,7 @@ public final class KeyValueObservation: @unchecked Sendable {
   }
 }
 
-/// The end of an observation that is no registration of the C core.
+/// The end of an observation that is not a registration of the C core.
 class ObservationEnd {
   /// Ends the observation. Later calls have no effect. Any thread.
   func end() {}

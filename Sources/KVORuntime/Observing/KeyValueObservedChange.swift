@@ -81,8 +81,8 @@ struct BorrowedElements {
   @usableFromInline let oldValue: UnsafeRawPointer?
   @usableFromInline let ranges: [Range<Int>]?
 
-  /// - Parameter type: The type of the property's values. If elements were announced by hand for a key that
-  ///   is no collection, the values have another type and are left out.
+  /// - Parameter type: The type of the property's values. If elements were announced manually for a key that
+  ///   is not a collection, the values have another type and are left out.
   @usableFromInline @inline(never)
   init<Value>(_ change: OpaquePointer, as type: Value.Type) {
     func bytes(_ value: UnsafePointer<kvo_value>) -> UnsafeRawPointer? {

@@ -6,7 +6,7 @@ public import CKVORuntime
 extension KeyValueObserving where Self: KVOObject {
   /// Opens a change of the key that a key path names. `didChangeValue(for:)` closes and delivers it.
   ///
-  /// Pairs match as those of `willChangeValue(forKey:)` do. A key path that is no key and reads nothing
+  /// Pairs match as those of `willChangeValue(forKey:)` do. A key path that is not a key and reads nothing
   /// observable has no observers, so the call has no effect.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     if let key = changedKey(of: keyPath) { willChangeValue(forKey: key.name.string) }
@@ -19,7 +19,7 @@ extension KeyValueObserving where Self: KVOObject {
     if let key = changedKey(of: keyPath) { didChangeValue(forKey: key.name.string) }
   }
 
-  /// Calls a body that changes a property, and notifies the property's observers when it ends, also if it
+  /// Calls a body that changes a property, and notifies the property's observers when it ends, even if it
   /// throws.
   ///
   /// Prior observers are called before the body.
@@ -46,7 +46,7 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// Calls a body that changes a key's value, and notifies the key's observers when it ends, also if it
+  /// Calls a body that changes a key's value, and notifies the key's observers when it ends, even if it
   /// throws.
   ///
   /// It notifies as `willChangeValue(forKey:)` before the body and `didChangeValue(forKey:)` after it would,
@@ -62,7 +62,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 
   /// Calls a body that changes the value of a key that was looked up before. The key's observers are notified
-  /// when the body ends, also if it throws.
+  /// when the body ends, even if it throws.
   ///
   /// ```swift
   /// sheet.withChange(forKey: key) { sheet.cells[17] = value }
@@ -104,8 +104,8 @@ package struct ChangedKey: Hashable {
 }
 
 extension KVOObject {
-  /// Brackets a body that changes keys of several objects. The effect is that of nested calls of
-  /// `withChange(forKey:)`, but without the nesting, so that any number of keys can be given.
+  /// Brackets a body that changes keys of several objects. It has the effect of nested calls of
+  /// `withChange(forKey:)`, but does not nest, so that any number of keys can be passed.
   package static func withChanges<R>(of keys: [ChangedKey], _ body: () throws -> R) rethrows -> R {
     let changes = keys.map { $0.object.openBracket($0.key) }
     defer {
@@ -170,7 +170,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 
   /// Calls a body that inserts, removes or replaces elements at some indexes, and notifies the key's
-  /// observers when it ends, also if it throws.
+  /// observers when it ends, even if it throws.
   ///
   /// ```swift
   /// shelf.withChange(.insertion, at: RangeSet(0..<1), forKey: "books") {
@@ -191,7 +191,7 @@ extension KeyValueObserving where Self: KVOObject {
     return try body()
   }
 
-  /// Calls a body that changes a set, and notifies the key's observers when it ends, also if it throws.
+  /// Calls a body that changes a set, and notifies the key's observers when it ends, even if it throws.
   ///
   /// The objects are those to be added, removed, kept or put in place of the others, by the kind. Observers
   /// get the members that were actually added and removed.

@@ -6,12 +6,12 @@ extension KeyValueObserving where Self: KVOObject & Sendable {
   /// Calls a handler on each change of a property of a `Sendable` object, on the thread of the change.
   ///
   /// The handler must be `Sendable`, because any thread may change the object. Registering evaluates the key
-  /// path. A key path that reads no observable property, and is no declared key, stops the program with a
+  /// path. A key path that reads no observable property, and is not a declared key, stops the program with a
   /// message.
   ///
   /// - Parameters:
   ///   - keyPath: The property, or a path over several objects.
-  ///   - options: The values that the change contains, and when the handler is called besides.
+  ///   - options: The values that the change contains, and any additional calls of the handler.
   ///   - changeHandler: The handler, called before the setter returns.
   ///   - file: The caller's file, for messages.
   ///   - line: The caller's line.

@@ -23,13 +23,13 @@ extension KeyValueObserving where Self: KVOObject {
   /// evaluates them again after each change. A path of stored properties is evaluated again only if it leads
   /// elsewhere.
   ///
-  /// Registering evaluates the key path. A key path that reads no observable property, and is no declared
+  /// Registering evaluates the key path. A key path that reads no observable property, and is not a declared
   /// key, stops the program with a message. The subscript arguments of a key path are kept as long as the
   /// registration, are hashed and compared, and are used on the thread of a change.
   ///
   /// - Parameters:
   ///   - keyPath: The property, or a path over several objects.
-  ///   - options: The values that the change contains, and when the handler is called besides.
+  ///   - options: The values that the change contains, and any additional calls of the handler.
   ///   - changeHandler: The handler.
   ///   - file: The caller's file, for messages.
   ///   - line: The caller's line.
@@ -58,7 +58,7 @@ extension KeyValueObserving where Self: KVOObject {
   ///
   /// - Parameters:
   ///   - keyPath: The property to observe.
-  ///   - options: The values that the change contains, and when the method is called besides.
+  ///   - options: The values that the change contains, and any additional calls of the method.
   ///   - target: The object that has the method.
   ///   - action: The method, as a function of its object: `Panel.balanceChanged`.
   ///   - isolation: The actor on which the method is called; by default that of the code that registers.
@@ -196,7 +196,7 @@ extension KVOObject {
     remember(keyPath, as: key.name, after: changes)
   }
 
-  // A key path's address identifies it for ever only if the cache retains the key path.
+  // A key path's address identifies it forever only if the cache retains the key path.
   private func remember(_ keyPath: AnyKeyPath, as name: KeyName, after changes: UInt32) {
     guard KVOClass.of(self).keyPaths.contents.holds(keyPath) else { return }
     kvo_remember_token(
@@ -204,8 +204,8 @@ extension KVOObject {
       name.interned, changes)
   }
 
-  // A function that retains what must live as long as the handler: a key's lease and, if hints are wanted,
-  // the token's watch.
+  // Returns a function that retains what must live as long as the handler: a key's lease and, if hints are
+  // wanted, the check of the token.
   private func whatHolds(_ key: ObservedKey, _ token: KeyValueObservation) -> (() -> Void)? {
     let lease = key.lease
     guard Hint.areWanted else { return lease.map { lease in { withExtendedLifetime(lease) {} } } }

@@ -141,8 +141,8 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func prepare(_ body: (inout Contents) -> Void) { access(body) }
 }
 
-/// A property that holds an optional collection. Nil reads as an empty collection, and becomes a collection
-/// at the first insertion.
+/// A property that holds an optional collection. Nil reads as an empty collection, and is replaced by a
+/// collection at the first insertion.
 final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   PropertyCollection<Root, Contents?>, CollectionHandle
 {

@@ -333,7 +333,7 @@ struct KeyedSet: MemberReading, MemberMutation {
     guard let property, property.observedType.hidesMembers else {
       return try key.change(mutation, .of(members), set)
     }
-    // The type says nothing of its members, so the core can't compare them. Compute the difference here.
+    // The type does not describe its members, so the core can't compare them. Compute the difference here.
     try key.change(
       mutation.kind, goes: property.observedValue(of: present.removing(changed)),
       comes: property.observedValue(of: changed.removing(present)), set)

@@ -39,7 +39,7 @@ public final class MutableArrayProxy: RandomAccessCollection {
   }
 
   /// Returns an iterator over the elements. If a property holds them, the iterator returns the present ones,
-  /// also if the property is changed during the iteration.
+  /// even if the property is changed during the iteration.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents.reading) }
 
   /// Inserts an element before the one at `index`, or at the end.

@@ -1,7 +1,7 @@
 /// A live, mutable ordered set for an ordered to-many key: the result of `mutableOrderedSetValue(forKey:)`.
 /// Each mutation is one change, and notifies observers with its indexes and members.
 ///
-/// It works as a `MutableArrayProxy`, but has each member once. Inserting a member that it contains is no
+/// It works as a `MutableArrayProxy`, but has each member once. Inserting a member that it contains is not a
 /// change. A replacement that would repeat a member throws. If a mutation throws, the members are unchanged,
 /// and no observer is notified. The proxy retains the object. Use it only on threads that may use the object.
 public final class MutableOrderedSetProxy: RandomAccessCollection {

@@ -3,7 +3,7 @@
 ///
 /// A mutation calls the accessors that the class declares. Without these it changes the property in place, or
 /// sets the key. A nil set becomes a set at the first insertion. Adding a single member that is present, or
-/// removing one that is absent, is no change. Numbers of different types are the same member if they are
+/// removing one that is absent, is not a change. Numbers of different types are the same member if they are
 /// equal. If a mutation throws, the members are unchanged, and no observer is notified. The proxy retains the
 /// object. Use it only on threads that may use the object.
 public final class MutableSetProxy: Sequence {

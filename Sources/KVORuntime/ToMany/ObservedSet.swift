@@ -15,7 +15,7 @@ internal import CKVORuntime
 ///
 /// A union is an insertion, subtracting and intersecting are removals, and `set` is a replacement. Each
 /// notifies observers, with an empty set if no member was added or removed. Inserting a single member that is
-/// present, or removing one that is absent, is no change.
+/// present, or removing one that is absent, is not a change.
 public struct ObservedSet<Element: Hashable>: Sequence {
   private let handle: any CollectionHandle<Set<Element>>
 

@@ -60,7 +60,7 @@ struct AnyElements {
   let isOrdered: Bool
   private let elements: any Collection
 
-  /// Nil if the value is no collection.
+  /// Nil if the value is not a collection.
   init?(_ value: Any) {
     if let known = (value as? any ProxyValue)?.elements ?? value as? any CollectionValue {
       self.init(known)

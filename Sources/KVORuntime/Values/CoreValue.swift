@@ -44,7 +44,7 @@ enum CoreValue {
   }
 
   /// Converts a number to a number type of the core, without loss if one can represent it. Nil if the value
-  /// is no number.
+  /// is not a number.
   static func number(_ value: Any) -> kvo_value? {
     switch value {
     case let truth as Bool: kvo_value_bool(truth)

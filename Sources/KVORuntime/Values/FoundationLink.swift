@@ -13,7 +13,7 @@ package protocol FoundationValues {
   static func isDecimal(_ type: Any.Type) -> Bool
   /// Converts a number to a `Decimal`.
   static func decimal(_ number: Number) -> Any
-  /// The sum of a `Decimal` and another number (nothing if nil), divided by `count`; nil if `other` is no
+  /// The sum of a `Decimal` and another number (nothing if nil), divided by `count`; nil if `other` is not a
   /// number.
   static func sum(_ decimal: Any, _ other: Any?, over count: Int) -> Any?
   /// The `Decimal` at the beginning of a text; `Decimal`'s NaN if there is none.

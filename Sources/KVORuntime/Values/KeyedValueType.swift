@@ -141,7 +141,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
 struct AnyPairs {
   let all: [(key: Any, value: Any)]
 
-  /// Nil if the value is no dictionary.
+  /// Nil if the value is not a dictionary.
   init?(_ value: Any) {
     if let mapped = value as? any MappedValue {
       all = mapped.pairs

@@ -39,11 +39,11 @@ class CollectionShape: @unchecked Sendable {
     into target: UnsafeMutableRawPointer
   ) {}
 
-  /// A value of this type with those members that have the element's type; nil if the type is no set.
+  /// A value of this type with those members that have the element's type; nil if the type is not a set.
   func membersValue(_ members: Set<AnyHashable>) -> kvo_value? { nil }
 
-  /// Accesses a property of this type as an ordered to-many key; nil if it is none. `unordered` does so for a
-  /// set.
+  /// Accesses a property of this type as an ordered to-many key; nil if it is not one. `unordered` does so
+  /// for a set.
   func ordered(_ place: CollectionPlace) -> (any OrderedReading & OrderedMutation)? { nil }
   func unordered(_ place: CollectionPlace) -> (any MemberReading & MemberMutation)? { nil }
 

@@ -24,7 +24,7 @@ class ValueType: @unchecked Sendable {
     self.abilities = abilities
     self.shape = shape
     cType.pointee.operations = ValueOperations.table(for: abilities, shape)
-    // Not retained: `of` keeps this object for ever before the core sees it.
+    // Not retained: `of` keeps this object forever before the core sees it.
     cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -81,7 +81,7 @@ class ValueType: @unchecked Sendable {
   /// Initialises the memory at an address with a value.
   func initialize(_ address: UnsafeMutableRawPointer, to value: ConvertedValue) {}
 
-  /// The collection shape of an optional of this type; nil if this type is no collection.
+  /// The collection shape of an optional of this type; nil if this type is not a collection.
   var optionalShape: CollectionShape? { nil }
 
   // MARK: For the core; functions that belong to an ability are called only for types that have it
@@ -157,7 +157,7 @@ extension ValueType {
 
   /// The description of a type. O(1) after the first call. Any thread.
   static func of<T>(_ type: T.Type) -> ValueType {
-    // A type's metadata has the same address for ever.
+    // A type's metadata has the same address forever.
     let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
     return known[address] ?? known.insert(make(type), at: address)
   }
