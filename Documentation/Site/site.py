@@ -38,7 +38,7 @@ ROOMS = {
     "Objects": "Objects and properties",
     "Coding": "Key-value coding",
     "ToMany": "To-many properties",
-    "Observing": "Observing and telling",
+    "Observing": "Observing and notifying",
     "KeyPaths": "Keys and key paths",
     "Bindings": "Bindings",
     "ChangeLogs": "Change logs",

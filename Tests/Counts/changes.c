@@ -102,7 +102,7 @@ static void count_observed(const char *what, const kvo_class *cls, const char *k
   uint64_t deliveries = 0;
   kvo_handle *handle = bench_observe(&self->object, key, options, &deliveries);
   count_work(what, 1, TIMES, work, self);
-  bench_require(deliveries == 2 * TIMES * told || options & KVO_DISTINCT, "%s: told %llu times",
+  bench_require(deliveries == 2 * TIMES * told || options & KVO_DISTINCT, "%s: notified %llu times",
       what, (unsigned long long)deliveries);
   kvo_handle_release(handle);
   kvo_object_release(&self->object);
@@ -192,7 +192,7 @@ static void count_among_keys(size_t count, bool as_group) {
   void *state[] = {object, (void *)(uintptr_t)keyed};
   count_work(as_group ? "set, one handle for many keys" : "set, many observed keys", count, TIMES,
       set_keys, state);
-  bench_require(deliveries == 2 * TIMES, "a set was not told");
+  bench_require(deliveries == 2 * TIMES, "a set did not notify");
   for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
   free(handles);
   kvo_object_release(object);
@@ -209,7 +209,7 @@ static void count_among_observers(size_t count, kvo_options options) {
   count_work(options ? "set, many observers, old and new, an observer"
                      : "set, many observers, an observer",
       count, count, set_once, self);
-  bench_require(deliveries == 2 * count, "an observer was not told");
+  bench_require(deliveries == 2 * count, "an observer was not notified");
   for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
   free(handles);
   kvo_object_release(&self->object);
@@ -283,7 +283,7 @@ static void count_path(size_t depth) {
   rests[0] = nodes_make_line(behind), rests[1] = nodes_make_line(behind);
   count_work("set of a link of a path, a link behind it", behind, TIMES * behind, set_link,
       (void *[]){middle, rests});
-  bench_require(deliveries == 4 * TIMES, "the path's observer was told %llu times",
+  bench_require(deliveries == 4 * TIMES, "the path's observer was notified %llu times",
       (unsigned long long)deliveries);
   kvo_handle_release(handle);
   for (size_t i = 0; i < 2; i++) kvo_object_release(&rests[i]->object);
@@ -304,7 +304,7 @@ static void count_dependents(void) {
   for (size_t i = 0; i < 5; i++)
     handles[i] = bench_observe(&self->object, derived[i], 0, &deliveries);
   count_work("set of what five keys are derived from", 5, TIMES, set_d, self);
-  bench_require(deliveries == 10 * TIMES, "a derived key was not told");
+  bench_require(deliveries == 10 * TIMES, "a derived key did not notify");
   for (size_t i = 0; i < 5; i++) kvo_handle_release(handles[i]);
   kvo_object_release(&self->object);
 }
@@ -350,7 +350,7 @@ static void count_operators(size_t count) {
   kvo_handle *handle = bench_observe(&self->object, "items.@sum.value", KVO_NEW, &deliveries);
   count_work("set of an element under an observed @sum, an element", count, count, set_once,
       nodes[count / 2]);
-  bench_require(deliveries == 2, "the sum was not told");
+  bench_require(deliveries == 2, "the sum did not notify");
   kvo_handle_release(handle);
   kvo_object_release(&self->object);
   nodes_release(nodes, count);
@@ -386,7 +386,7 @@ static void count_growing(const char *what, const char *path, kvo_options option
   uint64_t deliveries = 0;
   kvo_handle *handle = bench_observe(&self->object, path, options, &deliveries);
   count_work(what, count, TIMES, add_and_remove, &growing);
-  bench_require(deliveries == 4 * TIMES, "%s: told %llu times", what,
+  bench_require(deliveries == 4 * TIMES, "%s: notified %llu times", what,
       (unsigned long long)deliveries);
   deliveries = 0;
   node_setValue(nodes[count / 2], 1);
@@ -407,7 +407,7 @@ static void count_tracked(size_t count) {
   set_once(nodes[0]); // settles
   count_work("set of what a tracked key reads, a property that it reads", count, count, set_once,
       nodes[count / 2]);
-  bench_require(deliveries == 3, "the tracked key was told %llu times",
+  bench_require(deliveries == 3, "the tracked key notified %llu times",
       (unsigned long long)deliveries);
   kvo_handle_release(handle);
   kvo_object_release(&self->object);

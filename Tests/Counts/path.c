@@ -134,7 +134,7 @@ static void walk_observed(const path *path) {
     handles[i] = bench_observe(&root->object, path->key, path->options, &deliveries);
   walk(path);
   uint64_t expected = path->options & KVO_DISTINCT ? 1 : 3;
-  bench_require(deliveries == expected * path->observers, "%s was told %llu times", path->key,
+  bench_require(deliveries == expected * path->observers, "%s notified %llu times", path->key,
       (unsigned long long)deliveries);
   for (size_t i = 0; i < path->observers; i++) kvo_handle_release(handles[i]);
   if (root != observed) kvo_object_release(&root->object);

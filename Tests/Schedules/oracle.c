@@ -32,7 +32,7 @@ static void check_number(const registration *registration, const kvo_value *valu
   node_key key = registration->path == PATH_OTHER ? KEY_OTHER : KEY_VALUE;
   bool is_own = registration->path <= PATH_OTHER;
   if (stored < 0 || stored % KEYS != (int)key || (is_own && stored / KEYS != registration->node))
-    fail_schedule("wrong value", "registration %s is told %lld, which was not stored there",
+    fail_schedule("wrong value", "registration %s received %lld, which was not stored there",
         describe_registration(registration).text, (long long)number);
 }
 
@@ -131,7 +131,7 @@ static _Noreturn void fail_count(const char *kind, const registration *registrat
     counts counts, const char *wanted) {
   const struct change *changed = &past.changes[change];
   fail_schedule(kind,
-      "change %d (%s) is told registration %s %d times, and %d before; it must be %s", change,
+      "change %d (%s) notified registration %s %d times, and %d before; it must be %s", change,
       describe_change(changed).text, describe_registration(registration).text, counts.finals,
       counts.priors, wanted);
 }
@@ -246,7 +246,7 @@ void check_ends(void) {
   for (int i = 0; i < REGISTRATIONS; i++) {
     const registration *registration = &past.registrations[i];
     if (registration->is_made && registration->observer == NOWHERE && registration->ended != 1)
-      fail_schedule("not ended", "registration %s: its end is told %d times",
+      fail_schedule("not ended", "registration %s: its end is reported %d times",
           describe_registration(registration).text, registration->ended);
   }
   if (past.passing_made != past.passing_ended)

@@ -47,7 +47,7 @@ const kvo_accessors *KVO_NULLABLE kvo_class_ready_key(const kvo_class *cls,
 const kvo_accessors *KVO_NULLABLE kvo_token_accessors(const void *token, const void *type);
 
 const kvo_accessors *kvo_accessors_search_again(const kvo_accessors *accessors);
-/// The same accessors, or newer ones if the class has changed.
+/// Returns the accessors, or newer ones if the class has changed.
 KVO_INLINE const kvo_accessors *kvo_accessors_current(const kvo_accessors *accessors) {
   uint32_t generation = __atomic_load_n(&accessors->cls->generation, __ATOMIC_ACQUIRE);
   return KVO_LIKELY(accessors->generation == generation) ? accessors

@@ -414,7 +414,7 @@ extension AnyKeyPath {
     return _openExistential(type(of: other).rootType, do: reroot)
   }
 
-  /// The same key path with a subclass as its root; `self` if that can't be made.
+  /// This key path with a subclass as its root; `self` if that can't be made.
   func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
     guard canBeRerooted else { return self }
     func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }

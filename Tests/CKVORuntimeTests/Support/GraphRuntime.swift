@@ -71,7 +71,7 @@ final class GraphRuntime: GraphSystem {
 
     func told(_ path: UnsafePointer<CChar>, _ object: CObject, _ change: OpaquePointer) {
       if strcmp(path, self.path.text) != 0 || GraphRuntime.number(object) != root {
-        graph.log.addTrouble("told of another path or object")
+        graph.log.addTrouble("notified of another path or object")
       }
       if ended > 0 { graph.log.addTrouble("called after its end") }
       graph.tell(GraphLog.Call(caller: number, context: 0, root: root, path: ""), change)

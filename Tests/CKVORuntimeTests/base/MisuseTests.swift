@@ -288,7 +288,8 @@ import Testing
   }
 
   /// Definitions that are refused, and what the message must name.
-  @Test("A3: a class whose packed struct an encoding can't tell stops the program, naming it")
+  @Test(
+    "A3: a class with a packed struct that an encoding can't describe stops the program, naming it")
   func refusedPackedClass() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

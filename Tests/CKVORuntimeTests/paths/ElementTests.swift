@@ -33,7 +33,7 @@ import Testing
     (0..<root.pointee.items.count).map { root.pointee.items.nodes![$0] }
   }
 
-  /// That a change of a node is told if it is an element, and else not.
+  /// A change of a node is delivered only if the node is an element.
   private func expectFollowed(_ root: Node, _ nodes: [Node], _ what: String = "") {
     let present = Set(items(root))
     _ = log.take()
@@ -370,7 +370,7 @@ import Testing
     expectFollowed(root, all, "after a setting within a replacement")
   }
 
-  @Test("C6: an observer that changes the list that it is told of is followed")
+  @Test("C6: a change that an observer makes to the list it observes is followed")
   func inDelivery() {
     let (root, all) = makeList(2)
     defer { end(root, all) }

@@ -182,7 +182,7 @@ import Testing
       graph.nodes[1].next = graph.nodes[3]
       graph.nodes[0].number = 19
     },
-    Step("a link of which nobody is told", isOthers: true) { graph in
+    Step("a link whose change notifies no observer", isOthers: true) { graph in
       graph.nodes[0].muted = graph.nodes[2]
       graph.nodes[1].number = 30
       graph.nodes[2].number = 31
@@ -190,7 +190,7 @@ import Testing
       graph.nodes[1].number = 32
       graph.nodes[2].number = 33
     },
-    Step("an override that tells nobody", isOthers: true) { graph in
+    Step("an override that notifies no observer", isOthers: true) { graph in
       let detour = Detour()
       graph.nodes.append(detour)
       detour.next = graph.nodes[2]

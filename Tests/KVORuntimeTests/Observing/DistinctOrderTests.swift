@@ -69,7 +69,7 @@ import Testing
     Program(first: [1], second: [2]), Program(first: [1, 0], second: [1]),
   ]
 
-  /// Whether the observer was told what the rule says: no value twice, and the property's last value last.
+  /// Whether the observer received the values that the rule demands: none twice, and the property's last value last.
   private func isRight(_ told: [Int], from start: Int, to end: Int) -> Bool {
     let values = [start] + told
     return zip(values, told).allSatisfy { $0 != $1 } && values.last == end

@@ -192,7 +192,7 @@ import Testing
         }
         guard told != calls else { return }
         let path = "\(leaf + 1) keys, \(isTyped ? "typed" : "by string")"
-        wrong.withLock { _ = $0.insert("\(what) is told \(told) times: \(path)") }
+        wrong.withLock { _ = $0.insert("\(what) is notified \(told) times: \(path)") }
       }
       let token = Self.observe(knots[0], leaf: leaf, isTyped: isTyped) {
         if fixture_thread() == here { own.withLock { $0 += 1 } }

@@ -77,7 +77,7 @@ final class Receiver {
   }
 
   private func tell(_ object: GraphNode?, _ fill: (inout GraphLog.Call) -> Void) {
-    if let object, object.number != root { graph.log.addTrouble("told of another object") }
+    if let object, object.number != root { graph.log.addTrouble("notified of another object") }
     var call = GraphLog.Call(caller: token.number, context: 0, root: root, path: "")
     fill(&call)
     graph.tell(call)

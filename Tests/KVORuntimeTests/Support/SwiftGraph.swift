@@ -138,7 +138,7 @@ final class SwiftGraph: GraphSystem {
     _ context: UnsafeMutableRawPointer?
   ) {
     guard let keyPath, let root = object as? GraphNode, let change else {
-      return log.addTrouble("\(observer) is told too little")
+      return log.addTrouble("\(observer) is notified too seldom")
     }
     var call = GraphLog.Call(
       caller: -1 - observer, context: Int(bitPattern: context), root: root.number, path: keyPath)

@@ -300,7 +300,7 @@ static void retry(run *run, kvo_status status) {
   search_from(&run->world, &run->after);
   if (strcmp(run->before.text, run->after.text))
     complain(run, "changed in spite of an error: ", run->after.text);
-  if (run->world.log[0]) complain(run, "told in spite of an error: ", run->world.log);
+  if (run->world.log[0]) complain(run, "notified in spite of an error: ", run->world.log);
   run->world.log[0] = 0;
   status = run->scenario->act(&run->world);
   if (status) complain(run, "not again: ", run->world.error.message);
@@ -313,7 +313,7 @@ static void check_act(run *run, kvo_status status) {
   bool same = !strcmp(run->world.log, run->expected->acted);
   bool tells = kind == ACT_TELLS || kind == ACT_TELLS_OFTEN, excused = tells && misuses;
   if (strstr(run->world.log, "nil") && !strstr(run->expected->acted, "nil"))
-    complain(run, "told what is not so: ", run->world.log);
+    complain(run, "notified of what is not so: ", run->world.log);
   if (!same && !excused) complain(run, "acted otherwise: ", run->world.log);
   if (misuses > 1 && kind != ACT_TELLS_OFTEN)
     complain(run, "reported more than once: ", last_misuse);

@@ -70,7 +70,7 @@ void ticket_ended(void *context) {
   stage *stage = self->stage;
   atomic_fetch_add(&stage->ends, 1);
   // After this exchange the ticket may serve another registration.
-  stage_require(stage, !atomic_exchange(&self->ended, true), "an end was told twice");
+  stage_require(stage, !atomic_exchange(&self->ended, true), "an end was reported twice");
 }
 
 static void add(ticket *ticket, kvo_object *object, const char *key_path, kvo_options options,

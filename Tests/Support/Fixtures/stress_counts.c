@@ -21,8 +21,8 @@ static void expect_steady(stage *stage) {
   for (int i = 0; i < STRESS_OBJECTS; i++) {
     if (!stage->handles[i]) continue;
     unsigned long long calls = atomic_load(&stage->steady[i].calls);
-    stage_require(stage, calls >= stage->sets, "a set has not been told");
-    stage_require(stage, calls <= stage->sets, "a set was told twice");
+    stage_require(stage, calls >= stage->sets, "a set did not notify");
+    stage_require(stage, calls <= stage->sets, "a set notified twice");
     kvo_handle_release(stage->handles[i]);
   }
 }
@@ -140,10 +140,10 @@ static void step_own(stage *stage, int thread, worker_state *worker) {
   ticket *ticket = worker_ticket(stage, thread);
   kvo_options options = any_options(worker) & (KVO_NEW | KVO_OLD);
   kvo_handle *handle = ticket_register(ticket, stage->objects[0], "first", options);
-  set_and_expect(stage, ticket, 1, "a set that began after the registration was not told once");
-  set_and_expect(stage, ticket, 2, "a second set was not told once");
+  set_and_expect(stage, ticket, 1, "a set that began after the registration did not notify once");
+  set_and_expect(stage, ticket, 2, "a second set did not notify once");
   kvo_handle_invalidate(handle);
-  set_and_expect(stage, ticket, 2, "a set was told after the invalidation");
+  set_and_expect(stage, ticket, 2, "a set notified after the invalidation");
   kvo_handle_release(handle);
 }
 
@@ -160,11 +160,11 @@ static void change_by_hand(stage *stage, ticket *ticket, unsigned calls) {
   kvo_will_change(object, "first");
   kvo_will_change(object, "second");
   kvo_did_change(object, "first");
-  expect_own(stage, ticket, calls + 1, "a pair by hand was not told once");
+  expect_own(stage, ticket, calls + 1, "a pair by hand did not notify once");
   gauge_setFirst((gauge *)object, 2);
-  expect_own(stage, ticket, calls + 2, "a set inside another key's pair was not told once");
+  expect_own(stage, ticket, calls + 2, "a set inside another key's pair did not notify once");
   kvo_did_change(object, "second");
-  expect_own(stage, ticket, calls + 3, "a pair around others was not told once");
+  expect_own(stage, ticket, calls + 3, "a pair around others did not notify once");
 }
 
 static void step_several(stage *stage, int thread, worker_state *worker) {
@@ -174,12 +174,12 @@ static void step_several(stage *stage, int thread, worker_state *worker) {
   kvo_options options = any_options(worker) & (KVO_NEW | KVO_OLD);
   kvo_handle *handle = ticket_register_keys(ticket, object, keys, 2, options);
   gauge_setSecond((gauge *)object, 1);
-  expect_own(stage, ticket, 1, "a set of one of several keys was not told once");
+  expect_own(stage, ticket, 1, "a set of one of several keys did not notify once");
   change_by_hand(stage, ticket, 1);
   if (worker_random(worker, 2)) kvo_handle_invalidate(handle);
   else kvo_handle_release(handle), handle = NULL;
   gauge_setFirst((gauge *)object, 1);
-  expect_own(stage, ticket, 4, "a set was told after the end of several keys");
+  expect_own(stage, ticket, 4, "a set notified after the end of several keys");
   kvo_handle_release(handle);
 }
 
@@ -218,7 +218,7 @@ static void set_slowly(stage *stage, int pair, worker_state *worker) {
   atomic_store(&round->set, number);
   if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
   stage_require(stage, atomic_load(&round->told) == (long)number,
-      "a newcomer was told by neither its initial call nor the change under way");
+      "a newcomer was notified by neither its initial call nor the change under way");
 }
 
 static void see_value(void *context, kvo_object *object, const char *key_path,
@@ -268,7 +268,7 @@ static void set_unobserved(stage *stage, int pair, worker_state *worker) {
   atomic_store(&round->set, number);
   if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
   stage_require(stage, atomic_load(&round->told) == (long)number,
-      "the first observer was told by neither its initial call nor the set under way");
+      "the first observer was notified by neither its initial call nor the set under way");
 }
 
 static void step_first(stage *stage, int thread, worker_state *worker) {

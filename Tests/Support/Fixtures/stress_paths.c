@@ -59,10 +59,10 @@ static void step_registered(stage *stage, int thread, worker_state *worker) {
   ticket *ticket = worker_ticket(stage, thread);
   kvo_handle *handle = ticket_register(ticket, stage->objects[0], path.key_path, 0);
   shared_node_set_value(stage->objects[path.leaf], 1);
-  expect_own(stage, ticket, 1, "a set right after the registration of a path was not told once");
+  expect_own(stage, ticket, 1, "a set right after the registration of a path did not notify once");
   kvo_handle_release(handle);
   shared_node_set_value(stage->objects[path.leaf], 2);
-  expect_own(stage, ticket, 1, "a path was told after its end");
+  expect_own(stage, ticket, 1, "a path notified after its end");
 }
 
 // MARK: Links set, then a value
@@ -75,9 +75,9 @@ static void step_led(stage *stage, int thread, worker_state *worker) {
   unsigned calls = 0;
   for (unsigned turns = 1 + worker_random(worker, 4); turns; turns--) {
     lead(stage, (int)worker_random(worker, (unsigned)path.leaf));
-    expect_own(stage, ticket, ++calls, "a link that was led was not told once");
+    expect_own(stage, ticket, ++calls, "a link that was led did not notify once");
     shared_node_set_value(stage->objects[path.leaf], turns);
-    expect_own(stage, ticket, ++calls, "a set right after a link was led was not told once");
+    expect_own(stage, ticket, ++calls, "a set right after a link was led did not notify once");
   }
   kvo_handle_release(handle);
 }

@@ -164,9 +164,9 @@ static void expect_refusal(attempt *attempt, const char *what, const char *name,
   else if (error->status != status) flaw = "does not give its status in the error";
   else if (strcmp(error->class_name, kvo_class_name(attempt->cls)))
     flaw = "does not give the class in the error";
-  else if (!strstr(error->message, attempt->tested->cause)) flaw = "does not tell the cause";
+  else if (!strstr(error->message, attempt->tested->cause)) flaw = "does not give the cause";
   else if (!strstr(error->message, kvo_class_name(attempt->cls)) || !strstr(error->message, name))
-    flaw = "does not tell where";
+    flaw = "does not say where";
   if (flaw && !*attempt->failure)
     snprintf(attempt->failure, attempt->capacity, "%s as %s: the refusal %s: %s, \"%s\"",
         attempt->tested->name, what, flaw, kvo_status_name(status), error->message);

@@ -57,7 +57,7 @@ static void changed(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   run *run = context;
   run->calls++;
-  if (object != run->object || strcmp(key_path, "value")) fail(run, "another key was told of");
+  if (object != run->object || strcmp(key_path, "value")) fail(run, "another key was delivered");
   if (kvo_change_get_kind(change) != KVO_SETTING) fail(run, "the change is no setting");
   expect_value(run, kvo_change_get_old(change), run->before.bytes, "the old value");
   expect_value(run, kvo_change_get_new(change), run->after.bytes, "the new value");
@@ -146,7 +146,7 @@ static void set_and_compare(run *run) {
   unsigned calls = run->calls;
   if (run->round % 4 == 3 && may_set_by_key(run->tested->value())) set_by_key(run);
   else set_by_method(run);
-  if (run->calls != calls + 1) fail(run, "one set was told %u times", run->calls - calls);
+  if (run->calls != calls + 1) fail(run, "one set notified %u times", run->calls - calls);
   compare_reads(run);
   run->before = run->after;
 }
@@ -165,7 +165,7 @@ static void observe_and_set(run *run) {
   sample_fill(run->tested->value(), run->after.bytes, run->round);
   set_by_method(run);
   compare_reads(run);
-  if (run->calls != calls) fail(run, "a set after the removal was told");
+  if (run->calls != calls) fail(run, "a set after the removal notified");
 }
 
 size_t signature_case_count(void) { return signature_cases_count; }

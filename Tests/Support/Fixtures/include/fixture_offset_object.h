@@ -1,5 +1,5 @@
 /// A miniature binding: objects whose header follows other fields, in memory that the runtime does not manage. For
-/// programs in which no other binding tells the runtime how to find classes.
+/// programs in which no other binding sets how the runtime finds classes.
 #ifndef FIXTURE_OFFSET_OBJECT_H
 #define FIXTURE_OFFSET_OBJECT_H
 
@@ -17,7 +17,7 @@ typedef struct offset_object {
   const kvo_class *KVO_NULLABLE cls; ///< NULL: the offset objects'
 } offset_object;
 
-/// Makes the class, and tells the runtime how to find it for unobserved offset objects. Once per process.
+/// Makes the class, and sets how the runtime finds it for unobserved offset objects. Once per process.
 void offset_object_install(void);
 const kvo_class *offset_object_class(void);
 /// A new subclass, which stores the rent in another field. With its own methods that announce changes, if

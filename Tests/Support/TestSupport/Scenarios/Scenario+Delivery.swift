@@ -36,7 +36,7 @@ extension Scenario {
       set a.value 1 => x; b a.value
       """),
     Scenario(
-      "D3", "the same value is told, nil over nil too",
+      "D3", "setting an equal value notifies observers, nil over nil too",
       """
       on x a.value old new
       on y a.next old new
@@ -241,7 +241,7 @@ extension Scenario {
       did a.value   => x old 0 new 2
       """),
     Scenario(
-      "D11", "two levels of one observer, told apart by context (article: PrivateKVOContext)",
+      "D11", "two levels of one observer, distinguished by context (article: PrivateKVOContext)",
       """
       add b to a.value #1
       add b to a.value #2

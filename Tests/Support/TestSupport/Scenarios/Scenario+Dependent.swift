@@ -87,7 +87,7 @@ extension Scenario {
       set b.value 1          => x old 14 new 2
       """),
     Scenario(
-      "F1", "nobody asks, nobody is told: a derived key that is not observed",
+      "F1", "a derived key that is not observed notifies no observer",
       """
       on x a.value
       set a.extra 1
@@ -198,7 +198,7 @@ extension Scenario {
       set d.value 1
       """),
     Scenario(
-      "F3", "a derived link that is told by hand is followed",
+      "F3", "a derived link that is announced manually is followed",
       """
       set a.next b
       set b.value 1
@@ -210,7 +210,7 @@ extension Scenario {
       set c.value 3 => x old 0 new 3
       """),
     Scenario(
-      "F4", "off for a key: its setter tells nobody, a pair by hand tells all",
+      "F4", "off for a key: its setter notifies no observer, a manual pair notifies all",
       """
       on x a.loud old new
       on y a.quiet old new

@@ -79,7 +79,8 @@ extension Scenario {
       set a.next c
       """),
     Scenario(
-      "G2", "a detached object is silent, a re-attached one is told once, the same one again too",
+      "G2",
+      "a detached object notifies no observer, a re-attached one notifies once, even the same one again",
       """
       set a.next b
       on x a.next.value old new
@@ -122,7 +123,7 @@ extension Scenario {
       set c.value 8 => x old 7 new 8
       """),
     Scenario(
-      "G4", "a path stays where it was hooked until a change is told",
+      "G4", "a path follows its old objects until a change is delivered",
       """
       set a.next b
       set c.value 7

@@ -2,7 +2,7 @@ extension Scenario {
   /// D7: observers that act in their calls.
   static let reentrancy = [
     Scenario(
-      "D7", "a set in a final call is a change of its own, told in full",
+      "D7", "a set in a final call is a change of its own, delivered to all",
       """
       on x a.value old new
       on y a.value old new
@@ -124,7 +124,7 @@ extension Scenario {
       set b.value 1 => x prior; y old 0 new nil; x
       """),
     Scenario(
-      "D7", "a path that a prior call led here is not told of the change",
+      "D7", "a path that a prior call led here is not notified of the change",
       """
       on x b.value prior
       on y a.next.value old new
@@ -202,7 +202,7 @@ extension Scenario {
       set a.value 1 => v; p; t; q
       """),
     Scenario(
-      "D13", "who stands at several of the keys is told once, at the first",
+      "D13", "an observer of several of the keys is notified once, at the first",
       """
       set a.next a
       on x a.next.next.total

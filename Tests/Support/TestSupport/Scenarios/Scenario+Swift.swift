@@ -14,7 +14,7 @@ extension Scenario {
       set b.extra 2  => x old 1 new 2
       """#, .swift),
     Scenario(
-      "F5", "one change that is read twice is told once; members that leave are silent",
+      "F5", "a change that is read twice notifies once; removed members do not notify",
       #"""
       set a.tags b
       set a.wares b c
@@ -36,7 +36,8 @@ extension Scenario {
       set d.value 3
       """, .swift),
     Scenario(
-      "F6", "a path is told among the observers of the key, what is computed after them",
+      "F6",
+      "a path's observers are notified among those of the key, those of computed keys after them",
       #"""
       set a.next b
       on v b.value
@@ -56,7 +57,7 @@ extension Scenario {
       set a.next nil     => x old [c] new nil
       """#, .swift),
     Scenario(
-      "E2", "a plain property is told when it is set by its name, not when it is set",
+      "E2", "a plain property notifies when it is set by key, not when it is assigned",
       """
       on x a.friend old new
       set a.friend b
@@ -66,7 +67,7 @@ extension Scenario {
       did a.friend   => x old c new b
       """, .swift),
     Scenario(
-      "G3", "a weak link may die; nobody is told, and what is read next is nil",
+      "G3", "a weak link may die: no observer is notified, and the next read gives nil",
       """
       key a.friend b
       on x a.friend.value old new

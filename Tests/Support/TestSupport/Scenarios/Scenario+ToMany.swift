@@ -104,7 +104,7 @@ extension Scenario {
       proxy remove a.wares 0,1  => x removal 0,1 old [d c]
       """),
     Scenario(
-      "H3", "the count is told as a setting, without indexes",
+      "H3", "the count is delivered as a setting, without indexes",
       """
       on x a.items.@count old new
       insert a.items 0,1 b c   => x old 0 new 2

@@ -37,7 +37,7 @@ here.tasks[0].isDone = true
 let data = try JSONEncoder().encode(changes.transcript())
 
 let decoder = JSONDecoder()
-// The copy's classes tell of the values' types.
+// The copy's classes supply the types of the values.
 decoder.userInfo[ChangeLog.userInfoKey] = copy
 try copy.apply(decoder.decode(ChangeLog.Transcript.self, from: data))
 print(there.text)
