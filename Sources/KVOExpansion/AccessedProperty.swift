@@ -6,8 +6,6 @@ internal import SwiftSource
 /// Its accessors notify of reads and changes. Its storage is a property beside it, whose name key-value coding and
 /// mirrors recognise (`Field.storagePrefix`). The storage has the `willSet` and `didSet`, so they run inside the
 /// change. A property that overrides its superclass's has no storage: its `willSet` and `didSet` become methods.
-/// overrides its superclass's has no storage: its observers become methods.
-
 struct AccessedProperty {
   static let prefix = "_kvo_"
 

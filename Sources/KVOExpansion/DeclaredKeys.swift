@@ -222,7 +222,7 @@ struct DeclaredKeys {
       Diagnostic(
         severity: .warning,
         message: """
-          @KVO: setting "\(name.name)" notifies its observers twice: by hand, and since "\(other)", which it sets and reads, \
+          @KVO: setting "\(name.name)" notifies its observers twice: manually, and because "\(other)", which it sets and reads, \
           is observed; mark "\(other)" @KVOIgnored, or leave out the manual notification.
           """,
         offset: request.offset + name.offset, fixIts: fixIts.map { [$0] } ?? []))

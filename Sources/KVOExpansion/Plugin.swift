@@ -17,7 +17,7 @@ package struct Plugin {
   package mutating func answer(to message: [UInt8]) -> JSON {
     guard let json = JSON(message), case .object(let members) = json, members.count == 1,
       let (name, contents) = members.first
-    else { return Self.refusal("a message that is no JSON object of one member") }
+    else { return Self.refusal("a message that is not a JSON object of one member") }
     switch name {
     case "getCapability":
       let capability: JSON = .object([

@@ -90,7 +90,7 @@ extension Mover {
       !line.contains(where: { tokens[$0].text == "NSKeyValueChange" && !tokens[$0 + 1].is("(") })
     else { return }
     find(
-      index, .differs, "the kind is an NSKeyValueChange, no number",
+      index, .differs, "the kind is an NSKeyValueChange, not a number",
       "change[.kindKey] as? NSKeyValueChange")
   }
 

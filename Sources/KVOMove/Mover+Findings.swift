@@ -33,7 +33,7 @@ extension Mover {
     "object_getClass": (.missing, "there is no Objective-C runtime", "type(of:)"),
     "NSClassFromString": (.missing, "there is no Objective-C runtime", "a table of the classes"),
     "NSKeyValueChangeKindKey": (
-      .differs, "the kind is an NSKeyValueChange, no number",
+      .differs, "the kind is an NSKeyValueChange, not a number",
       "change[.kindKey] as? NSKeyValueChange"
     ),
   ]
@@ -118,7 +118,7 @@ extension Mover {
     let isTest = (next.is("==") || next.is("!=")) && after.isWord("nil")
     if isTest || tokens[index - 1].isWord("var") { return }
     find(
-      index, .differs, "observationInfo is no pointer, but a picture of the registrations",
+      index, .differs, "observationInfo is not a pointer, but a snapshot of the registrations",
       "compare it with nil, or take it from the object itself: if let info = object.observationInfo"
     )
   }

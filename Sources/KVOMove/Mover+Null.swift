@@ -10,7 +10,7 @@ extension Mover {
     if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
     guard index > 1, tokens[index - 1].isWord("is") else {
       if tokens[index + 1].is("(") {
-        find(index, .differs, "NSNull stands for nil nowhere but in what JSON gives", "write nil")
+        find(index, .differs, "NSNull represents nil only in values from JSON", "write nil")
       }
       return
     }
@@ -25,7 +25,7 @@ extension Mover {
       replace(index - 1..<index + 1, by: pattern)
     } else if !isOfDictionary(index - 2) {
       find(
-        index, .differs, "nil is no NSNull here, so this is never true",
+        index, .differs, "nil is not an NSNull here, so this is never true",
         "write `if let value = …, case Optional<Any>.none = value`")
     }
   }

@@ -215,7 +215,7 @@ extension Mover {
     else { return }
     find(
       property.keyword, .differs,
-      "the setter of \(property.name) announces by hand what Objective-C announces as well: twice there, once here",
+      "the setter of \(property.name) announces manually what Objective-C announces as well: twice there, once here",
       "nothing, if once is right")
   }
 

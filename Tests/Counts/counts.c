@@ -324,12 +324,12 @@ static void work_after_others(void) {
 static void count_instructions(size_t largest) {
   count_registrations();
   count_changes();
-  change_by_hand("FewPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
+  change_by_hand("FewPairs", "a manual change beside others, ended in their order", OLDEST_FIRST,
       1000);
-  change_by_hand("ManyPairs", "a change by hand beside others, ended in their order", OLDEST_FIRST,
+  change_by_hand("ManyPairs", "a manual change beside others, ended in their order", OLDEST_FIRST,
       20000);
-  change_by_hand("FewNested", "a change by hand beside others, nested", NEWEST_FIRST, 1000);
-  change_by_hand("ManyNested", "a change by hand beside others, nested", NEWEST_FIRST, 20000);
+  change_by_hand("FewNested", "a manual change beside others, nested", NEWEST_FIRST, 1000);
+  change_by_hand("ManyNested", "a manual change beside others, nested", NEWEST_FIRST, 20000);
   work_after_others();
   // In increasing sizes: a cost that is not linear shows before the largest one.
   for (size_t count = 1000; count <= largest; count *= 10) remove_dependents(count);

@@ -156,7 +156,7 @@ import Testing
     expectEqual(text("day", NSNumber(value: 1)), "\"day\" of Everything takes Date, not NSNumber.")
     expectEqual(
       text("letter", "ab"),
-      "\"letter\" of Everything takes Character, not \"ab\", which is no single character.")
+      "\"letter\" of Everything takes Character, not \"ab\", which is not a single character.")
     expectEqual(
       text("ranks", [0, 2]),
       "\"ranks\" of Everything takes Set<Rank>, not [Int], whose element 1 is 2, which is none of its raw values."

@@ -159,7 +159,7 @@ const char *kvo_key_keep(const char *key, const char *class_name, kvo_error *err
   if (string) return string->text;
   if (is_full)
     kvo_fail(error, KVO_NOT_OBSERVABLE, class_name, key,
-        "\"%s\" of %s can't be observed: %zu names are kept already that are no keys of a class. "
+        "\"%s\" of %s can't be observed: %zu names are kept already that are not keys of a class. "
         "KVO_NAMES, kvo_set_name_limit and, in Swift, KVODiagnostics.nameLimit say how many may be.",
         key, class_name, kvo_name_count());
   else

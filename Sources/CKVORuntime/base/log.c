@@ -34,7 +34,7 @@ static const struct option {
     {"KVO_FORCE_LONG_WAY", NULL, KVO_DISABLE_FAST_PATH, NULL}, // an old spelling
     {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
     {"KVO_NAMES", "100000", 0,
-        "keep at most so many observed names that are no keys of a class (0: none)"},
+        "keep at most so many observed names that are not keys of a class (0: none)"},
     {"KVO_HELP", NULL, KVO_LOG_HINTS, "list these options, and log hints"},
 };
 

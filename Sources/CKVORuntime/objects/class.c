@@ -86,7 +86,7 @@ kvo_class *kvo_class_make(const char *name, const kvo_class *superclass, size_t 
 static kvo_status check_alignment(const kvo_class *cls, size_t alignment, kvo_error *error) {
   if (!alignment || alignment & (alignment - 1) || alignment > INT32_MAX)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,
-        "Instances of %s can't be aligned at %zu bytes, which is no power of two below 2 GiB.",
+        "Instances of %s can't be aligned at %zu bytes, which is not a power of two below 2 GiB.",
         cls->name, alignment);
   if (cls->is_registered)
     return kvo_fail(error, KVO_INVALID_ARGUMENT, cls->name, NULL,

@@ -268,15 +268,14 @@ static void print_nodes_locked(output *out, const kvo_table *table) {
 
 static void print_manual_changes(output *out, const kvo_manual_change *manual_change) {
   for (; manual_change; manual_change = manual_change->next)
-    dump_print(out, "  an open change by hand of \"%s\", begun on thread %u%s\n",
-        manual_change->key, (unsigned)manual_change->thread,
-        manual_change->joined ? ", joining an automatic one" : "");
+    dump_print(out, "  an open manual change of \"%s\", begun on thread %u%s\n", manual_change->key,
+        (unsigned)manual_change->thread, manual_change->joined ? ", joining an automatic one" : "");
 }
 
 static void print_scoped_change(void *out, const char *key, uint32_t thread) {
   if (!key) dump_print(out, "  a batch of changes, begun on thread %u\n", (unsigned)thread);
   else
-    dump_print(out, "  an open change by hand of \"%s\", begun on thread %u\n", key,
+    dump_print(out, "  an open manual change of \"%s\", begun on thread %u\n", key,
         (unsigned)thread);
 }
 

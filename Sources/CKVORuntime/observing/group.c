@@ -38,7 +38,7 @@ static kvo_status group_check_key(const kvo_class *cls, const char *key, kvo_err
   if (cls->is_bound) return KVO_OK; // a binding gives keys, which may have dots
   if (*key && *key != '@' && !strchr(key, '.')) return KVO_OK;
   return kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, key,
-      "\"%s\" of %s can't be observed together with other keys: it is no key.", key, cls->name);
+      "\"%s\" of %s can't be observed together with other keys: it is not a key.", key, cls->name);
 }
 
 // The state of a call, for cleaning up if the program's code throws an exception.

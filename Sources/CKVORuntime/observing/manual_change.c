@@ -257,8 +257,7 @@ static void manual_change_lose(const kvo_object *object, const char *key, bool i
 }
 
 static void report_key(const kvo_class *cls, const char *key, const char *cause) {
-  kvo_misuse("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
-      cls->name, cause);
+  kvo_misuse("A manual change of \"%s\" of %s notifies no observer: %s", key, cls->name, cause);
 }
 
 // The hook of a class that answers undefined keys is only called if hints are wanted.
@@ -271,8 +270,8 @@ static void hint_at_unanswered(half *half) {
   manual_change_hold(half);
   if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
   kvo_fail_undefined(cls, key, &error);
-  kvo_hint("A change of \"%s\" of %s is announced by hand, and notifies no observer: %s", key,
-      cls->name, error.message);
+  kvo_hint("A manual change of \"%s\" of %s notifies no observer: %s", key, cls->name,
+      error.message);
 }
 
 // A key without a getter can't be observed unless the class answers for it, so it is probably misspelt.

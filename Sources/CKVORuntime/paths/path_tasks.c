@@ -81,7 +81,7 @@ static bool is_by_hand(const kvo_path_observation *observation, uint32_t depth,
 
 static void hint_by_hand(const kvo_path_observation *observation, const kvo_error *error) {
   if (!kvo_wants_hints() || kvo_class_of(observation->root)->is_bound) return;
-  kvo_hint("\"%s\" of %s depends on \"%s\", which only changes by hand can change: %s",
+  kvo_hint("\"%s\" of %s depends on \"%s\", which only manual changes can change: %s",
       observation->dependent_key->accessors->key, kvo_class_of(observation->root)->name,
       observation->path->text, error->message);
 }

@@ -36,7 +36,7 @@ static kvo_status read_type(kvo_encoding_reader *reader, kvo_encoding_role role,
 
 static kvo_status refuse_arguments(const char *encoding, kvo_error *error, const char *cause) {
   return kvo_fail(error, KVO_INVALID_ENCODING, NULL, NULL,
-      "the encoding \"%.100s\" is no method's: %s", encoding, cause);
+      "the encoding \"%.100s\" is not a method's: %s", encoding, cause);
 }
 
 // Checks a method's whole encoding, and writes it in normalised form.

@@ -58,7 +58,7 @@ static const struct {
     {'!', "a vector ('!'), which libffi can't pass"},
     {'j', "a complex number ('j'), which is not supported; use a struct of two members"},
     {'A', "an atomic type ('A'), which can't be passed by value"},
-    {'#', "a class ('#'), which is no value here; use a pointer (\"^v\")"},
+    {'#', "a class ('#'), which is not a value here; use a pointer (\"^v\")"},
     {'?', "an unknown type ('?')"},
 };
 
@@ -146,7 +146,7 @@ static kvo_status read_scalar(kvo_encoding_reader *reader, kvo_encoding_role rol
   reader->next++;
   if (found->kind != KVO_KIND_OBJECT) return KVO_OK;
   if (*reader->next == '?')
-    return encoding_refuse(reader, "it has a block (\"@?\"), which is no object here");
+    return encoding_refuse(reader, "it has a block (\"@?\"), which is not an object here");
   return *reader->next == '"' ? skip_quoted(reader) : KVO_OK;
 }
 

@@ -58,7 +58,7 @@ size_t kvo_value_count(const kvo_value *value) {
 }
 
 static kvo_status no_collection(const kvo_value *value, kvo_error *error) {
-  return kvo_fail(error, KVO_TYPE_MISMATCH, NULL, NULL, "A value of type %s is no collection.",
+  return kvo_fail(error, KVO_TYPE_MISMATCH, NULL, NULL, "A value of type %s is not a collection.",
       kvo_type_name(value->type));
 }
 

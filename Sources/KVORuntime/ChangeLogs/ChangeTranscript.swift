@@ -219,7 +219,7 @@ enum TranscriptValue {
     // A value of a type that may hold anything is known to be a list only by its elements.
     let isList = place.key.relation != .anything || value is [KVOObject] && !objects.isEmpty
     guard isList, let elements = value as? any Collection, elements.count == objects.count else {
-      throw notCodable(place, "it holds what is no object of the log's")
+      throw notCodable(place, "it contains something that is not an object of the log")
     }
     return .objects(try objects.map(number))
   }

@@ -255,7 +255,7 @@ final class RecordedSelection: Sendable {
         throw KeyValueError.notObservable(
           key: keyPath.text, className: known.name,
           reason: """
-            what is computed is no key of it that can be recorded and set again. Record what it is computed of, \
+            a computed value is not a key that can be recorded and set again. Record the properties that it is computed from, \
             or declare it in registerKeys(), or by @KVO.
             """)
       }

@@ -22,7 +22,7 @@ extension KeyValueError {
       return
         "\(subject) is \(kind), and no \(proxied(found).name): it takes \(expected), not \(found)."
     case .noElements where isOfProxy(found):
-      return "\(subject) is no collection: it takes \(expected), not \(found)."
+      return "\(subject) is not a collection: it takes \(expected), not \(found)."
     default: return "\(subject) takes \(expected), not \(found)."
     }
   }
@@ -37,7 +37,7 @@ extension KeyValueError {
   static func fault(ofOperator name: String, in keyPath: String) -> String {
     guard let text = OperatorFault.text(of: name, in: keyPath) else {
       return
-        "\(quoted(name)) in the key path \(quoted(keyPath)) is no operator that can be used there."
+        "\(quoted(name)) in the key path \(quoted(keyPath)) is not an operator that can be used there."
     }
     // The core's text lists the valid operators.
     let operators = text.split(separator: " ").filter { $0.hasPrefix("@") }

@@ -70,7 +70,7 @@ private func hint(_ key: String, _ className: String) -> String {
   if key.contains(".") { return " Key paths are followed by the functions that say forKeyPath." }
   if key.hasPrefix("@") {
     let path = key == "@count" ? "<key>.@count" : "<key>.@sum.<key>"
-    return " An operator stands in a key path, behind the key of a collection: \"\(path)\"."
+    return " An operator belongs in a key path, after the key of a collection: \"\(path)\"."
   }
   if isOperator(key) { return " Did you mean \(quoted("@" + key))?" }
   let remedy =

@@ -27,7 +27,7 @@ extension KVOObject {
     KVODiagnostics.report(
       misuse: """
         A manual change of the key path \(keyPath.text) notifies no observer, since it reads no @Observed \
-        property and is no declared key of \(known.name). For the plain property "\(key)", which is \
+        property and is not a declared key of \(known.name). For the plain property "\(key)", which is \
         observed, say withChange(forKey: "\(key)").
         """)
   }
@@ -42,7 +42,7 @@ extension KVOObject {
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")
     return """
       The key path \(keyPath.text) of type \(swiftName(of: type(of: keyPath).valueType)) can't be \
-      observed: it reads no @Observed property and is no declared key of \(known.name). \
+      observed: it reads no @Observed property and is not a declared key of \(known.name). \
       \(keyPath.keylessClass.map(known.advice(onKeyless:)) ?? keyPath.advice(in: known))
       """
   }
@@ -93,7 +93,7 @@ extension AnyKeyPath {
       guard field.isVariable else { return "\"\(name)\" is a constant, which never changes." }
       return """
         "\(name)" is a plain property. \(field.takesWrapper ? "\(known.mark(for: field)) Or declare" : "Declare") it in \
-        registerKeys(), to notify by key-value coding and by hand: declareKeys { $0.stored("\(name)", \\.\(name.inSource)) }.
+        registerKeys(), to notify by key-value coding and manually: declareKeys { $0.stored("\(name)", \\.\(name.inSource)) }.
         """
     }
     var components = KeyPathComponents(self)

@@ -100,12 +100,12 @@ private enum UnspeltKey: Error {
 
   var reason: String {
     switch self {
-    case .arguments: "a subscript is no key."
-    case .part: "a part of a value is no key."
+    case .arguments: "a subscript is not a key."
+    case .part: "a part of a value is not a key."
     case .keyless(let type): "a value of type \(swiftName(of: type)) has no keys."
     case .divided(let type, let name):
       """
-      the name of this property of \(className(of: type)) is no key of a key path, which is divided at its \
+      the name of this property of \(className(of: type)) can't be a key in a key path, which is divided at its \
       points and has operators that begin with @. Declare the property in the class's registerKeys(), under \
       another key: declareKeys { $0.stored("<key>", \\.\(name.inSource)) } if it is stored, $0.computed if it \
       is not.

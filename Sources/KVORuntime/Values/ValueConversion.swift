@@ -155,7 +155,7 @@ extension ValueConversion {
   /// for other values.
   static func unnamed(_ value: Any, in target: Any.Type) -> String? {
     if target is Character.Type, let text = convert(value, to: String.self) {
-      return "\(String(reflecting: text)), which is no single character"
+      return "\(String(reflecting: text)), which is not a single character"
     }
     func isRaw<R: RawRepresentable>(_ type: R.Type) -> Bool {
       !(value is any RawRepresentable) && convert(value, to: R.RawValue.self) != nil

@@ -78,7 +78,7 @@ import Testing
       account_setBalance(object, 2)
       expectEqual(log.take(), ["a: balance new 2.0"])
       let dump = kvo_copy_debug_dump(object.object)!
-      expect(String(cString: dump).contains("an open change by hand of \"balance\""))
+      expect(String(cString: dump).contains("an open manual change of \"balance\""))
       free(dump)
       log.end()
       object.release()

@@ -45,7 +45,9 @@ import Testing
         kvo_did_change(object.object, key)
       }
       expectEqual(hints().count, 1)
-      expectEqual(hints().first?.contains("\"goast\" of CForgiving is announced by hand"), true)
+      expectEqual(
+        hints().first?.contains("A manual change of \"goast\" of CForgiving notifies no observer"),
+        true)
       log.end()
       object.release()
     }
@@ -101,7 +103,7 @@ import Testing
 }
 
 private func handText(_ key: String) -> String {
-  "A change of \"\(key)\" of CSavings is announced by hand, and notifies no observer: "
+  "A manual change of \"\(key)\" of CSavings notifies no observer: "
 }
 
 private func lack(_ key: String, _ meant: String) -> String {

@@ -297,7 +297,7 @@ import Testing
   }
 
   @Test(
-    "C6: a change by hand that names other elements than it changes is found out",
+    "C6: a manual change that names other elements than it changes is detected",
     arguments: [kvo_change_kind.KVO_INSERTION, .KVO_REMOVAL, .KVO_REPLACEMENT])
   func wrongIndexes(_ kind: kvo_change_kind) {
     let (root, all) = makeList(4)

@@ -68,7 +68,7 @@ import Testing
     try expect(result, Place.lines[3], "declared key of Desk")
   }
 
-  @Test("F6: naming a key path that is no key stops the program with the caller's line")
+  @Test("F6: naming a key path that is not a key stops the program with the caller's line")
   func naming() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Place.name()

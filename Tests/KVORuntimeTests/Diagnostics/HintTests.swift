@@ -149,7 +149,7 @@ import Testing
         && told[0].hasPrefix("\"silent\" of Locked is observed, and its getter reads no"))
   }
 
-  @Test("E2 J2: a change by hand of a key that an unobserved object does not have is a hint, once")
+  @Test("E2 J2: a manual change of a key that an unobserved object does not have is a hint, once")
   func unknownUnobserved() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.sayHints()
@@ -163,12 +163,12 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
+    let told = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
     expectEqual(told.count, 2)
     for (key, near) in [("tilte", "title"), ("modle", "model")] {
       expect(
         told.contains {
-          $0.hasPrefix("A change of \"\(key)\" of Doc is announced by hand")
+          $0.hasPrefix("A manual change of \"\(key)\" of Doc notifies no observer")
             && $0.contains("\"\(near)\"")
         })
     }
@@ -236,7 +236,7 @@ import Testing
       "A manual change of \"\(key)\" of Doc notifies no observer: Doc has no key "
         + "\"\(key)\"." + remedy
     }
-    let told = try hints(in: result).filter { $0.hasPrefix("A change of") }
+    let told = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
     expectEqual(
       told,
       [

@@ -58,8 +58,8 @@ import Testing
       try #require(result).errors.contains(
         """
         The key path \\Account.place.amount of type Int can't be observed: it reads no @Observed property and \
-        is no declared key of Account. "place" is a plain property. Mark it @Observed. Or declare it in registerKeys(), to \
-        notify by key-value coding and by hand: declareKeys { $0.stored("place", \\.place) }.
+        is not a declared key of Account. "place" is a plain property. Mark it @Observed. Or declare it in registerKeys(), to \
+        notify by key-value coding and manually: declareKeys { $0.stored("place", \\.place) }.
         """))
   }
 
@@ -79,7 +79,7 @@ import Testing
     let list = which == "best" ? " (none)" : " (count, number, late)"
     expect(
       text.contains(
-        "is no declared key of Account. If it begins with a plain property\(list), \(Self.computed)"
+        "is not a declared key of Account. If it begins with a plain property\(list), \(Self.computed)"
       ),
       "\(text)")
   }
@@ -98,7 +98,7 @@ import Testing
       }
     }
     let text = try require(result).errors
-    expect(text.contains("is no declared key of Account. " + throughModel("Account")), "\(text)")
+    expect(text.contains("is not a declared key of Account. " + throughModel("Account")), "\(text)")
   }
 
   @Test("F6: the message about a longer key path says what is known of its beginning")
@@ -160,11 +160,11 @@ import Testing
   }
 
   @Test(
-    "B9: a proxy of a property that is no collection says so",
+    "B9: a proxy of a property that is not a collection says so",
     arguments: ["label", "count", "none"])
   func noCollection(_ key: String) throws {
     let type = ["label": "String", "count": "Int", "none": "Int?"][key]!
-    let beginning = "\"\(key)\" of Account is no collection: it takes \(type), not "
+    let beginning = "\"\(key)\" of Account is not a collection: it takes \(type), not "
     for text in [
       "\(error { try Account().mutableArrayValue(forKey: key).append(1) })",
       "\(error { try Account().mutableOrderedSetValue(forKey: key).add(1) })",
@@ -224,7 +224,7 @@ import Testing
     expectEqual(
       count,
       """
-      Account has no key "@count". An operator stands in a key path, behind the key of a collection: \
+      Account has no key "@count". An operator belongs in a key path, after the key of a collection: \
       "<key>.@count".
       """)
     let sum = "\(error { _ = try account.value(forKey: "@summ") })"
@@ -270,7 +270,7 @@ import Testing
     // A path of that name in another class: the message can't name either.
     _ = error { _ = try [1].value(forKeyPath: "label.@count.x") }
     let made = KeyValueError.invalidOperator("@median", keyPath: "made.@median.by.hand")
-    expect("\(made)".hasSuffix("is no operator that can be used there."))
+    expect("\(made)".hasSuffix("is not an operator that can be used there."))
   }
 
   @Test("B6: a message for one path of two classes names neither")

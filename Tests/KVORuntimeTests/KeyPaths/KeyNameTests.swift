@@ -213,7 +213,7 @@ import Testing
     }
     let text = try require(result).errors
     expect(text.contains("key(of:) can't name \\Raw."))
-    expect(text.contains(": the name of this property of Raw is no key"))
+    expect(text.contains(": the name of this property of Raw can't be a key"))
     expect(text.contains("declareKeys { $0.stored(\"<key>\", \\.`\(which)`) } if it is stored"))
   }
 
@@ -261,7 +261,7 @@ import Testing
     let text = try require(result).errors
     let expected = [
       "part": "key(of:) can't name \\Person.limit.amount: a value of type Limit has no keys.",
-      "element": "key(of:) can't name \\Person.friends[…]: a subscript is no key.",
+      "element": "key(of:) can't name \\Person.friends[…]: a subscript is not a key.",
       "count":
         "key(of:) can't name \\Person.friends.<a property of type Int>: a value of type [Person] has no keys.",
     ]

@@ -36,7 +36,7 @@ extension GraphValue {
     if let known = value as? any GraphConvertible {
       self = known.graphValue
     } else {
-      precondition("\(value)" == "nil", "\(value) is no value of a node")
+      precondition("\(value)" == "nil", "\(value) is not a value of a node")
       self = .nil
     }
   }

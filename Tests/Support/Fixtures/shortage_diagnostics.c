@@ -54,7 +54,7 @@ static kvo_status dump(world *world) {
   kvo_debug_dump(world_object(world, 0));
   stderr = old;
   fclose(caught);
-  if (!strstr(text, "an open change by hand")) world_log(world, "cut short\n");
+  if (!strstr(text, "an open manual change")) world_log(world, "cut short\n");
   return KVO_OK;
 }
 

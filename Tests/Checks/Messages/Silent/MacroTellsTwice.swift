@@ -1,4 +1,4 @@
-// warns: MacroTellsTwice.swift:6:7: warning: @KVO: setting "level" notifies its observers twice: by hand, and since "_level", which it sets and reads, is observed; mark "_level" @KVOIgnored, or leave out the manual notification.
+// warns: MacroTellsTwice.swift:6:7: warning: @KVO: setting "level" notifies its observers twice: manually, and because "_level", which it sets and reads, is observed; mark "_level" @KVOIgnored, or leave out the manual notification.
 import KVORuntime
 
 @KVO class Tank: KVOObject {
