@@ -57,7 +57,7 @@ extension MoveTests {
     let source = "class A: My.NSObject { @objc dynamic var x = 0 }"
     let moved = Self.moved(source)
     expectEqual(moved.text, source)
-    expect(moved.findings.contains { $0.reason.hasSuffix("no KVOObject (My.NSObject)") })
+    expect(moved.findings.contains { $0.reason.hasSuffix("not a KVOObject (My.NSObject)") })
   }
 
   @Test("classes of one name in two files are kept apart") func sameName() {

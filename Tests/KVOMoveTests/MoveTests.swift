@@ -269,7 +269,7 @@ import Testing
   }
 
   static let findings = [
-    Case("class A: NSView { @objc dynamic var x = 0 }", "no KVOObject"),
+    Case("class A: NSView { @objc dynamic var x = 0 }", "not a KVOObject"),
     Case("class A: NSObject { @objc dynamic weak var x: A? }", "weak or lazy"),
     Case("class A: NSObject { @objc dynamic var x = 0 { didSet { x = 1 } } }", "without a test"),
     Case(
@@ -289,8 +289,8 @@ import Testing
     Case("let j = JSONSerialization.self; b = j is NSNull", "nil is an NSNull in JSON"),
     Case("let n = a.value(forKeyPath: \"b.@avg.c\") as! Int", "an average is a Double"),
     Case("switch v { case is NSNull: break; default: break }", "never true"),
-    Case("x.observationInfo = nil", "picture"),
-    Case("if let info = a.observationInfo {}", "picture"),
+    Case("x.observationInfo = nil", "snapshot"),
+    Case("if let info = a.observationInfo {}", "snapshot"),
     Case("objc_setAssociatedObject(a, k, v, p)", "associated"),
     Case("let p = NSPredicate(format: f)", "predicates"),
     Case("let m = Mirror(reflecting: a)", "labels"),
@@ -298,7 +298,7 @@ import Testing
     Case(
       "class A: NSObject { @objc dynamic var x: Int = 0 }; let n = a.value(forKey: \"x\") as! Double",
       "an integer"),
-    Case("let k = change[.kindKey] as? UInt", "no number"),
+    Case("let k = change[.kindKey] as? UInt", "not a number"),
     Case("let i = change?[.indexesKey] as? IndexSet", "no IndexSet"),
     Case("for i in change![.indexesKey] as! NSIndexSet {}", "no IndexSet"),
     Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "notifies no observer"),

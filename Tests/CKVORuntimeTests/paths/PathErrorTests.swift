@@ -24,7 +24,7 @@ import Testing
     Refusal(path: "nonsense.value", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "nonsense"]),
     Refusal(path: "next.nonsense", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "nonsense"]),
     Refusal(path: "next.next.no", status: .KVO_UNDEFINED_KEY, words: ["GraphNode", "no"]),
-    Refusal(path: "value.next", status: .KVO_INVALID_KEY_PATH, words: ["value", "no object"]),
+    Refusal(path: "value.next", status: .KVO_INVALID_KEY_PATH, words: ["value", "not an object"]),
     Refusal(
       path: "items.value", status: .KVO_INVALID_KEY_PATH,
       words: ["GraphNode", "items", "collection", "@unionOfObjects"]),

@@ -337,7 +337,7 @@ import Testing
       [
         #"""
         "heading" of Alias is observed, and is declared as stored, but is the @Observed property "title": \#
-        assigning to that tells of the key "title" alone. A property under another key is declared in \#
+        assigning to that notifies observers of the key "title" only. A property under another key is declared in \#
         registerKeys() as computed: declareKeys { $0.computed("heading", \.title) }.
         """#, "title", "title",
       ])

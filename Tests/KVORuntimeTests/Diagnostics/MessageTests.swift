@@ -228,7 +228,7 @@ import Testing
       "<key>.@count".
       """)
     let sum = "\(error { _ = try account.value(forKey: "@summ") })"
-    expect(sum.hasSuffix(" behind the key of a collection: \"<key>.@sum.<key>\"."))
+    expect(sum.hasSuffix(" after the key of a collection: \"<key>.@sum.<key>\"."))
     for (name, meant) in [("@summ", "@sum"), ("@unionOfObject", "@unionOfObjects")] {
       let text = "\(error { _ = try account.value(forKeyPath: "entries.\(name).count") })"
       expect(text.hasSuffix("@distinctUnionOfSets. Did you mean \"\(meant)\"?"))
