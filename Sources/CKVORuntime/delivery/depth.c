@@ -1,5 +1,5 @@
-// Stops endless recursion: an observer that sets what it observes, or a class's method that sets what it announces
-// (E5), and never stops (D7).
+// Stops endless recursion: an observer that sets the property it observes, or a class's method that sets the property
+// it announces (E5), without end (D7).
 //
 // Without this check the recursion would end in a stack overflow without any message. It is checked whenever the
 // frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. Two

@@ -285,8 +285,8 @@ static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
     search->ok = search->ok && add_tracked(search->nodes, dependent_key);
 }
 
-// A getter may set what it reads. That does not count as a change of the key being read, or the reading would never
-// end.
+// A getter may set the properties that it reads. That does not count as a change of the key being read, or the
+// reading would never end.
 static bool is_being_read(const kvo_dependent_key *dependent_key) {
   return kvo_thread_is_reading(dependent_key->object, dependent_key->accessors->id);
 }

@@ -6,7 +6,7 @@
 // phase. If it is the same both times, it registered in time. All other changes go to the slow path (general_delivery.c),
 // which gets what was found in the will phase.
 //
-// Another thread may unlink what is read on the way:
+// Another thread may unlink the objects that are read on the way:
 //
 // | read | why it remains valid |
 // |---|---|

@@ -1,8 +1,8 @@
 // Removes ended entries from the graph, with whatever was there only for them.
 //
-// The nodes that have been removed from their path observations are in a list, which is worked off one by one instead of
-// recursively. So the structure below them may have any depth: nodes further along, and dependent keys of keys that only
-// those nodes observed.
+// The nodes that have been removed from their path observations are in a list, which is processed one by one instead
+// of recursively. So the structure below them may have any depth: nodes further along, and dependent keys of keys
+// that only those nodes observed.
 #include "graph/kvo_graph.h"
 
 static void unlink_child_locked(kvo_path_node *child) {

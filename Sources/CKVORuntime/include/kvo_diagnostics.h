@@ -71,10 +71,10 @@ bool kvo_set_closures_forced(bool forced);
 /// thread makes changes.
 bool kvo_set_fast_path_disabled(bool forced);
 
-/// Limits the depth of nested deliveries. When about `limit` changes are being delivered within one another on one
-/// thread, the program stops with a message that names class and key: some observer sets what it observes, without
-/// end. The limit is checked every 16 levels. Independently of it, the program is stopped when 16 more levels may not
-/// fit on the stack, because a stack overflow would end it without a message. 0: only that check. The default is
+/// Limits the depth of nested deliveries. When about `limit` nested changes are being delivered on one thread, the
+/// program stops with a message that names class and key: some observer sets what it observes, without end. The limit
+/// is checked every 16 levels. Independently of it, the program is stopped when 16 more levels may not fit on the
+/// stack, because a stack overflow would end it without a message. 0: only that check. The default is
 /// `KVO_DEFAULT_DEPTH`. Changes that are open but not being delivered, such as suspended accesses, don't count. Any
 /// thread.
 void kvo_set_depth_limit(uint32_t limit);
@@ -82,7 +82,7 @@ void kvo_set_depth_limit(uint32_t limit);
 uint32_t kvo_depth_limit(void);
 /// The default depth limit.
 enum {
-  KVO_DEFAULT_DEPTH = 10000 ///< changes delivered within one another
+  KVO_DEFAULT_DEPTH = 10000 ///< nested changes being delivered
 };
 
 /// Limits how many names the runtime keeps that are not keys of a class: key paths that were observed, and keys that

@@ -2,7 +2,7 @@
 // notify observers registered by another thread since then (I3).
 //
 // Each caller of a setter checks afterwards whether anything was observed for the first time during the call: one
-// number counts all first observations (kvo_class.h). Only if it has changed does the caller ask here. A hash tells
+// number counts all first observations (kvo_class.h). Only if it has changed does the caller ask here. A hash shows
 // roughly which objects and methods were concerned. The object may have died in the setter, if a callback dropped it,
 // so its address is looked up among the tables of observed objects before it is touched.
 //

@@ -1,4 +1,4 @@
-// Records first observations. A counter counts all of them. A small table, indexed by a hash, tells roughly whether
+// Records first observations. A counter counts all of them. A small table, indexed by a hash, shows roughly whether
 // one concerned a given object or method.
 #include "objects/kvo_class_internal.h"
 

@@ -256,7 +256,7 @@ static void end_addition(const addition *addition) {
   if (addition->is_held) kvo_object_release(addition->request->object);
 }
 
-// Memory is out: undoes the call.
+// Undoes the call, because memory ran out.
 static void group_give_up(const addition *addition) {
   kvo_group *group = addition->group;
   kvo_handle *first = &group->registrations[0];

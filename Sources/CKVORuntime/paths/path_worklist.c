@@ -1,5 +1,5 @@
-// The stack of a worklist's tasks, so that a path or a path observation of derived keys may be as long as memory allows.
-// Tasks for which memory is out are dropped, and counted (kvo_shortages) for the caller to report.
+// The stack of a worklist's tasks, so that a path or a path observation of derived keys may be as long as memory
+// allows. Tasks for which there is no memory are dropped, and counted (kvo_shortages) for the caller to report.
 #include "paths/kvo_path_worklist.h"
 
 #include "base/kvo_memory.h"

@@ -458,7 +458,7 @@ void kvo_frames_visit_scoped_changes(const kvo_object *object,
 // MARK: The outermost change
 
 // The thread's outermost frame. NULL if no frame of the lowest block is left because suspended accesses above it go
-// on. Then it is not known what they belong to.
+// on. Then it is unknown which change they belong to.
 static const kvo_frame *frame_outermost(kvo_thread *thread) {
   const kvo_frame *end =
       thread->block == &thread->first ? thread->top : frame_block_end(&thread->first);

@@ -17,12 +17,12 @@ internal import CKVORuntime
 /// ```
 ///
 /// The graph consists of the roots and the objects that the recorded keys lead to, to-one and to-many. An
-/// object that joins the graph is recorded from then on, as long as it and the log live, also after it has
+/// object that joins the graph is recorded from then on, as long as it and the log live, even after it has
 /// left the graph. A weak property does not bring its object into the graph.
 ///
 /// Each change outside of `withGroup` is a group of its own. `undo()` reverses the changes of the last group
 /// by key-value coding, so that all observers are notified. If setters or observers change recorded keys in
-/// the process, those changes are reverted at once: the graph is in the end what it was.
+/// the process, those changes are reverted at once, so that the graph ends up as it was.
 ///
 /// The log retains objects only as values in its records. Its functions may be called on any thread, and
 /// changes may be made on any. Simultaneous changes of two threads are ordered only for each key. While one

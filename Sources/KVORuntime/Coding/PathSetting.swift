@@ -24,7 +24,7 @@ struct PathSetting {
     return keyedValue(value) != nil
   }
 
-  /// Sets the last of several keys, the first of which belongs to the holder.
+  /// Sets the last of several keys; the first is a key of the holder.
   /// - Returns: The holder's replacement, or nil if it stays.
   func change(_ holder: Any?, _ keys: ArraySlice<String>) throws -> Any? {
     guard let holder = holder.flatMap(flattened), let key = keys.first else { return nil }
