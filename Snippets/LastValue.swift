@@ -8,7 +8,10 @@ final class Account: KVOObject, @unchecked Sendable {
   private let storage = Mutex(0)
 
   var balance: Int {
-    get { storage.withLock { $0 } }
+    get {
+      access(keyPath: \.balance)
+      return storage.withLock { $0 }
+    }
     set { withChange(of: \.balance) { storage.withLock { $0 = newValue } } }
   }
 

@@ -22,7 +22,7 @@ struct DeclaredKeys {
     if let problem = Superclass.problem(of: type, request) {
       return Expansion(diagnostics: [problem])
     }
-    var keys = DeclaredKeys(request: request, type: type)
+    var keys = DeclaredKeys(request, type, lexed.tokens)
     if let problem = lexed.problems.first { keys.tell(problem) }
     keys.diagnostics += EarlyReads(of: type, lexed.tokens).diagnostics(request)
     let coded = CodedProperties(of: type, request, lexed.tokens)
@@ -30,9 +30,9 @@ struct DeclaredKeys {
     return Expansion(source: source, diagnostics: keys.diagnostics)
   }
 
-  private init(request: AttachedMacro, type: TypeDeclaration) {
+  private init(_ request: AttachedMacro, _ type: TypeDeclaration, _ tokens: [Token]) {
     (self.request, self.type) = (request, type)
-    setters = SetterCheck(type)
+    setters = SetterCheck(type, tokens)
   }
 
   // MARK: - Declarations
@@ -77,6 +77,7 @@ struct DeclaredKeys {
         )
       }
       warnOfKept(member, methods)
+      warnOfManual(member, methods)
       let declared = [declaration(of: member, methods)].compactMap { $0 }
       for line in declared + methods.declarations(of: member) {
         lines.add(line, on: member.actor ?? methods.actorOfAffecting(member))
@@ -209,6 +210,39 @@ struct DeclaredKeys {
       @KVO: the getter of "\(name.name)" keeps its value in "\(kept.cache)" and names no observed property that it is made \
       from, so its observers may not be notified; name them in keyPathsForValuesAffecting\(name.name.capitalizedFirst)().
       """)
+  }
+
+  private mutating func warnOfManual(_ member: Member, _ methods: ConventionMethods) {
+    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
+      ObservableMember.form(of: member) == .known,
+      let getter = bindings[0].accessors?.block("get", "_read", "read")
+    else { return }
+    let readers = setters.unawareReaders(of: name.name, getter)
+    guard
+      let reader = readers.first(where: {
+        methods.affecting($0) == nil && !setters.saysOtherwise($0)
+      })
+    else { return }
+    tell(
+      .warning, member,
+      """
+      @KVO: "\(reader)" reads "\(name.name)", whose changes are announced manually, so observers of "\(reader)" are not \
+      notified of them; call access(keyPath: \\.\(name.text)) in the getter of "\(name.name)".
+      """, fixIts: [report(of: name, in: getter)].compactMap { $0 })
+  }
+
+  /// Reports the read at the beginning of a getter. Nil for a getter in several statements without `return`, whose
+  /// result is that of an `if` or `switch`.
+  private func report(of name: Token, in getter: Accessors.Block) -> Diagnostic.FixIt? {
+    guard let first = getter.body.first else { return nil }
+    let returns = getter.body.contains { $0.isWord("return") }
+    guard returns || first.kind != .keyword else { return nil }
+    let place = request.offset + first.offset
+    let call = "access(keyPath: \\.\(name.text))"
+    let text = returns ? "\(call)\n" : "\(call)\nreturn "
+    return .init(
+      message: "report the read in the getter",
+      edits: [.init(start: place, end: place, text: text)])
   }
 
   private mutating func warn(ofTelling name: Token, beside other: String) {

@@ -4,6 +4,7 @@ internal import SwiftSource
 /// - A setter that changes nothing that notifies (Q5).
 /// - A setter that notifies by hand of a property that notifies by itself (E3).
 /// - A getter that caches its value in a property that is not observed (Q6).
+/// - A property that is announced manually, and read by another getter, which does not report the read (F5).
 ///
 /// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method, closure or
 /// subscript of the class; passing the object on; setting a variable that the class does not declare, or an observed
@@ -17,10 +18,15 @@ struct SetterCheck {
   private var stored: [String: Int] = [:]
   /// For each name, the computed properties whose accessors use it.
   private var users: [String: Set<String>] = [:]
+  /// For each name, the computed properties whose getters read a property of the object with that name.
+  private var readers: [String: Set<String>] = [:]
   /// The names of the type's own members (`static`, `class`).
   private var namesOfType: [String] = []
+  private let tokens: [Token]
 
-  init(_ type: TypeDeclaration) {
+  /// - Parameter tokens: those of the class.
+  init(_ type: TypeDeclaration, _ tokens: [Token]) {
+    self.tokens = tokens
     for member in type.members { add(member) }
   }
 
@@ -39,10 +45,17 @@ struct SetterCheck {
       }
       if ObservableMember.isMarked(member) { stored[name] = member.offset }
       guard binding.isComputed else { continue }
-      for block in binding.accessors?.blocks ?? [] {
-        for token in block.body where token.kind == .identifier {
-          users[token.name, default: []].insert(name)
-        }
+      for block in binding.accessors?.blocks ?? [] { add(block, of: name) }
+    }
+  }
+
+  private mutating func add(_ block: Accessors.Block, of name: String) {
+    let body = Array(block.body)
+    let isGetter = ["get", "_read", "read"].contains(block.name)
+    for index in body.indices where body[index].kind == .identifier {
+      users[body[index].name, default: []].insert(name)
+      if isGetter, isRoot(index, in: body), !isLabel(index, in: body) {
+        readers[body[index].name, default: []].insert(name)
       }
     }
   }
@@ -69,7 +82,7 @@ struct SetterCheck {
   /// and then the property does not change.
   func toldBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
-      announcesByHand(setter, of: key)
+      announcesByHand(Array(setter.body), of: key)
     else { return nil }
     let (set, read) = (Array(setter.body), Array(getter.body))
     return set.indices.first { index in
@@ -96,6 +109,19 @@ struct SetterCheck {
     return (body[cache].name, sources)
   }
 
+  /// The computed properties, other than the key's own, whose getters read a key that the class announces manually
+  /// without saying that it is read. Empty if the key's getter reports the read, or may read an observed property.
+  func unawareReaders(of key: String, _ getter: Accessors.Block) -> [String] {
+    guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return [] }
+    let body = Array(getter.body)
+    let reports = body.indices.contains { index in
+      isRoot(index, in: body)
+        && (body[index].name == "access" || observed.contains(body[index].name))
+    }
+    guard !reports, announcesByHand(tokens, of: key) else { return [] }
+    return readers.sorted()
+  }
+
   private func isAssigned(_ index: Int, in body: [Token]) -> Bool {
     if index > 0 {
       let before = body[index - 1]
@@ -105,9 +131,8 @@ struct SetterCheck {
     return index + 1 < body.count && isAssignment(body[index + 1])
   }
 
-  private func announcesByHand(_ setter: Accessors.Block, of key: String) -> Bool {
-    let body = Array(setter.body)
-    return body.indices.contains { index in
+  private func announcesByHand(_ body: [Token], of key: String) -> Bool {
+    body.indices.contains { index in
       guard ["withChange", "willChangeValue", "willChange"].contains(body[index].name),
         isRoot(index, in: body), index + 1 < body.count, body[index + 1].is("(")
       else { return false }

@@ -140,6 +140,7 @@ import Testing
     person.didChangeValue(for: \.note)
     person.withChange(of: \.note) { person.note = "body" }
     expectEqual(person.withChange(forKey: "note") { 7 }, 7)
+    person.access(keyPath: \.note)  // reports nothing, since no getter's reads are recorded
     expectEqual(person.coalescingNotifications { 7 }, 7)
     person.willChange(.replacement, valuesAt: RangeSet(), forKey: "friends")
     person.didChange(.replacement, valuesAt: RangeSet(), forKey: "friends")

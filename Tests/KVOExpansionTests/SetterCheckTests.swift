@@ -188,4 +188,55 @@ import Testing
       Asking.apply(fixes[0], to: source).contains(
         "set {\nwithChange(of: \\.x) {\n\(body)\n} // debug\n} }"))
   }
+
+  @Test(
+    "F5: a property announced manually, which another getter reads unnoticed, gets a warning",
+    arguments: [
+      ("box.value", "withChange(of: \\.c) { box.value = newValue }", "c > 0", true),
+      ("box.value", "withChange(forKey: \"c\") { box.value = newValue }", "self.c > 0", true),
+      ("let v = box.value; return v", "willChangeValue(for: \\.c); box.value = 1", "c > 0", true),
+      ("box.value", "box.value = newValue; changed()", "c > 0", false),
+      ("box.value", "withChange(of: \\.d) { box.value = newValue }", "c > 0", false),
+      ("box.value", "withChange(of: \\.c) { box.value = newValue }", "other.c > 0", false),
+      ("box.value", "withChange(of: \\.c) { box.value = newValue }", "f(c: 1)", false),
+      ("box.value + seen", "withChange(of: \\.c) { box.value = newValue }", "c > 0", false),
+      (
+        "access(keyPath: \\.c); return box.value", "withChange(of: \\.c) { box.value = newValue }",
+        "c > 0", false
+      ),
+    ])
+  func readUnnoticed(_ getter: String, _ setter: String, _ reader: String, _ isWarned: Bool) {
+    let property = "var c: Int { get { \(getter) } set { \(setter) } }"
+    let members = "let box = Box(); var seen = 1; \(property); var isOpen: Bool { \(reader) }"
+    let source = "@KVO class A: B { \(members) }"
+    let diagnostics = Asking.expand("KVOMacro", "member", source).1
+    let warnings = diagnostics.filter {
+      $0["message"]?.string?.contains("\"isOpen\" reads \"c\", whose changes") == true
+    }
+    expectEqual(warnings.count, isWarned ? 1 : 0)
+    guard case .array(let fixes)? = warnings.first?["fixIts"] else { return }
+    let mended = Asking.apply(fixes[0], to: source)
+    expect(
+      mended.contains("get { access(keyPath: \\.c)\n\(getter.hasPrefix("let") ? "" : "return ")"))
+    expect(!Asking.messages(mended).contains { $0.contains("whose changes") })
+  }
+
+  @Test("F5: a reader that names what affects it gets no warning")
+  func readDeclared() {
+    let property = """
+      let box = Box(); var c: Int { get { box.value } set { withChange(of: \\.c) { box.value = 1 } } }
+      var isOpen: Bool { c > 0 }
+      """
+    let affecting =
+      "@objc class func keyPathsForValuesAffectingIsOpen() -> Set<String> { [\"c\"] }"
+    expectEqual(Asking.messages("@KVO class A: B {\n\(property)\n}").count, 1)
+    expectEqual(Asking.messages("@KVO class A: B {\n\(property)\n\(affecting)\n}"), [])
+    // Announced in a method, not in a setter.
+    let inMethod = """
+      let box = Box(); var c: Int { box.value }
+      func add() { withChange(of: \\.c) { box.value += 1 } }
+      var isOpen: Bool { c > 0 }
+      """
+    expectEqual(Asking.messages("@KVO class A: B {\n\(inMethod)\n}").count, 1)
+  }
 }

@@ -22,6 +22,19 @@ final class Row: KeyValueRecord {
   override class func registerKeys() { declareKeys { $0.value("k", 0) } }
 }
 
+/// Announces its level manually, as a property behind a lock does.
+final class Meter: KVOObject {
+  private var raw = 0
+  var level: Int {
+    get {
+      access(keyPath: \.level)
+      return raw
+    }
+    set { withChange(of: \.level) { raw = newValue } }
+  }
+  var isLow: Bool { level < 3 }
+}
+
 @Observable final class Native { var value = 0 }
 
 /// How often `onChange` was called, and the values at that time.
@@ -120,13 +133,14 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(told.count == ways.count + 1)
   },
   "keys": {
-    let (person, row, told) = (Person(), Row(), Told())
+    let (person, row, meter, told) = (Person(), Row(), Meter(), Told())
     let key = try! KeyValueKey<Row, Int>("k")
     let reads: [(() -> Void, () -> Void)] = [
       ({ _ = try! person.value(forKey: "name") }, { person.name = "a" }),
       ({ _ = try! person.value(forKeyPath: "friend.name") }, { person.friend = Person() }),
       ({ _ = row[key] }, { row[key] = 2 }), ({ _ = try! row.value(forKey: "k") }, { row[key] = 3 }),
       ({ _ = person[keyPath: \.age] }, { person.age = 9 }),
+      ({ _ = meter.level }, { meter.level = 1 }), ({ _ = meter.isLow }, { meter.level = 2 }),
     ]
     for (index, read) in reads.enumerated() {
       track(told) { read.0() }

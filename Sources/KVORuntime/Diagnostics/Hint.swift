@@ -62,7 +62,8 @@ extension KVOObject {
     // itself.
     guard KVOClass.of(self).declaredDependencies(key).isEmpty else { return }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
-    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key) else { return }
+    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key), !reads.isAnnounced
+    else { return }
     Hint.tell(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \

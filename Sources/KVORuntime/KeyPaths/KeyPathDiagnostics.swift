@@ -8,7 +8,9 @@ extension KVOObject {
   /// that it names. Nil if the key path reads nothing that can be observed, so that it has no observers.
   func changedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     // The getter announces a change of this key path. Evaluating it here would announce the change again.
-    if kvo_is_recording(), KeyPathReadRecorder.isLookingAt(keyPath, of: self) { return nil }
+    if kvo_is_recording(), KeyPathReadRecorder.classifier(of: keyPath, of: self) != nil {
+      return nil
+    }
     if let key = knownKey(of: keyPath) { return key }
     let known = KVOClass.of(self)
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")

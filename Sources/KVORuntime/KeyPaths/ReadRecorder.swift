@@ -229,6 +229,8 @@ final class KeyPathReadRecorder: ReadRecorder {
 
   /// Keys of the object that getters have reported as read: changes of them are announced manually.
   private(set) var announced: Set<String> = []
+  /// Whether the getter has reported a read of its own property.
+  private(set) var isAnnounced = false
   private var isWalking = false
 
   private static let mostNames = 4
@@ -283,11 +285,16 @@ final class KeyPathReadRecorder: ReadRecorder {
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  /// Whether this thread is evaluating that key path of that object to classify it.
-  static func isLookingAt(_ keyPath: AnyKeyPath, of object: KVOObject) -> Bool {
-    guard let current = current as? KeyPathReadRecorder else { return false }
-    return current.header == headerAddress(of: object) && current.keyPath == keyPath
+  /// The recorder with which this thread is evaluating that key path of that object to classify it.
+  static func classifier(of keyPath: AnyKeyPath, of object: KVOObject) -> KeyPathReadRecorder? {
+    guard let current = current as? KeyPathReadRecorder,
+      current.header == headerAddress(of: object), current.keyPath == keyPath
+    else { return nil }
+    return current
   }
+
+  /// Called when the getter reports a read of its own property.
+  func noteOwnRead() { isAnnounced = true }
 
   // A key path that is made through a protocol identifies the requirement by an index, which does not show
   // the property that implements it. If exactly one property was read, and it has that type, assume that one.
@@ -299,7 +306,7 @@ final class KeyPathReadRecorder: ReadRecorder {
   /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
   /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
-    !names.isEmpty || !endsAtHidden && keyPath.debugDescription.contains("?")
+    !names.isEmpty || isAnnounced || !endsAtHidden && keyPath.debugDescription.contains("?")
   }
 }
 
