@@ -63,14 +63,18 @@ static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_acces
   return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
 }
 
-// Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live. A value that was read
-// without a ticket is not compared. That happens only for an observer that was added after it was read.
+// Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live.
 static __attribute__((noinline)) bool change_is_admitted(kvo_registration *registration,
     const kvo_frame *frame) {
-  const uint32_t both = KVO_FRAME_HAS_TICKET | KVO_FRAME_HAS_NEW;
-  const kvo_value *new = (frame->flags & both) == both ? &frame->new_value : NULL;
+  const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
   return kvo_distinct_admits(registration, frame->ticket, new) &&
          kvo_registration_state(registration) == KVO_LIVE;
+}
+
+// Whether the observer asks for distinct changes, and has come since this change took no ticket. Its value at registration
+// is no older than this change's.
+static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
+  return registration->options & KVO_DISTINCT && !(frame->flags & KVO_FRAME_HAS_TICKET);
 }
 
 // Handles a registration made after the change began. If this thread made it, the next change is its first one; if
@@ -79,6 +83,7 @@ static __attribute__((noinline)) void deliver_late(kvo_registration *registratio
     bool prior) {
   if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
   if (kvo_registration_state(registration) != KVO_LIVE) return;
+  if (came_after_ticket(registration, frame)) return;
   const kvo_accessors *accessors = kvo_registration_accessors(registration);
   if (!has_new_for_late(frame, registration->options, accessors)) return;
   // Reading has run the program's code.

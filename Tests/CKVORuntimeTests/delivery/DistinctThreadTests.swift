@@ -64,6 +64,26 @@ import Testing
     object.release()
   }
 
+  @Test("D3 I3: an observer that comes while a new value is read is not told of that change")
+  func registeredWhileRead() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    let other = Recorder()
+    other.observe(object.object, "value", .KVO_NEW)
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      log.observe(object.object, "value", [.KVO_NEW, .KVO_DISTINCT])
+      disturbed_setValue(object, 2)
+    } in: {
+      disturbed_setValue(object, 1)
+    }
+    expectEqual(log.take(), ["a: value new 2"])
+    for value in [2, 1] { disturbed_setValue(object, value) }
+    expectEqual(log.take(), ["a: value new 1"])
+    log.end()
+    other.end()
+    object.release()
+  }
+
   // MARK: All orders of two threads
 
   /// The type of a number. A comparison of two numbers may be interrupted by the other thread.
