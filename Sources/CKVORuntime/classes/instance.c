@@ -24,6 +24,7 @@
 #include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "classes/kvo_stack.h"
+#include "kvo_binding.h"
 #include "kvo_diagnostics.h"
 #include "objects/kvo_class_internal.h"
 
@@ -96,6 +97,7 @@ typedef struct death {
   kvo_object *first, *last; // the list of waiting objects
   kvo_object *released;     // the object whose last reference `destroyProperties` released
   bool has_more;            // further properties must wait until that object is destroyed
+  kvo_object *insisted;     // on being registered with; that was reported
 } death;
 
 // The innermost death of this thread.
@@ -178,6 +180,7 @@ static void call_deallocs(death *death, kvo_object *object) {
 static void instance_end_registrations(death *death, kvo_object *object) {
   death->running = OTHER_CODE;
   kvo_object_will_die(object);
+  if (KVO_UNLIKELY(kvo_binding_has_observations(object))) death->insisted = object;
   set_stage(object, DESTROY);
 }
 
@@ -192,7 +195,12 @@ static void destroy_properties(death *death, kvo_object *object) {
   death->released = NULL;
 }
 
+// What the object owned may have registered with it in its own death. Called again if ending that throws.
 static void instance_leave_death(death *death, kvo_object *object) {
+  if (KVO_UNLIKELY(kvo_binding_has_observations(object)) && object != death->insisted) {
+    death->running = OTHER_CODE;
+    kvo_object_will_die(object);
+  }
   death->top = (kvo_object *)(counts_of(object)->waiting & ~(uintptr_t)(STAGES - 1));
   root_unowned_release(object);
 }

@@ -77,6 +77,27 @@ import Testing
     expectEqual(returning.ended, 5)
   }
 
+  @Test("C4: what is registered with a dying object when what it owns dies ends as well")
+  func registeredWhileOwnedDies() {
+    final class LastWords {
+      let object: CObject
+      var returning: Returning?
+      init(_ object: CObject) { self.object = object }
+    }
+    let object = make(account.self)
+    let branch = make(tracked.self)
+    let words = LastWords(object.object)
+    branch.pointee.last_words_context = Unmanaged.passUnretained(words).toOpaque()
+    branch.pointee.last_words = { context, _ in
+      let words = Unmanaged<LastWords>.fromOpaque(context!).takeUnretainedValue()
+      words.returning = Returning(words.object, most: 2)
+    }
+    account_setBranch(object, branch)
+    branch.release()
+    object.release()
+    expectEqual(words.returning?.ended, 2)
+  }
+
   @Test("C4: registering for ever with a dying object is misuse, which names its class")
   func registeredForEver() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
