@@ -20,6 +20,7 @@ struct kvo_frame;
 struct kvo_mutation;
 struct kvo_mutation_record;
 struct kvo_general_delivery;
+struct kvo_known;
 struct kvo_retired;
 struct kvo_thread;
 
@@ -82,8 +83,12 @@ void kvo_open_path_changes_abandon(struct kvo_thread *thread);
 /// their objects. Thread lock held.
 void kvo_manual_changes_abandon_locked(struct kvo_thread *thread);
 
-/// Finishes a retired registration that is no longer read: reports its end.
-void kvo_registration_reclaim(struct kvo_retired *retired);
+/// Finishes a retired registration that is no longer read: reports its end. A value that it stores (distinct.c) is put in
+/// front of the chain `taken`.
+void kvo_registration_reclaim(struct kvo_retired *retired,
+    struct kvo_known *KVO_NULLABLE *KVO_NONNULL taken);
+/// Releases the values of such a chain. An object that dies with one may throw: all are released in any case.
+void kvo_distinct_release(struct kvo_known *taken);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

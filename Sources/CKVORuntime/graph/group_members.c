@@ -48,13 +48,17 @@ static void mark_ended(kvo_group *group) {
 
 // All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no group key is
 // promoted.
-void kvo_group_end(kvo_group *group) {
-  kvo_retired *retired = NULL;
+void kvo_group_unlink(kvo_group *group, kvo_retired **retired) {
   mark_ended(group);
   for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)
-    kvo_registration_unlink(&group->registrations[i], &retired);
+    kvo_registration_unlink(&group->registrations[i], retired);
   for (kvo_promoted_registration *promoted = kvo_group_promoted(group); promoted;
       promoted = promoted->next)
-    kvo_registration_unlink(&promoted->registration, &retired);
+    kvo_registration_unlink(&promoted->registration, retired);
+}
+
+void kvo_group_end(kvo_group *group) {
+  kvo_retired *retired = NULL;
+  kvo_group_unlink(group, &retired);
   kvo_retire(retired);
 }

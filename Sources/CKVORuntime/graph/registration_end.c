@@ -58,9 +58,9 @@ void kvo_registration_release(kvo_registration *registration) {
   kvo_free(registration);
 }
 
-void kvo_registration_reclaim(kvo_retired *retired) {
+void kvo_registration_reclaim(kvo_retired *retired, struct kvo_known **taken) {
   kvo_registration *registration = kvo_retired_registration(retired);
-  if (KVO_UNLIKELY(registration->options & KVO_DISTINCT)) kvo_distinct_forget(registration);
+  if (KVO_UNLIKELY(registration->options & KVO_DISTINCT)) kvo_distinct_take(registration, taken);
   if (registration->options & KVO_GROUPED) kvo_group_member_ended(registration);
   else if (registration->options & KVO_BY_OBSERVER)
     kvo_registration_operations(registration)->unowned_release(registration->observer);
@@ -214,10 +214,14 @@ bool kvo_handle_is_valid(const kvo_handle *handle) {
                                        : kvo_registration_state(handle) == KVO_LIVE;
 }
 
+// The reference is given back first, since retiring may throw. What is retired has a reference of its own.
 void kvo_handle_release(kvo_handle *handle) {
+  kvo_retired *retired = NULL;
   if (!handle) return;
-  kvo_handle_invalidate(handle);
+  if (handle->options & KVO_GROUPED) kvo_group_unlink(handle->group, &retired);
+  else kvo_registration_unlink(handle, &retired);
   kvo_registration_release(handle);
+  kvo_retire(retired);
 }
 
 // MARK: Ending many
@@ -335,8 +339,8 @@ static void retire_all(kvo_retired *chain, kvo_retired *retired) {
     kvo_log_registration(registration, "ended");
     if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);
   }
-  kvo_retire(chain);
   kvo_retire(retired);
+  kvo_retire(chain); // last, since it may throw
 }
 
 void kvo_registrations_end_with(kvo_object *object) {
@@ -347,7 +351,7 @@ void kvo_registrations_end_with(kvo_object *object) {
 
 typedef struct {
   kvo_registration **items; // retained
-  size_t count;
+  size_t count, ended;
 } held_registrations;
 
 static void hold_if_direct(void *context, kvo_registration *registration,
@@ -389,21 +393,22 @@ static kvo_registration *hold_direct_before(kvo_object *object, uint64_t serial)
   return earlier.found;
 }
 
-// Ends the whole group, because a group is one observer: another thread may have promoted one of its group keys in
-// the meantime.
-static void end_as_observer(kvo_registration *registration) {
-  kvo_handle_invalidate(registration);
-  kvo_registration_release(registration);
-}
-
 // Used if there is no memory to hold all registrations at once. Registrations that an `ended` function makes during
 // the call stay. An `ended` function may drop the object.
 static void end_one_by_one(kvo_object *object) {
   bool is_held = kvo_object_retain_memory(object);
   uint64_t serial = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
   kvo_registration *found;
-  while ((found = hold_direct_before(object, serial))) end_as_observer(found);
+  while ((found = hold_direct_before(object, serial))) kvo_handle_release(found);
   if (is_held) kvo_object_release(object);
+}
+
+// Called again if ending one throws. All of a group is ended, because a group is one observer: another thread may have
+// promoted one of its group keys in the meantime.
+static void end_held(void *opaque) {
+  held_registrations *held = opaque;
+  while (held->ended < held->count) kvo_handle_release(held->items[held->ended++]);
+  kvo_free(held->items);
 }
 
 // Nodes that serve registrations of other objects stay.
@@ -415,8 +420,7 @@ void kvo_remove_all_observers(kvo_object *object) {
   }
   held_registrations held = hold_direct(object);
   if (!held.items) end_one_by_one(object);
-  for (size_t i = 0; i < held.count; i++) end_as_observer(held.items[i]);
-  kvo_free(held.items);
+  kvo_until_done(end_held, &held);
 }
 
 // MARK: Ending an observer's registrations
@@ -433,7 +437,9 @@ static kvo_registration *hold_first_watched(kvo_object *observer) {
 void kvo_registrations_end_by(kvo_object *observer) {
   kvo_registration *first;
   while ((first = hold_first_watched(observer))) {
-    if (!kvo_registration_end(first)) unlink_from_observer(first);
+    kvo_retired *retired = NULL;
+    if (!kvo_registration_unlink(first, &retired)) unlink_from_observer(first);
     kvo_registration_release(first);
+    kvo_retire(retired);
   }
 }

@@ -87,11 +87,13 @@ static kvo_manual_change *remove_manual_change(kvo_object *object, uintptr_t id)
   return manual_change;
 }
 
+// What it holds is one of the two, and may throw when it is released.
 static void free_manual_change(kvo_manual_change *manual_change) {
-  if (manual_change->general_delivery)
-    kvo_general_delivery_release(manual_change->general_delivery);
-  if (manual_change->has_old) kvo_value_destroy(&manual_change->old_value);
+  kvo_general_delivery *delivery = manual_change->general_delivery;
+  kvo_value old = manual_change->has_old ? manual_change->old_value : KVO_VALUE_NIL;
   kvo_free(manual_change);
+  if (delivery) kvo_general_delivery_release(delivery);
+  kvo_value_destroy(&old);
 }
 
 // MARK: The elements that the two calls name
@@ -521,18 +523,23 @@ static kvo_manual_change *remove_all_manual_changes(kvo_object *object) {
   return pairs;
 }
 
-// A pair that was reported when its thread ended is not reported again.
-void kvo_manual_changes_end_with(kvo_object *object) {
-  kvo_manual_change *pairs = remove_all_manual_changes(object);
-  for (kvo_manual_change *next; pairs; pairs = next) {
-    next = pairs->next;
-    if (unlink_from_thread(pairs))
+// A pair that was reported when its thread ended is not reported again. Called again for the others if one throws.
+static void end_pairs(void *opaque) {
+  kvo_manual_change **pairs = opaque;
+  for (kvo_manual_change *pair; (pair = *pairs);) {
+    *pairs = pair->next;
+    if (unlink_from_thread(pair))
       kvo_misuse(
           "An object of %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue "
           "followed.",
-          pairs->class_name, pairs->key, (unsigned)pairs->thread);
-    free_manual_change(pairs);
+          pair->class_name, pair->key, (unsigned)pair->thread);
+    free_manual_change(pair);
   }
+}
+
+void kvo_manual_changes_end_with(kvo_object *object) {
+  kvo_manual_change *pairs = remove_all_manual_changes(object);
+  if (pairs) kvo_until_done(end_pairs, &pairs);
 }
 
 static bool take_of_thread(kvo_thread *thread, kvo_manual_change *copy) {

@@ -152,9 +152,11 @@ static bool end_matching(kvo_object *object, uintptr_t id, const match *wanted) 
   kvo_retired *retired = NULL;
   outcome outcome;
   while ((outcome = end_or_hold(object, id, wanted, &found, &retired)) == IS_HELD) {
-    bool has_ended = kvo_registration_end(found);
+    bool has_ended = kvo_registration_unlink(found, &retired);
     kvo_registration_release(found);
-    if (has_ended) return true;
+    if (!has_ended) continue;
+    outcome = HAS_ENDED;
+    break;
   }
   kvo_retire(retired);
   return outcome == HAS_ENDED;

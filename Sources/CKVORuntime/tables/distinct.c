@@ -23,7 +23,8 @@
 #include "tables/kvo_group.h"
 
 typedef struct kvo_known {
-  uint32_t references; // atomic
+  uint32_t references;    // atomic
+  struct kvo_known *next; // the next one that was taken from a registration that has ended
   kvo_value value;
   kvo_object *object; // unless NULL, the value is this object
   const kvo_class_operations *operations;
@@ -72,6 +73,14 @@ static void release_known(kvo_known *known) {
   kvo_value value = known->value;
   kvo_free(known);
   kvo_value_destroy(&value);
+}
+
+static kvo_known *take_away(kvo_registration *registration) {
+  KVO_LOCKED_OBJECTS(registration->object, NULL);
+  kvo_last *last = last_of(registration);
+  kvo_known *known = last->known;
+  last->known = NULL;
+  return known;
 }
 
 // MARK: Plain values
@@ -168,7 +177,7 @@ static void distinct_end_comparison(void *opaque) {
 // Without memory, values count as different and none is stored, so no observer misses a change.
 bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const kvo_value *new) {
   if (!new) {
-    kvo_distinct_forget(registration);
+    release_known(take_away(registration));
     return true;
   }
   bool is_distinct;
@@ -198,12 +207,19 @@ void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const k
   release_known(store_first(registration, ticket, made));
 }
 
-static kvo_known *take_away(kvo_registration *registration) {
-  KVO_LOCKED_OBJECTS(registration->object, NULL);
-  kvo_last *last = last_of(registration);
-  kvo_known *known = last->known;
-  last->known = NULL;
-  return known;
+void kvo_distinct_take(kvo_registration *registration, kvo_known **taken) {
+  kvo_known *known = take_away(registration);
+  if (!known) return;
+  known->next = *taken;
+  *taken = known;
 }
 
-void kvo_distinct_forget(kvo_registration *registration) { release_known(take_away(registration)); }
+static void release_taken(void *opaque) {
+  kvo_known **taken = opaque;
+  for (kvo_known *known; (known = *taken);) {
+    *taken = known->next;
+    release_known(known);
+  }
+}
+
+void kvo_distinct_release(kvo_known *taken) { kvo_until_done(release_taken, &taken); }

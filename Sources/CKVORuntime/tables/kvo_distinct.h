@@ -21,8 +21,10 @@ void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const k
 /// registration's object. No lock held.
 bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket,
     const kvo_value *KVO_NULLABLE new);
-/// Releases the stored value: the next change is delivered. No lock held.
-void kvo_distinct_forget(kvo_registration *registration);
+/// Takes the stored value from a registration that no change compares with any more, and puts it in front of a chain, for
+/// `kvo_distinct_release`. No lock held.
+void kvo_distinct_take(kvo_registration *registration,
+    struct kvo_known *KVO_NULLABLE *KVO_NONNULL taken);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

@@ -94,6 +94,8 @@ kvo_counts *kvo_group_counts(kvo_group *group);
 bool kvo_group_is_valid(const kvo_group *group);
 /// Ends all registrations of a group. The caller holds one of them.
 void kvo_group_end(kvo_group *group);
+/// The same, but the caller retires what is added to `retired`.
+void kvo_group_unlink(kvo_group *group, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Ends a registration that the caller holds. Returns false if it had already ended.
 bool kvo_registration_end(kvo_registration *registration);

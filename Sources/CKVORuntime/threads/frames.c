@@ -195,29 +195,24 @@ static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
   kvo_thread_shrink(thread);
 }
 
-// Returns the object, if the frame retained it: the caller releases it.
-KVO_INLINE kvo_object *end_with_values(kvo_frame *frame) {
+// Returns the object, if the frame retained it: the caller releases it, after what waited for the frame has been freed.
+KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awaited) {
   kvo_thread *thread = frame->thread;
   uint32_t flags = frame->flags;
   kvo_object *object = frame->object;
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  const kvo_object *awaited = frame_end_any(frame);
+  *awaited = frame_end_any(frame);
   if (flags & KVO_FRAME_TRANSFERRED) kvo_transferred_frames--;
   tidy_up(thread, frame);
-  if (KVO_UNLIKELY(awaited != NULL)) kvo_reclaim_waiting(awaited);
   return flags & KVO_FRAME_RETAINED ? object : NULL;
-}
-
-KVO_INLINE void pop_with_values(kvo_frame *frame) {
-  kvo_object *object = end_with_values(frame);
-  if (object) kvo_object_release(object);
 }
 
 // A frame to be popped, and what it holds besides its values.
 typedef struct {
-  kvo_frame *frame; // NULL: it has ended
+  kvo_frame *frame;          // NULL: it has ended
+  const kvo_object *awaited; // what waited for the frame is yet to be freed
   kvo_object *object, *observer;
   struct kvo_general_delivery *delivery, *last; // the second one: no one else has a reference
   struct kvo_mutation_record *part;
@@ -232,8 +227,11 @@ static void frame_drop(kvo_object **slot) {
 // Called again if an object that dies throws: nothing is released twice.
 static void frame_pop_rest(void *opaque) {
   popping *popping = opaque;
-  if (popping->frame) popping->object = end_with_values(popping->frame);
+  if (popping->frame) popping->object = end_with_values(popping->frame, &popping->awaited);
   popping->frame = NULL;
+  const kvo_object *awaited = popping->awaited;
+  popping->awaited = NULL;
+  if (awaited) kvo_reclaim_waiting(awaited);
   frame_drop(&popping->object);
   struct kvo_general_delivery *delivery = popping->delivery;
   popping->delivery = NULL;
@@ -255,10 +253,19 @@ static void pop_with_parts(kvo_frame *frame) {
   kvo_until_done(frame_pop_rest, &popping);
 }
 
-static void pop_with_observer(kvo_frame *frame) {
-  kvo_object *observer = frame->observer;
-  pop_with_values(frame);
-  kvo_object_release(observer);
+static __attribute__((noinline)) void reclaim_and_release(const kvo_object *awaited,
+    kvo_object *held) {
+  popping popping = {.awaited = awaited, .object = held};
+  kvo_until_done(frame_pop_rest, &popping);
+}
+
+// For a frame that holds its object or its observer, or neither.
+static void pop_with_one(kvo_frame *frame) {
+  const kvo_object *awaited;
+  kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;
+  kvo_object *object = end_with_values(frame, &awaited), *held = object ? object : observer;
+  if (KVO_UNLIKELY(awaited != NULL)) reclaim_and_release(awaited, held);
+  else if (held) kvo_object_release(held);
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
@@ -266,8 +273,7 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
   const uint32_t both = KVO_FRAME_CALLS | KVO_FRAME_RETAINED;
   uint32_t flags = frame->flags;
   if (KVO_UNLIKELY(flags & parts || (flags & both) == both)) pop_with_parts(frame);
-  else if (KVO_UNLIKELY(flags & KVO_FRAME_CALLS)) pop_with_observer(frame);
-  else pop_with_values(frame);
+  else pop_with_one(frame);
 }
 
 // MARK: Unwinding

@@ -188,11 +188,12 @@ static kvo_frame *frame_protecting(const kvo_retired *retired) {
   return NULL;
 }
 
-static void reclaim_all(kvo_retired *chain) {
+// What the registrations store is taken, and released last, since an object that dies with it may throw.
+static void reclaim_all(kvo_retired *chain, struct kvo_known **taken) {
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;
     if (kvo_retired_get_kind(chain) == KVO_RETIRED_MEMORY) kvo_free(chain);
-    else kvo_registration_reclaim(chain);
+    else kvo_registration_reclaim(chain, taken);
   }
 }
 
@@ -226,7 +227,7 @@ static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
 // A frame that has counted this retirement began when all of the chain had been unlinked. Neighbours usually belong
 // to one object, and an object that was unprotected at the fence cannot become protected later, so it is looked up
 // only once.
-static void reclaim_or_wait(kvo_retired *chain) {
+static void reclaim_or_wait(kvo_retired *chain, struct kvo_known **taken) {
   uint64_t since = __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST);
   kvo_heavy_fence();
   kvo_retired *free = NULL, *protected = NULL;
@@ -242,8 +243,8 @@ static void reclaim_or_wait(kvo_retired *chain) {
     KVO_LOCKED(&kvo_limbo_lock);
     protected = wait_if_protected_locked(protected);
   }
-  reclaim_all(free);
-  reclaim_all(protected);
+  reclaim_all(free, taken);
+  reclaim_all(protected, taken);
 }
 
 // MARK: Batches
@@ -306,17 +307,20 @@ static bool reclaim_is_free(const kvo_retired *chain) {
   return reclaim_is_alone(thread);
 }
 
-void kvo_retire(kvo_retired *chain) {
-  if (!chain) return;
-  if (KVO_LIKELY(reclaim_is_free(chain))) {
-    reclaim_all(chain);
-    return;
-  }
+static void reclaim_batch_or_wait(kvo_retired *chain, struct kvo_known **taken) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   bool alone = !kvo_thread_others_exist();
   if (!alone || __atomic_load_n(&batch_count, __ATOMIC_RELAXED))
     chain = join_batch(chain, alone || !all_can_wait(chain));
-  if (chain) reclaim_or_wait(chain);
+  if (chain) reclaim_or_wait(chain, taken);
+}
+
+void kvo_retire(kvo_retired *chain) {
+  struct kvo_known *taken = NULL;
+  if (!chain) return;
+  if (KVO_LIKELY(reclaim_is_free(chain))) reclaim_all(chain, &taken);
+  else reclaim_batch_or_wait(chain, &taken);
+  if (KVO_UNLIKELY(taken != NULL)) kvo_distinct_release(taken);
 }
 
 void kvo_reclaim_after_fork(void) {
@@ -349,10 +353,12 @@ static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
 
 void kvo_reclaim_waiting(const kvo_object *hazard) {
   kvo_retired *free;
+  struct kvo_known *taken = NULL;
   {
     KVO_LOCKED(&kvo_limbo_lock);
     kvo_heavy_fence();
     free = wait_if_protected_locked(take_waiting_locked(hazard));
   }
-  reclaim_all(free);
+  reclaim_all(free, &taken);
+  if (KVO_UNLIKELY(taken != NULL)) kvo_distinct_release(taken);
 }

@@ -7,6 +7,7 @@
 #include "types/kvo_type.h"
 
 #include "base/kvo_fail.h"
+#include "base/kvo_forward.h"
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_map.h"
@@ -66,8 +67,28 @@ static void copy_struct(const kvo_type *type, void *target, const void *source) 
   if (!kvo_struct_copy(struct_of(type), target, source)) memset(target, 0, type->size);
 }
 
+typedef struct {
+  const kvo_struct_type *type;
+  void *value;
+  size_t member, element; // the next to be destroyed
+} destruction;
+
+// Called again if an object that dies throws: each element is passed before it is destroyed.
+static void destroy_rest(void *opaque) {
+  destruction *rest = opaque;
+  for (; rest->member < rest->type->member_count; rest->member++, rest->element = 0) {
+    const kvo_struct_member *member = &rest->type->members[rest->member];
+    while (member->type->destroy && rest->element < member->count) {
+      size_t index = rest->element++;
+      member->type->destroy(member->type,
+          (void *)(uintptr_t)struct_type_element(member, rest->value, index));
+    }
+  }
+}
+
 static void destroy_struct(const kvo_type *type, void *value) {
-  destroy_members(struct_of(type), value, struct_of(type)->member_count);
+  destruction all = {.type = struct_of(type), .value = value};
+  kvo_until_done(destroy_rest, &all);
 }
 
 static bool equal_struct(const kvo_type *type, const void *a, const void *b) {

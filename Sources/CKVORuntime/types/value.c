@@ -5,6 +5,7 @@
 // string or object is nil, never a value. The words are aligned to 16, so types with a larger alignment go to the
 // heap, in a block with room for aligning them. Values are moved by plain assignment, which works for every type
 // whose bytes don't contain their own address; a binding boxes the others.
+#include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "types/kvo_type.h"
 
@@ -80,14 +81,29 @@ kvo_status kvo_value_copy(kvo_value *target, const kvo_value *source) {
   return KVO_OK;
 }
 
+typedef struct {
+  const kvo_type *type;
+  void *heap;
+} heap_value;
+
+static void destroy_in_heap(void *opaque) {
+  const heap_value *value = opaque;
+  value->type->destroy(value->type, value_aligned(value->type, value->heap));
+}
+
+static void free_heap(void *opaque) { kvo_free(((heap_value *)opaque)->heap); }
+
+static __attribute__((noinline)) void destroy_and_free(heap_value value) {
+  if (value.type->destroy) kvo_finally(destroy_in_heap, free_heap, &value);
+  else free_heap(&value);
+}
+
 void kvo_value_destroy(kvo_value *value) {
   const kvo_type *type = value->type;
   if (!type) return;
-  bool is_in_words = is_inline(type);
-  void *storage = is_in_words ? value->payload.words : value_aligned(type, value->payload.heap);
-  value->type = NULL; // before the binding's code, which may throw
-  if (type->destroy) type->destroy(type, storage);
-  if (!is_in_words) kvo_free(value->payload.heap);
+  value->type = NULL; // before the program's code, which may throw
+  if (!is_inline(type)) destroy_and_free((heap_value){type, value->payload.heap});
+  else if (type->destroy) type->destroy(type, value->payload.words);
 }
 
 const void *kvo_value_bytes(const kvo_value *value) {

@@ -526,6 +526,8 @@ import Testing
     await #expect(processExitsWith: .success) {
       let uses: [faulty_use] = [
         .FAULTY_PROXY_ALONG_PATH, .FAULTY_SNAPSHOT, .FAULTY_VISITED, .FAULTY_ELEMENTS_REPLACED,
+        .FAULTY_STRUCT, .FAULTY_DISTINCT_RELEASED, .FAULTY_DISTINCT_REMOVED,
+        .FAULTY_DISTINCT_REMOVED_WITH_PATH,
       ]
       func runAll(times: Int) {
         var throwing: Int32 = 0

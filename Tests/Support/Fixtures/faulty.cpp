@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 #include "require.h"
 
@@ -302,6 +303,85 @@ void compare_distinct(const pair &objects) {
   kvo_did_change(objects.first, "list");
 }
 
+// Lets a struct of objects go, with which they die.
+void let_struct_go(const pair &objects) {
+  kvo_object *held[4];
+  kvo_value value;
+  for (kvo_object *&object : held) object = make(objects.cls);
+  kvo_value_init(&value, kvo_type_for_encoding("{four=@@@@}", nullptr), held);
+  for (kvo_object *object : held) kvo_object_release(object);
+  kvo_value_destroy(&value);
+}
+
+// Stores a list that alone holds its element.
+void store_list(const pair &objects, kvo_object *owner) {
+  kvo_object *object = make(objects.cls);
+  kvo_value element = kvo_value_object(object);
+  kvo_collection *list = kvo_collection_create(KVO_ARRAY, &element, 1, nullptr);
+  kvo_store_retained_object(&of(owner)->list, list);
+  kvo_value_destroy(&element);
+  kvo_object_release(reinterpret_cast<kvo_object *>(list));
+  kvo_object_release(object);
+}
+
+// Lets an object die with two open changes by hand, which alone hold old values.
+void leave_open(const pair &objects) {
+  int calls = std::exchange(calls_left, 0);
+  kvo_object *object = make(objects.cls);
+  owned_handle handle;
+  observe(object, "list", KVO_OLD, handle);
+  for (int i = 0; i < 2; i++) {
+    store_list(objects, object);
+    kvo_will_change(object, "list");
+  }
+  kvo_store_retained_object(&of(object)->list, nullptr);
+  calls_left = calls;
+  kvo_object_release(object);
+}
+
+// Registrations that alone hold a list, with which its element dies. Each counts as one of the objects made, and its end
+// as a death.
+struct distinct_pair {
+  kvo_handle *handles[2] = {};
+
+  explicit distinct_pair(const pair &objects) {
+    for (kvo_handle *&handle : handles) {
+      store_list(objects, objects.first);
+      kvo_add_callback(
+          objects.first, "list", KVO_DISTINCT, told, nullptr, [](void *) { deaths++; }, &handle,
+          nullptr);
+      made++;
+    }
+    kvo_store_retained_object(&of(objects.first)->list, nullptr);
+  }
+  ~distinct_pair() {
+    calls_left = 0;
+    release();
+  }
+  void release() {
+    for (kvo_handle *&handle : handles) kvo_handle_release(std::exchange(handle, nullptr));
+  }
+};
+
+void release_when_told(void *context, kvo_object *, const char *, const kvo_change *change) {
+  if (!kvo_change_is_prior(change)) static_cast<distinct_pair *>(context)->release();
+}
+
+void end_distinct(faulty_use use, const pair &objects) {
+  int calls = std::exchange(calls_left, 0);
+  owned_handle other;
+  distinct_pair distinct(objects);
+  if (use == FAULTY_DISTINCT_REMOVED_WITH_PATH) observe(objects.first, "next.plain", 0, other);
+  if (use == FAULTY_DISTINCT_RELEASED_WITHIN)
+    kvo_add_callback(objects.first, "next", KVO_PRIOR, release_when_told, &distinct, nullptr,
+        &other.handle, nullptr);
+  calls_left = calls;
+  if (use == FAULTY_DISTINCT_RELEASED) distinct.release();
+  else if (use == FAULTY_DISTINCT_RELEASED_WITHIN)
+    kvo_set_value_for_key(objects.first, "next", nullptr, nullptr);
+  else kvo_remove_all_observers(objects.first);
+}
+
 // Changes links, one of which leads to a proxy, and one to proxies in an array. Nothing throws before the changes.
 void follow(const pair &objects) {
   owned_value items;
@@ -382,6 +462,12 @@ void use_for(faulty_use use, const pair &objects) {
   case FAULTY_REMOVED:
   case FAULTY_SET_CHANGED: change(use, objects); break;
   case FAULTY_DISTINCT: compare_distinct(objects); break;
+  case FAULTY_STRUCT: let_struct_go(objects); break;
+  case FAULTY_LEFT_OPEN: leave_open(objects); break;
+  case FAULTY_DISTINCT_RELEASED:
+  case FAULTY_DISTINCT_REMOVED:
+  case FAULTY_DISTINCT_REMOVED_WITH_PATH:
+  case FAULTY_DISTINCT_RELEASED_WITHIN: end_distinct(use, objects); break;
   case FAULTY_FOLLOWED: follow(objects); break;
   case FAULTY_DEPENDENCY: depend(objects); break;
   default: use_collection(use, objects);

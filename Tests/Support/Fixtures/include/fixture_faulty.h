@@ -34,8 +34,14 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_OLD_ALONG_PATH,
   FAULTY_REMOVED, ///< old of part of a collection
   FAULTY_SET_CHANGED,
-  FAULTY_DISTINCT,   ///< the value is compared with the one last delivered
-  FAULTY_DEPENDENCY, ///< that is declared while an object is observed
+  FAULTY_DISTINCT,          ///< the value is compared with the one last delivered
+  FAULTY_STRUCT,            ///< of objects, in a value
+  FAULTY_LEFT_OPEN,         ///< a change by hand, when its object dies
+  FAULTY_DISTINCT_RELEASED, ///< with the value last delivered; also below
+  FAULTY_DISTINCT_REMOVED,
+  FAULTY_DISTINCT_REMOVED_WITH_PATH,
+  FAULTY_DISTINCT_RELEASED_WITHIN, ///< a change
+  FAULTY_DEPENDENCY,               ///< that is declared while an object is observed
 } faulty_use;
 
 /// Uses objects of a class in this way. First the first method called throws, then the second, and so on until none
