@@ -66,10 +66,10 @@ KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo
   kvo_retire_protected(chain, retired, kind);
 }
 
-/// Frees the chain as soon as no frame protects it that was there already: usually at once, otherwise when the frame
-/// is popped. If there are other threads, a chain that can wait is kept until there are `KVO_BATCH` pieces, or until
-/// one comes that can't wait. The pieces must have been unlinked. If an object throws that dies with a value that a
-/// registration stored, all of the chain has been freed before. No lock held.
+/// Frees the chain as soon as no frame that existed before protects it: usually at once, otherwise when the frame is
+/// popped. If there are other threads, a chain that can wait is kept until there are `KVO_BATCH` pieces, or until one
+/// is added that can't wait. The pieces must have been unlinked. An object that dies with a value that a registration
+/// stored may throw; the whole chain has been freed by then. No lock held.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 enum { KVO_BATCH = 64 };
 
