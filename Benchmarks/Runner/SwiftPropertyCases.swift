@@ -12,6 +12,10 @@ var subclassFamily: Family {
     .time("swift.sub.get", .none) { accounts(ObservedSubaccount(), getInherited) },
     .time("swift.sub.plain.own", .plain) { accounts(PlainSubaccount(), changeOwn) },
     .time("swift.sub.own", .none) { accounts(ObservedSubaccount(), changeOwn) },
+    .time("swift.sub.plain.object", .plain, isExtra: true) {
+      accounts(PlainSubaccount(), setObject)
+    },
+    .time("swift.sub.object", .none, isExtra: true) { accounts(ObservedSubaccount(), setObject) },
   ])
 }
 
@@ -53,10 +57,12 @@ let appendCounts = [2000, 200_000]
 // Open, so that the compiler does not treat the classes as final and remove the loops.
 open class PlainSubaccount: PlainAccount {
   open var limit = 0.0
+  open var owner: AnyObject?
 }
 
 open class ObservedSubaccount: ObservedAccount {
   @Observed open var limit = 0.0
+  @Observed open var owner: AnyObject?
 }
 
 private final class PlainItem {
@@ -119,6 +125,18 @@ private func changeOwn(_ account: PlainSubaccount, _ iterations: Int) {
 @inline(never)
 private func changeOwn(_ account: ObservedSubaccount, _ iterations: Int) {
   for i in 0..<iterations { account.limit = account.limit + Double(i) }
+}
+
+@inline(never)
+private func setObject(_ account: PlainSubaccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.owner = account }
+  account.owner = nil
+}
+
+@inline(never)
+private func setObject(_ account: ObservedSubaccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.owner = account }
+  account.owner = nil
 }
 
 // Stores the sum, so that the loop is not optimised away.

@@ -79,11 +79,28 @@ public struct Observed<Value> {
         }
         return
       }
-      // One access: it stores the value, or finds the address of a property that may be observed.
-      let (place, isSet) = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { place in
-        let isSet = _fastPath(!isMarked(isa, header, place))
-        if isSet { place.pointee.value = newValue }
-        return (place, isSet)
+      let place: UnsafeMutablePointer<Observed<Value>>
+      let isSet: Bool
+      if _isPOD(Value.self) {
+        // One access: it stores the value, or finds the address of a property that may be observed.
+        (place, isSet) = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { place in
+          let isSet = _fastPath(!isMarked(isa, header, place))
+          if isSet { place.initialize(to: Observed(wrappedValue: newValue)) }
+          return (place, isSet)
+        }
+      } else if isObserved {
+        // Stored by an assignment of its own, which releases the old value after its access: a deinit may set the
+        // property.
+        place = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { $0 }
+        isSet = _fastPath(!isMarked(isa, header, place))
+        if isSet { object[keyPath: storage()].value = newValue }
+      } else {
+        object[keyPath: storage()].value = newValue
+        if _slowPath(kvo_binding_came_to_be_observed(header)) {
+          lookAgain(
+            object, withUnsafeMutablePointer(to: &object[keyPath: storage()]) { $0 }, wrapped)
+        }
+        return
       }
       if isSet {
         let hasComeToBeObserved =

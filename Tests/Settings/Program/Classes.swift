@@ -51,7 +51,7 @@ final class Watcher: KVOObject {
   }
 }
 
-/// Declares nothing, so that a key path's name comes from the class's metadata or the program's symbols.
+/// Declares nothing, so that a key path's name comes from the class's metadata.
 class Plain: KVOObject {
   final var kept = 1
   var overridable = 1
@@ -60,4 +60,19 @@ class Plain: KVOObject {
 
 final class Overriding: Plain {
   override var overridable: Int { didSet { kept += 1 } }
+}
+
+/// Holds an object that nothing else holds.
+final class Slot: KVOObject {
+  @Observed var content: AnyObject?
+  @Observed var label = ""
+}
+
+/// Acts when it dies.
+final class Farewell {
+  private let action: () -> Void
+
+  init(_ action: @escaping () -> Void) { self.action = action }
+
+  deinit { action() }
 }

@@ -144,6 +144,25 @@ func lifetimes() {
   print("valid: \(token?.isValid ?? true), observed: \(account.isObserved(forKey: "balance"))")
 }
 
+/// What a set releases sets the same property: of an unobserved object, and beside and on an observed property. Without
+/// optimisation, Swift stops that, as for plain properties.
+func releasing() {
+  #if !DEBUG
+    let slot = Slot()
+    let registrations = [
+      { nil }, { slot.observe(\.label) { _, _ in } }, { slot.observe(\.content) { _, _ in } },
+    ]
+    for register: () -> KeyValueObservation? in registrations {
+      let token = register()
+      slot.content = Farewell { slot.content = slot }
+      slot.content = nil
+      if slot.content !== slot { print("what a deinit sets is lost") }
+      slot.content = nil
+      token?.invalidate()
+    }
+  #endif
+}
+
 /// On the actor of its superclass, which is in another module.
 @KVO final class Display: Screen {
   var depth = 1 { didSet { if depth < 0 { depth = 0 } } }

@@ -17,6 +17,7 @@ func everything() throws {
   try coding()
   try contexts()
   lifetimes()
+  releasing()
   try isolation()
 }
 
