@@ -45,12 +45,14 @@ static kvo_last *last_of(kvo_registration *registration) {
 
 // MARK: Stored values
 
-static bool is_comparable(const kvo_value *value) { return !value->type || value->type->equal; }
-
-// The object, if the value is one. A collection is compared as a value, because it is made for the change.
+// The object that a value is. A collection is a value of its own, made for the change.
 static kvo_object *object_of(const kvo_value *value) {
   kvo_object *object = kvo_value_get_object(value);
   return object && !kvo_class_of(object)->is_collection ? object : NULL;
+}
+
+static bool is_comparable(const kvo_value *value) {
+  return !value->type || value->type->equal || object_of(value);
 }
 
 static kvo_known *make_known(const kvo_value *value) {

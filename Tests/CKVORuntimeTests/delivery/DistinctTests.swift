@@ -251,6 +251,25 @@ import Testing
     end()
   }
 
+  @Test("D3: an object equals itself, also in a property whose type can't be compared")
+  func objectsOfAnyType() {
+    let crew = Crew()
+    let (ada, bob) = (crew.make("Ada"), crew.make("Bob"))
+    withGuest { guest in
+      log.observe(guest.header, "partner", .KVO_DISTINCT)
+      for worker in [ada, ada, bob, bob, ada] {
+        var value = kvo_value_object(worker.object)
+        expectEqual(kvo_set_value_for_key(guest.header, "partner", &value, nil), .KVO_OK)
+        kvo_value_destroy(&value)
+      }
+      expectEqual(log.take().count, 3)
+      expectEqual(setPath(guest.header, "partner", .nil).status, .KVO_OK)
+      log.end()
+    }
+    crew.end()
+    end()
+  }
+
   @Test("D3: the value last delivered is released when the registration ends, or the object dies")
   func release() {
     let deaths = Deaths()

@@ -261,6 +261,8 @@ import Testing
   private final class Door: KVOObject {
     @Observed var badge: Badge?
     @Observed var badges: [Badge] = []
+    @Observed var carrier: AnyObject = Badge(0)
+    @Observed var content: Any = 0
     @Observed var tint = Tint(number: 0, onCompare: nil)
     private weak var visitor: Badge?
     var guest: Badge? {
@@ -295,6 +297,19 @@ import Testing
     for badge in [badge, badge, Badge(1), badge] { door.badge = badge }
     for badges in [[badge], [Badge(1)], [Badge(2)]] { door.badges = badges }
     expectEqual(log.take(), ["badge", "badge", "badge", "badges", "badges"])
+  }
+
+  @Test("D3: an object in a property of an existential type equals itself alone")
+  func distinctExistentials() {
+    let door = Door()
+    let log = Recorder()
+    log.observe(door, \.carrier, .distinct, as: "carrier")
+    log.observe(door, \.content, .distinct, as: "content")
+    let badge = Badge(1)
+    for object in [badge, badge, Badge(1)] { door.carrier = object }
+    for content in [badge, badge, 1, 1, badge, badge] as [Any] { door.content = content }
+    expectEqual(
+      log.take(), ["carrier", "carrier", "content", "content", "content", "content"])
   }
 
   @Test("D3: an observer of distinct changes does not keep the object of a weak property alive")
