@@ -28,23 +28,32 @@ struct BoundProperty {
   /// The object's header. Only its address is used, since a binding retains neither end.
   let header: UnsafeMutablePointer<kvo_object>
   let key: Key
+  private weak let object: KVOObject?
+  private let foreign: WeakForeignObject?
 
   init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
     header = object.boundHeader
     key = .keyPath(keyPath)
+    self.object = object
+    foreign = nil
   }
 
-  init(_ object: ForeignObject, _ name: String) {
-    header = object.header
+  init(_ object: WeakForeignObject, at header: UnsafeMutablePointer<kvo_object>, _ name: String) {
+    self.header = header
     key = .name(name)
+    foreign = object
+    self.object = nil
   }
+
+  // An object at its address may be another one once it has died.
+  private var isAlive: Bool { foreign?.isAlive ?? (object != nil) }
 
   /// The address of the object.
   var address: UnsafeRawPointer { UnsafeRawPointer(header) }
 
   /// Whether both are the same property of the same live object.
   func isSame(as other: BoundProperty) -> Bool {
-    guard header == other.header else { return false }
+    guard header == other.header, isAlive, other.isAlive else { return false }
     if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key {
       if mine == theirs { return true }
       guard type(of: mine).valueType == type(of: theirs).valueType else { return false }
@@ -57,13 +66,7 @@ struct BoundProperty {
   private var name: String? {
     switch key {
     case .name(let name): return name
-    case .keyPath(let keyPath):
-      // A new object may be at the address of one that has died.
-      let object = KVOObject.at(header)
-      guard let root = type(of: keyPath).rootType as? KVOObject.Type,
-        type(of: object).isSubclass(of: root)
-      else { return nil }
-      return object.knownKeyName(of: keyPath)?.string
+    case .keyPath(let keyPath): return object?.knownKeyName(of: keyPath)?.string
     }
   }
 }

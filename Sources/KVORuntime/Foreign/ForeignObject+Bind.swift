@@ -92,8 +92,9 @@ extension KeyValueObserving where Self: KVOObject {
     _ transform: @escaping (SourceValue) -> Value
   ) -> BindingLoopGuard {
     let end = WeakForeignObject(source)
-    return BindingLoopGuard(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
-      [weak self] in
+    return BindingLoopGuard(
+      from: BoundProperty(end, at: source.header, keyPath), to: BoundProperty(self, target)
+    ) { [weak self] in
       guard let self, let source = end.object else { return }
       self[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
     }
@@ -165,7 +166,7 @@ extension ForeignObject {
   ) -> BindingLoopGuard {
     let end = WeakForeignObject(self)
     return BindingLoopGuard(
-      from: BoundProperty(source, sourceKeyPath), to: BoundProperty(self, keyPath)
+      from: BoundProperty(source, sourceKeyPath), to: BoundProperty(end, at: header, keyPath)
     ) {
       [weak source] in
       guard let target = end.object, let source else { return }
@@ -182,7 +183,7 @@ extension ForeignObject {
 }
 
 /// A reference to a C object that does not retain it.
-private final class WeakForeignObject: @unchecked Sendable {
+final class WeakForeignObject: @unchecked Sendable {
   // Set to nil when the object dies. Its memory stays valid until that was done.
   private var header: UnsafeMutablePointer<kvo_object>?
   private let lock = Lock(isOuter: true)
@@ -194,6 +195,8 @@ private final class WeakForeignObject: @unchecked Sendable {
   }
 
   private func forget() { lock.withLock { header = nil } }
+
+  var isAlive: Bool { lock.withLock { header != nil } }
 
   var object: ForeignObject? {
     lock.withLock {

@@ -154,6 +154,29 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
+  @Test("L2 C4: a change that waits for an actor is passed on to an object at a dead one's address")
+  @MainActor func reusedAddress() async {
+    let sets = Awaited(0)
+    let last = CountedGauge { sets.withLock { $0 += 1 } }
+    let relay = SharedGauge()
+    var source: SharedGauge? = SharedGauge()
+    var tokens = [
+      relay.bind(\.level, to: source!, \.level, isolation: nil),
+      last.bind(\.level, to: relay, \.level),
+    ]
+    // The main actor stays busy until the source has died.
+    let dying = Shared(Unmanaged.passUnretained(source!))
+    onAnotherThread { dying.value.takeUnretainedValue().level = 7 }
+    let address = ObjectIdentifier(source!)
+    source = nil
+    let heirs = (0..<100).map { _ in SharedGauge() }
+    let heir = heirs.first { ObjectIdentifier($0) == address } ?? heirs[0]
+    tokens.append(heir.bind(\.level, to: last, \.level, isolation: nil))
+    await sets.wait { $0 == 2 }
+    expectEqual([last.level, heir.level], [7, 7])
+    for token in tokens { token.invalidate() }
+  }
+
   @Test("L1: so it is on any other actor, and nonisolated code runs on the thread of the change")
   func others() async {
     let shared = SharedGauge()
