@@ -2,7 +2,7 @@ internal import SwiftSource
 
 /// Checks the accessors of computed properties, as far as the class alone shows their effect:
 /// - A setter that changes nothing that notifies (Q5).
-/// - A setter that notifies by hand of a property that notifies by itself (E3).
+/// - A setter that manually notifies of a property that notifies by itself (E3).
 /// - A getter that caches its value in a property that is not observed (Q6).
 /// - A property that is announced manually, and read by another getter, which does not report the read (F5).
 ///
@@ -78,7 +78,7 @@ struct SetterCheck {
   }
 
   /// A stored property that the setter assigns to and the getter reads, so that the change is notified twice: by the
-  /// property, and by hand. Assigning to a part of it, or calling its methods, does not count: it may be an object,
+  /// property, and manually. Assigning to a part of it, or calling its methods, does not count: it may be an object,
   /// and then the property does not change.
   func toldBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
