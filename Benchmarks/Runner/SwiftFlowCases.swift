@@ -5,29 +5,30 @@ import KVORuntime
 /// A set at the beginning of a chain of bindings, a value on its way to a task, and a set that is recorded.
 var swiftFlowFamily: Family {
   Family(cases: [
-    .time("swift.bind.chain.8", .uniform, chain), .time("swift.values.next", .uniform, values),
+    .time("swift.bind.chain.1", .uniform, isExtra: true) { chain(of: 1) },
+    .time("swift.bind.chain.8", .uniform) { chain(of: 8) },
+    .time("swift.bind.chain.128", .uniform, isExtra: true) { chain(of: 128) },
+    .time("swift.values.next", .uniform, values),
     .time("floor.asyncstream.next", .floor, streamedValues),
     .time("swift.undo.set", .uniform, recordedSets),
   ])
 }
-
-private let links = 8
 
 @inline(never)
 private func setBalance(of account: ObservedAccount, _ iterations: Int) {
   for i in 0..<iterations { account.balance = Double(i) }
 }
 
-/// A set of the first of nine properties, each of which follows the previous one.
-private func chain() -> Workload {
-  let accounts = (0...links).map { _ in ObservedAccount() }
-  let tokens = (0..<links).map {
+/// A set of the first of several properties, each of which follows the previous one.
+private func chain(of count: Int) -> Workload {
+  let accounts = (0...count).map { _ in ObservedAccount() }
+  let tokens = (0..<count).map {
     accounts[$0 + 1].bind(\.balance, to: accounts[$0], \.balance)
   }
   return Workload(
     run: { iterations in
       setBalance(of: accounts[0], iterations)
-      require(accounts[links].balance == Double(iterations - 1), "the chain's end is behind")
+      require(accounts[count].balance == Double(iterations - 1), "the chain's end is behind")
     },
     finish: { _ in for token in tokens { token.invalidate() } })
 }

@@ -115,13 +115,23 @@ extension KeyValueObserving where Self: KVOObject {
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, _ transform: @escaping (SourceValue) -> Value
   ) -> BindingLoopGuard {
-    BindingLoopGuard(from: BoundProperty(source, keyPath), to: BoundProperty(self, target)) {
-      [weak self, weak source] in
-      guard let self, let source else { return }
-      self[keyPath: target] = transform(source[keyPath: keyPath])
+    let ends = (source: BoundProperty(source, keyPath), target: BoundProperty(self, target))
+    guard let reading = KeyPathFunctions(of: keyPath), let setting = KeyPathFunctions(of: target),
+      setting.canSet
+    else {
+      return BindingLoopGuard(from: ends.source, to: ends.target) { from, to in
+        guard let source: Source = from.object(), let object: Self = to.object() else { return }
+        object[keyPath: target] = transform(source[keyPath: keyPath])
+      }
+    }
+    let paths: [AnyKeyPath] = [keyPath, target]
+    return BindingLoopGuard(from: ends.source, to: ends.target) { from, to in
+      guard let source: Source = from.object(), let object: Self = to.object() else { return }
+      withExtendedLifetime(paths) {
+        reading.withValue(of: source) { setting.set(transform($0), of: object) }
+      }
     }
   }
-
 }
 
 extension KVOObject {
@@ -132,7 +142,7 @@ extension KVOObject {
   ) -> KeyValueObservation {
     let life = BindingLife(binding)
     let token = KeyValueObservation()
-    let handler = NamedHandler(flow) { _, _ in life.binding.changed(flow) }
+    let handler = NamedHandler(flow) { _, _, _, _ in life.binding.changed(flow) }
     withUnsafeTemporaryAllocation(of: NamedHandler.self, capacity: 1) {
       // A buffer with room for one element has a base address. The handler moves into the registration.
       let words = $0.baseAddress!

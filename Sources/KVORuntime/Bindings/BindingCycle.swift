@@ -1,4 +1,6 @@
 internal import CKVORuntime
+internal import CSwiftRuntime
+internal import Synchronization
 
 // Circles of bindings (L4): two opposite bindings, or a ring of several. If two threads forwarded changes in
 // a circle at once, their changes would cross. Each would stop at the property where the other began, and the
@@ -6,9 +8,10 @@ internal import CKVORuntime
 // to it, as with a single binding. Each change is carried all the way round, so the last one makes all
 // properties equal.
 //
-// The binding that closes a circle finds it, when it is made. Properties are the nodes of a graph (`Place`),
-// and the directions of bindings are its edges. All paths from a node back to itself belong to one circle,
-// and two circles that a new binding connects are merged. A circle that loses a binding is not split.
+// The binding that closes a circle finds it, when it is made. Properties are the nodes of a graph
+// (`BindingPlace`), and the directions of bindings are its edges. All paths from a node back to itself belong
+// to one circle, and two circles that a new binding connects are merged. A circle that loses a binding is not
+// split.
 //
 // | state | protection |
 // |---|---|
@@ -153,37 +156,69 @@ extension BindingCycle.State {
 
 // MARK: The graph
 
+/// A property that bindings begin or end at. While flows retain it, it is the only one for that property.
+final class BindingPlace {
+  let property: BoundProperty
+  private let swiftObject: UnsafeMutableRawPointer?
+  // Keyed by flow. Protected by the graph's lock.
+  fileprivate var outgoing: [ObjectIdentifier: BindingGraph.Edge] = [:]
+  fileprivate var incoming: [ObjectIdentifier: BindingGraph.Edge] = [:]
+  // The number of changes from here that threads are forwarding.
+  private let changes = Atomic<Int>(0)
+
+  fileprivate init(_ property: BoundProperty) {
+    self.property = property
+    swiftObject = property.swiftObject
+    // So that no other object gets its address.
+    if let swiftObject { kvo_swift_unowned_retain(swiftObject) }
+  }
+
+  deinit {
+    BindingGraph.forget(self)
+    if let swiftObject { kvo_swift_unowned_release(swiftObject) }
+  }
+
+  /// The object, unless it has died. It must be a Swift object of that class.
+  @inline(__always)
+  func object<Object: KVOObject>() -> Object? {
+    guard let swiftObject, kvo_swift_try_retain(swiftObject) else { return nil }
+    return Unmanaged<Object>.fromOpaque(swiftObject).takeRetainedValue()
+  }
+
+  /// Whether threads, possibly others than this one, are forwarding changes from here.
+  var isForwarding: Bool { changes.load(ordering: .relaxed) != 0 }
+
+  func beginForwarding() { changes.wrappingAdd(1, ordering: .relaxed) }
+  func endForwarding() { changes.wrappingSubtract(1, ordering: .relaxed) }
+}
+
 /// The graph of properties that bindings connect.
 enum BindingGraph {
-  final class Place {
-    let property: BoundProperty
-    /// The number of flows that end here, or are about to.
-    fileprivate var uses = 1
-    // Keyed by flow.
-    fileprivate var outgoing: [ObjectIdentifier: Edge] = [:]
-    fileprivate var incoming: [ObjectIdentifier: Edge] = [:]
-
-    init(_ property: BoundProperty) { self.property = property }
-  }
   struct Edge {
     fileprivate let flow: BindingLoopGuard
     fileprivate let binding: PropertyBinding
-    fileprivate let source, target: Place
     fileprivate var id: ObjectIdentifier { ObjectIdentifier(flow) }
+    fileprivate var source: BindingPlace { flow.source }
+    fileprivate var target: BindingPlace { flow.target }
+  }
+  private struct Entry {
+    let id: ObjectIdentifier
+    weak var place: BindingPlace?
+
+    init(_ place: BindingPlace) {
+      id = ObjectIdentifier(place)
+      self.place = place
+    }
   }
 
   static let lock = Lock(isOuter: true)
   // Protected by the lock. Keyed by the address of the object.
-  private nonisolated(unsafe) static var places: [UnsafeRawPointer: [Place]] = [:]
+  private nonisolated(unsafe) static var places: [UnsafeRawPointer: [Entry]] = [:]
 
   /// Adds a new binding, whose objects the caller holds. If it closes a circle, the circle's bindings are
   /// joined.
   static func add(_ binding: PropertyBinding) {
-    let edges = binding.flows.map { flow in
-      Edge(
-        flow: flow, binding: binding, source: place(of: flow.source), target: place(of: flow.target)
-      )
-    }
+    let edges = binding.flows.map { Edge(flow: $0, binding: binding) }
     lock.withLock {
       for edge in edges {
         edge.source.outgoing[edge.id] = edge
@@ -203,38 +238,36 @@ enum BindingGraph {
       for edge in edges {
         edge.source.outgoing[edge.id] = nil
         edge.target.incoming[edge.id] = nil
-        for place in [edge.source, edge.target] { release(place) }
       }
     }
     withExtendedLifetime(edges) {}
   }
 
-  private static func release(_ place: Place) {
-    place.uses -= 1
-    guard place.uses == 0 else { return }
-    let address = place.property.address
-    places[address]?.removeAll { $0 === place }
-    if places[address]?.isEmpty == true { places[address] = nil }
+  /// The place of a property whose object the caller holds.
+  // Properties are compared without the lock, because the comparison may call a getter.
+  static func place(of property: BoundProperty) -> BindingPlace {
+    let made = BindingPlace(property)
+    var others: [BindingPlace] = []
+    while true {
+      var present: [BindingPlace] = []
+      let isAdded = lock.withLock {
+        present = places[property.address]?.compactMap(\.place) ?? []
+        let areCompared = present.allSatisfy { place in others.contains { $0 === place } }
+        if areCompared { places[property.address, default: []].append(Entry(made)) }
+        return areCompared
+      }
+      if isAdded { return made }
+      let same = present.first { $0.property.isSame(as: property) }
+      if let same { return same }
+      others = present
+    }
   }
 
-  // Properties are compared without the lock, because the comparison may call a getter.
-  private static func place(of property: BoundProperty) -> Place {
-    while true {
-      let known = lock.withLock { places[property.address] ?? [] }
-      let same = known.first { $0.property.isSame(as: property) }
-      let place = lock.withLock { () -> Place? in
-        let present = places[property.address] ?? []
-        if let same {
-          guard present.contains(where: { $0 === same }) else { return nil }
-          same.uses += 1
-          return same
-        }
-        guard present.allSatisfy({ place in known.contains { $0 === place } }) else { return nil }
-        let made = Place(property)
-        places[property.address, default: []].append(made)
-        return made
-      }
-      if let place { return place }
+  fileprivate static func forget(_ place: BindingPlace) {
+    let (address, id) = (place.property.address, ObjectIdentifier(place))
+    lock.withLock {
+      places[address]?.removeAll { $0.id == id }
+      if places[address]?.isEmpty == true { places[address] = nil }
     }
   }
 
@@ -255,8 +288,8 @@ enum BindingGraph {
   }
 
   private static func reach(
-    from start: Place, _ neighbours: (Place) -> [Place]
-  ) -> [ObjectIdentifier: Place] {
+    from start: BindingPlace, _ neighbours: (BindingPlace) -> [BindingPlace]
+  ) -> [ObjectIdentifier: BindingPlace] {
     var reached = [ObjectIdentifier(start): start]
     var waiting = [start]
     while let place = waiting.popLast() {

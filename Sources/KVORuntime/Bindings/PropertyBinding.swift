@@ -4,13 +4,14 @@ internal import CKVORuntime
 // and sets the target. Endless forwarding is prevented in three ways:
 //
 // * The flows that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
-//   if its target is the source of a flow in that chain; it is not forwarded. A change that is passed to an
-//   actor keeps its chain.
+//   if its target is the source of a flow in that chain; it is not forwarded. Each property counts the changes
+//   that are being forwarded from it, and the chain is searched only if its target's count is not 0. A change
+//   that is passed to an actor keeps its chain.
 // * An active binding is not entered again. A change on another thread is left to the active thread, which
 //   reads the source again after it has set the target; so the last value set is the source's. The change
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
-//   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on
-//   forever.
+//   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
+//   ever.
 // * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`).
 //
 // | state | protection |
@@ -25,16 +26,15 @@ struct BoundProperty {
     case name(String)
   }
 
-  /// The object's header. Only its address is used, since a binding retains neither end.
+  /// The object's header. A binding retains neither end.
   let header: UnsafeMutablePointer<kvo_object>
   let key: Key
-  private weak let object: KVOObject?
+  // The C object; nil for a Swift object, whose memory its `BindingPlace` keeps.
   private let foreign: WeakForeignObject?
 
   init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
     header = object.boundHeader
     key = .keyPath(keyPath)
-    self.object = object
     foreign = nil
   }
 
@@ -42,18 +42,19 @@ struct BoundProperty {
     self.header = header
     key = .name(name)
     foreign = object
-    self.object = nil
   }
-
-  // An object at its address may be another one once it has died.
-  private var isAlive: Bool { foreign?.isAlive ?? (object != nil) }
 
   /// The address of the object.
   var address: UnsafeRawPointer { UnsafeRawPointer(header) }
 
-  /// Whether both are the same property of the same live object.
+  /// The object as a Swift one; nil if it is a C object.
+  var swiftObject: UnsafeMutableRawPointer? {
+    if case .keyPath = key { ObjectHeader.object(of: header) } else { nil }
+  }
+
+  /// Whether both are the same property. If the addresses are equal, an object lives there.
   func isSame(as other: BoundProperty) -> Bool {
-    guard header == other.header, isAlive, other.isAlive else { return false }
+    guard header == other.header, isAtItsAddress, other.isAtItsAddress else { return false }
     if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key {
       if mine == theirs { return true }
       guard type(of: mine).valueType == type(of: theirs).valueType else { return false }
@@ -62,35 +63,43 @@ struct BoundProperty {
     return name == other.name
   }
 
+  // Another object may be at the address of a C object that has died.
+  private var isAtItsAddress: Bool { foreign?.isAlive ?? true }
+
   // The key by which the property is observed; nil for a key path that can't be observed.
   private var name: String? {
     switch key {
     case .name(let name): return name
-    case .keyPath(let keyPath): return object?.knownKeyName(of: keyPath)?.string
+    case .keyPath(let keyPath): return KVOObject.at(header).knownKeyName(of: keyPath)?.string
     }
   }
 }
 
 /// One direction of a binding.
 final class BindingLoopGuard {
-  let source, target: BoundProperty
-  /// Reads the source and sets the target, unless one of them has died.
-  let carry: () throws -> Void
+  let source, target: BindingPlace
+  private let transfer: (_ source: BindingPlace, _ target: BindingPlace) throws -> Void
 
-  init(from source: BoundProperty, to target: BoundProperty, _ carry: @escaping () throws -> Void) {
-    self.source = source
-    self.target = target
-    self.carry = carry
+  /// - Parameter transfer: Reads the source and sets the target, unless one of them has died.
+  init(
+    from source: BoundProperty, to target: BoundProperty,
+    _ transfer: @escaping (_ source: BindingPlace, _ target: BindingPlace) throws -> Void
+  ) {
+    self.source = BindingGraph.place(of: source)
+    self.target = BindingGraph.place(of: target)
+    self.transfer = transfer
   }
+
+  fileprivate func carry() throws { try transfer(source, target) }
 
   /// Whether the target is a property that the change being forwarded came from.
   fileprivate var isEcho: Bool {
-    target.isSame(as: source) || BindingHop.comes(from: target)
+    target === source || target.isForwarding && BindingHop.comes(from: target)
   }
 }
 
 extension BindingLoopGuard: HandlerNaming {
-  var handlerName: String? { "a binding of \(target.phrase)" }
+  var handlerName: String? { "a binding of \(target.property.phrase)" }
 }
 
 extension BoundProperty {
@@ -105,8 +114,9 @@ extension BoundProperty {
 /// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
 /// thread's stack.
 struct BindingHop {
-  let binding: PropertyBinding
-  let flow: BindingLoopGuard
+  // The caller of `run` holds both.
+  unowned(unsafe) let binding: PropertyBinding
+  unowned(unsafe) let flow: BindingLoopGuard
   let outer: UnsafeMutablePointer<BindingHop>?
   /// The chain of a change that another thread left to this one. It replaces an outer entry.
   let inherited: [BindingLoopGuard]
@@ -123,6 +133,12 @@ struct BindingHop {
     let current = innermost
     var passage = BindingHop(
       binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain ?? [])
+    flow.source.beginForwarding()
+    if let chain { for flow in chain { flow.source.beginForwarding() } }
+    defer {
+      flow.source.endForwarding()
+      if let chain { for flow in chain { flow.source.endForwarding() } }
+    }
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_forwarding($0)
       defer { kvo_set_forwarding(current) }
@@ -152,11 +168,11 @@ struct BindingHop {
   }
 
   /// Whether a change that this thread is forwarding came from a property.
-  static func comes(from property: BoundProperty) -> Bool {
+  static func comes(from property: BindingPlace) -> Bool {
     var passage = innermost
     while let one = passage {
-      if property.isSame(as: one.pointee.flow.source) { return true }
-      if one.pointee.inherited.contains(where: { property.isSame(as: $0.source) }) { return true }
+      if property === one.pointee.flow.source { return true }
+      if one.pointee.inherited.contains(where: { property === $0.source }) { return true }
       passage = one.pointee.outer
     }
     return false
@@ -180,6 +196,15 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     /// Whether the thread that is forwarding began before the binding joined a circle. The circle then waits
     /// for it.
     var isAwaited = false
+
+    // Nil if a thread is forwarding.
+    mutating func begin(isInCircle: Bool) -> Beginning? {
+      guard !isOver else { return .left }
+      if !isInCircle, let circle { return .ofCircle(circle) }
+      guard worker == nil else { return nil }
+      worker = .current
+      return .begun
+    }
   }
   /// A change to forward: whether the forwarding thread made it inside its own forwarding, and otherwise its
   /// chain.
@@ -190,7 +215,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
   private enum Beginning {
     case begun
-    /// The change is left to the thread that is forwarding.
+    /// The change is left to the thread that is forwarding, or the binding is over.
     case left
     /// The circle forwards it, with one thread at a time.
     case ofCircle(BindingCycle)
@@ -272,7 +297,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   // Returns only the error of the first carry; later ones are not part of making the binding.
   private func carryFirst() -> (any Error)? {
     var error: (any Error)?
-    run(Waiting(flow: flows[0], isNested: false, chain: nil)) { error = $0 }
+    run(flows[0], nil) { error = $0 }
     carryWaiting()
     return error
   }
@@ -302,21 +327,23 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   private func carry(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?) {
-    run(Waiting(flow: flow, isNested: false, chain: chain), failed: Self.report)
+    run(flow, chain, failed: Self.report)
     carryWaiting()
   }
 
   private func carryWaiting() {
-    while let next = goOn() { run(next, failed: Self.report) }
+    while let next = goOn() { run(next.flow, next.chain, failed: Self.report) }
   }
 
   // A change that another thread left in a circle is passed to the actor as well.
-  private func run(_ waiting: Waiting, failed: (any Error) -> Void) {
+  private func run(
+    _ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, failed: (any Error) -> Void
+  ) {
     if let actor, !actor.isCurrent {
-      let (flow, chain) = (waiting.flow, waiting.chain ?? BindingHop.chain)
+      let chain = chain ?? BindingHop.chain
       return actor.callLater { [weak self] in self?.pass(on: flow, in: chain) }
     }
-    do { try BindingHop.run(self, waiting.flow, in: waiting.chain) } catch { failed(error) }
+    do { try BindingHop.run(self, flow, in: chain) } catch { failed(error) }
   }
 
   private static func report(_ error: any Error) {
@@ -326,16 +353,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private func begins(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, isInCircle: Bool)
     -> Beginning
   {
+    if let beginning = state.withLock({ $0.begin(isInCircle: isInCircle) }) { return beginning }
     let isNested = chain == nil && BindingHop.contains(self)
     var waiting: Waiting? = Waiting(
       flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? BindingHop.chain)
     return state.withLock { state in
-      guard !state.isOver else { return .left }
-      if !isInCircle, let circle = state.circle { return .ofCircle(circle) }
-      guard state.worker != nil else {
-        state.worker = .current
-        return .begun
-      }
+      if let beginning = state.begin(isInCircle: isInCircle) { return beginning }
       if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }
       return .left
     }

@@ -94,9 +94,9 @@ extension KeyValueObserving where Self: KVOObject {
     let end = WeakForeignObject(source)
     return BindingLoopGuard(
       from: BoundProperty(end, at: source.header, keyPath), to: BoundProperty(self, target)
-    ) { [weak self] in
-      guard let self, let source = end.object else { return }
-      self[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
+    ) { _, to in
+      guard let object: Self = to.object(), let source = end.object else { return }
+      object[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
     }
   }
 }
@@ -167,9 +167,8 @@ extension ForeignObject {
     let end = WeakForeignObject(self)
     return BindingLoopGuard(
       from: BoundProperty(source, sourceKeyPath), to: BoundProperty(end, at: header, keyPath)
-    ) {
-      [weak source] in
-      guard let target = end.object, let source else { return }
+    ) { source, _ in
+      guard let source: Source = source.object(), let target = end.object else { return }
       try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
     }
   }

@@ -22,9 +22,9 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
   private(set) var hasArguments = false
   /// Whether more components follow the one with arguments.
   private(set) var goesOnBehindArguments = false
-  /// The function that reads the last component, if it is computed.
-  private(set) var getter: KeyPathGetter?
-  /// The type of the last component's value; nil at the end, where the key path's own value type applies.
+  /// The functions of the last component, if it is computed.
+  private(set) var functions: KeyPathFunctions?
+  /// The type of the last component's value; nil at the end, where it is the key path's own value type.
   private(set) var valueType: Any.Type?
   private var place: UnsafeRawPointer
   private var end: UnsafeRawPointer
@@ -35,7 +35,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     end = place + Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0x00ff_ffff)
   }
 
-  /// Fails if key paths don't have the expected layout. The caller must keep the key path alive.
+  /// Nil if key paths don't have the expected layout. The caller must keep the key path alive.
   init?(_ keyPath: AnyKeyPath) {
     guard KeyPathComponents.areKnown else { return nil }
     self.init(unchecked: keyPath)
@@ -47,7 +47,7 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     guard !isAtEnd else { return nil }
     let header = place.load(as: UInt32.self)
     place += 4
-    getter = nil
+    functions = nil
     valueType = nil
     let component = read(header)
     guard !isAtEnd else { return component }
@@ -82,9 +82,11 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     let words = place.alignedUp(toMultipleOf: 8)
     let isByPointer = header & 0x0037_ffff == 0
     let component = Component.computed(isByPointer ? words.load(as: UnsafeRawPointer?.self) : nil)
-    let function = words.load(fromByteOffset: 8, as: UnsafeRawPointer.self)
-    place = words + (header & 0x0040_0000 == 0 ? 16 : 24)
-    getter = KeyPathGetter(function: function, arguments: place, size: 0)
+    let getter = words.load(fromByteOffset: 8, as: UnsafeRawPointer.self)
+    let isSettable = header & 0x0040_0000 != 0
+    place = words + (isSettable ? 24 : 16)
+    let setter = isSettable ? words.load(fromByteOffset: 16, as: UnsafeRawPointer.self) : nil
+    functions = KeyPathFunctions(getter: getter, setter: setter, arguments: place, size: 0)
     guard header & 0x0008_0000 != 0 else { return component }
     // The type arguments of generic code are stored as arguments as well. For other arguments, nothing says
     // where they end.
@@ -95,7 +97,8 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
       goesOnBehindArguments = (place + 16 + size).alignedUp(toMultipleOf: 8) + 8 < end
       return stop()
     }
-    getter = KeyPathGetter(function: function, arguments: place + 16, size: size)
+    functions = KeyPathFunctions(
+      getter: getter, setter: setter, arguments: place + 16, size: size)
     place += 16 + size
     return component
   }
@@ -107,27 +110,67 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
   }
 }
 
-/// The function by which a key path reads a computed property. Valid as long as the key path.
-struct KeyPathGetter {
-  fileprivate let function: UnsafeRawPointer
+/// The functions by which a key path accesses a computed property. Valid as long as the key path.
+///
+/// Calling them is much cheaper than using the key path: the standard library interprets it at each access, and
+/// reads the property before it sets it.
+struct KeyPathFunctions {
+  fileprivate let getter: UnsafeRawPointer
+  /// Nil if the property can't be set.
+  fileprivate let setter: UnsafeRawPointer?
   /// The type arguments of generic code.
   fileprivate let arguments: UnsafeRawPointer
   fileprivate let size: Int
+}
 
-  /// The function's address. Properties with equal code may share one function.
-  var address: UnsafeRawPointer { function }
+extension KeyPathFunctions {
+  /// The functions of a key path that consists of one computed property without arguments, as those of
+  /// `@Observed` properties do; nil for others.
+  init?(of keyPath: AnyKeyPath) {
+    guard var components = KeyPathComponents(keyPath), case .computed = components.next(),
+      components.isAtEnd, let functions = components.functions
+    else { return nil }
+    self = functions
+  }
+
+  /// The getter's address. Properties with equal code may share one function.
+  var address: UnsafeRawPointer { getter }
+
+  var canSet: Bool { setter != nil }
 
   /// Reads the property, which must have the given type.
   func value(of object: AnyObject, as type: Any.Type) -> Any {
     func read<Value>(_ type: Value.Type) -> Any {
-      withUnsafeTemporaryAllocation(of: type, capacity: 1) { value in
-        withUnsafePointer(to: object) {
-          kvo_swift_read_by_key_path(function, value.baseAddress!, $0, arguments, size)
-        }
-        return value.moveElement(from: 0)
-      }
+      var result: Any = ()
+      withValue(of: object) { (value: Value) in result = value }
+      return result
     }
     return _openExistential(type, do: read)
+  }
+
+  /// Reads the property, which must have the type `Value`, and passes its value to a function.
+  // If this function returned the value, the standard library would instantiate a `Result` of its type.
+  @inline(__always)
+  func withValue<Value>(of object: AnyObject, _ body: (Value) -> Void) {
+    withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { value in
+      // A buffer with room for one element has a base address.
+      let place = value.baseAddress.unsafelyUnwrapped
+      kvo_swift_read_by_key_path(getter, place, reference(to: object), arguments, size)
+      body(place.move())
+    }
+  }
+
+  /// Sets the property, which must have the type `Value` and a setter that does not mutate what has it.
+  @inline(__always)
+  func set<Value>(_ value: Value, of object: AnyObject) {
+    withUnsafePointer(to: value) {
+      kvo_swift_set_by_key_path(setter!, $0, reference(to: object), arguments, size)
+    }
+  }
+
+  // The caller holds the object.
+  private func reference(to object: AnyObject) -> UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
   }
 }
 
@@ -170,17 +213,29 @@ extension KeyPathComponents {
       && all(\Probe.next) == [.computed(getter)]
       && all(\Probe.pair.1) == [.stored(offset: offset + 8), .part]
       && all(\Probe.list.count).count == 2 && all(\Probe.list[0]).count == 1
-      && areGettersKnown(by: probe)
+      && areGettersKnown(by: probe) && areSettersKnown(by: probe)
   }()
 
   private static func areGettersKnown(by probe: Probe) -> Bool {
     let path = \Probe.myself?.second
     var components = KeyPathComponents(unchecked: path)
     return withExtendedLifetime(path) {
-      guard case .computed = components.next(), let getter = components.getter,
-        components.valueType == Probe?.self
+      guard case .computed = components.next(), let functions = components.functions,
+        components.valueType == Probe?.self, !functions.canSet
       else { return false }
-      return getter.value(of: probe, as: Probe?.self) as? Probe === probe
+      return functions.value(of: probe, as: Probe?.self) as? Probe === probe
+    }
+  }
+
+  private static func areSettersKnown(by probe: Probe) -> Bool {
+    let path = \Probe.next
+    var components = KeyPathComponents(unchecked: path)
+    return withExtendedLifetime(path) {
+      guard case .computed = components.next(), let functions = components.functions,
+        functions.canSet
+      else { return false }
+      functions.set(probe as Probe?, of: probe)
+      return probe.first == 1
     }
   }
 

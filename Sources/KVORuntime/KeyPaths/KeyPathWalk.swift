@@ -71,7 +71,7 @@ struct KeyPathWalk {
     {
       return read(declared, of: object)
     }
-    guard let type = components.valueType, let function = components.getter else { return nil }
+    guard let type = components.valueType, let function = components.functions else { return nil }
     if let getter, let read = wasRead(object, getter) {
       return known.property(read.string)?.storage?.value(in: object)
     }

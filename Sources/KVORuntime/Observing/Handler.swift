@@ -91,17 +91,19 @@ protocol HandlerNaming: AnyObject {
 
 /// One of this library's own handlers, named by an object.
 struct NamedHandler {
+  typealias Delivery = (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
+
   // The memory layout is that of `Handler`, which C relies on.
-  private let deliver: (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
+  private let deliver: Delivery
   private let function: UnsafeRawPointer
   private let context: UnsafeRawPointer? = nil
 
   /// - Parameters:
   ///   - name: an object that the function holds.
-  ///   - function: called with the registration's object and its change.
-  init(_ name: any HandlerNaming, _ function: @escaping (KVOObject, OpaquePointer) -> Void) {
-    self.function = UnsafeRawPointer(Unmanaged.passUnretained(name as AnyObject).toOpaque())
-    deliver = { object, change, _, _ in function(object, change) }
+  ///   - deliver: called with the registration's object, its change, and two words of no use.
+  init(_ name: any HandlerNaming, _ deliver: @escaping Delivery) {
+    function = UnsafeRawPointer(Unmanaged.passUnretained(name as AnyObject).toOpaque())
+    self.deliver = deliver
   }
 
   /// A handler that calls a note function and then another handler. The note's captures live as long as the
@@ -109,7 +111,7 @@ struct NamedHandler {
   /// - Parameter handler: The address of a `Handler`. This object takes its ownership.
   init(_ handler: UnsafeRawPointer, after note: @escaping () -> Void) {
     let given = GivenHandler(handler)
-    self.init(given) { object, change in
+    self.init(given) { object, change, _, _ in
       note()
       given.call(object, change)
     }

@@ -64,7 +64,8 @@ package enum LockGates {
 /// A value that is accessed under its lock only. That makes this class `Sendable`.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = Lock()
-  private var value: Value
+  // The lock is not recursive, so it ensures that accesses are exclusive.
+  @exclusivity(unchecked) private var value: Value
 
   init(_ value: Value) { self.value = value }
 

@@ -312,11 +312,22 @@ typedef __attribute__((swiftcall)) void
 kvo_swift_key_path_getter(__attribute__((swift_indirect_result)) void *value, const void *base,
     const void *arguments, size_t size);
 
-/// Reads the property into `value`. `base` is the address of the object or value that has the property.
-static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *base,
+/// Reads an object's property into `value`.
+static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *object,
     const void *arguments, size_t size) {
   kvo_swift_key_path_getter *function = (kvo_swift_key_path_getter *)(uintptr_t)getter;
-  function(value, base, arguments, size);
+  function(value, &object, arguments, size);
+}
+
+/// The function by which a key path sets a computed property of an object.
+typedef __attribute__((swiftcall)) void kvo_swift_key_path_setter(const void *value,
+    const void *base, const void *arguments, size_t size);
+
+/// Sets an object's property to a copy of `value`.
+static inline void kvo_swift_set_by_key_path(const void *setter, const void *value,
+    const void *object, const void *arguments, size_t size) {
+  kvo_swift_key_path_setter *function = (kvo_swift_key_path_setter *)(uintptr_t)setter;
+  function(value, &object, arguments, size);
 }
 
 enum {

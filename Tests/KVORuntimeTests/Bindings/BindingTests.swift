@@ -15,6 +15,7 @@ import Testing
     @Observed var text = ""
     @Observed var list: [Int] = []
     @Observed var next: Cell?
+    @Observed var point = (x: 0, y: 0)
     var plain = 0
     var twice: Int { value * 2 }
     /// Limits its value to 0 to 9.
@@ -22,6 +23,22 @@ import Testing
       get { value }
       set { value = min(max(newValue, 0), 9) }
     }
+  }
+
+  private final class Special: Cell {
+    /// A plain property that a key path names by its offset.
+    var own = 0
+    override var clamped: Int {
+      get { value }
+      set { value = -newValue }
+    }
+  }
+
+  private class Box<Element>: Tracked {
+    @Observed var content: [Element]
+    @Observed var action: (Int) -> Int = { $0 }
+
+    init(_ content: [Element]) { self.content = content }
   }
 
   private let source = Cell()
@@ -167,6 +184,29 @@ import Testing
     withExtendedLifetime((twice, list, path)) {}
   }
 
+  @Test("L1: the target and the source may be named by key paths of each kind")
+  func keyPaths() {
+    let (box, other, special) = (Box(["a"]), Box(["b"]), Special())
+    let generic = box.bind(\.content, to: other, \.content)
+    other.content.append("c")
+    expectEqual(box.content, ["b", "c"])
+    let function = box.bind(\.action, to: other, \.action)
+    other.action = { $0 + 1 }
+    expectEqual(box.action(1), 2)
+    let overridden = (special as Cell).bind(\.clamped, to: source, \.value)
+    source.value = 70
+    expectEqual(special.value, -70)
+    let stored = special.bind(\.own, to: special as Cell, \.clamped)
+    source.value = 80
+    expectEqual(special.own, -80)
+    target.list = [1, 2]
+    let element = target.bind(\.list[1], to: source, \.value)
+    let part = target.bind(\.point.x, to: source, \.value)
+    source.value = 5
+    expect(target.list == [1, 5] && target.point.x == 5)
+    withExtendedLifetime((generic, function, overridden, stored, element, part)) {}
+  }
+
   @Test(
     "L1: the target need not be observable; an earlier observer may set the source again"
   )
@@ -272,9 +312,9 @@ import Testing
 
   @Test("L2: the same property is recognised through a subclass's key path, and by its key")
   func spellings() {
-    final class Special: Cell {}
-    let special = Special()
-    let there = special.bind(\Special.value, to: source, \.value)
+    final class Spelled: Cell {}
+    let special = Spelled()
+    let there = special.bind(\Spelled.value, to: source, \.value)
     let back = source.bind(\.value, to: special as Cell, \Cell.value)
     log.observe(source)
     log.observe(special)
@@ -283,6 +323,23 @@ import Testing
     special.value = 2
     expectEqual(log.take(), [2, 2])
     withExtendedLifetime((there, back)) {}
+  }
+
+  @Test("L2: a change does not return by a binding that replaced the one that passes it on")
+  func replaced() {
+    var there = Optional(target.bind(\.value, to: source, \.value))
+    var back: KeyValueObservation?
+    let observer = target.observe(\.value) { [source] target, _ in
+      guard back == nil else { return }
+      there = nil
+      back = source.bind(\.value, to: target, \.value)
+      target.value = 2
+    }
+    source.value = 1
+    expect(source.value == 1 && target.value == 2 && there == nil)
+    target.value = 3
+    expectEqual(source.value, 3)
+    withExtendedLifetime((observer, back)) {}
   }
 
   @Test("L2: a value that an observer of the target sets to the source is passed on, once")
