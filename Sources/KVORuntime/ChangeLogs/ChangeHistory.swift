@@ -118,7 +118,8 @@ extension ChangeHistory {
   private mutating func add(
     _ change: RecordedChange, _ begun: BegunChange?, on thread: UnsafeRawPointer
   ) -> [RecordedChange] {
-    var garbage = forgetRedo()
+    var garbage: [RecordedChange] = []
+    forgetRedo(&garbage)
     change.thread = thread
     change.order = begun?.order ?? beginnings
     // An observer that was notified before the log has changed the same key again, or another thread has.
@@ -126,16 +127,17 @@ extension ChangeHistory {
       let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
       insert(change, before: later)
-      garbage += trim()
+      trim(&garbage)
       return garbage
     }
     let group = open ?? action(on: thread)
     if let last = mergeable(with: change, in: group) {
       last.group.goOn(on: thread)
-      return garbage + [replaceNew(of: last, by: change)]
+      garbage.append(replaceNew(of: last, by: change))
+      return garbage
     }
     append(change, to: group ?? single(on: thread))
-    if open == nil { garbage += trim() }
+    if open == nil { trim(&garbage) }
     return garbage
   }
 
@@ -247,19 +249,17 @@ extension ChangeHistory {
     if !group.changes.isEmpty { undo.append(group) }
   }
 
-  private mutating func forgetRedo() -> [RecordedChange] {
-    guard !redo.isEmpty else { return [] }
-    var garbage: [RecordedChange] = []
+  private mutating func forgetRedo(_ garbage: inout [RecordedChange]) {
+    guard !redo.isEmpty else { return }
     for group in redo { garbage += group.forget() }
     redo = []
-    garbage += trim()
-    return garbage
+    trim(&garbage)
   }
 
   /// Drops groups beyond the limit, and the records before all groups that can still be undone or redone.
-  mutating func trim() -> [RecordedChange] {
-    guard let undoLimit else { return [] }
-    var garbage: [RecordedChange] = []
+  /// - Parameter garbage: Gets the values to release.
+  mutating func trim(_ garbage: inout [RecordedChange]) {
+    guard let undoLimit else { return }
     let surplus = undo.count - max(undoLimit, 0)
     if surplus > 0 {
       for group in undo.prefix(surplus) { garbage += group.forget() }
@@ -267,21 +267,22 @@ extension ChangeHistory {
     }
     var unwanted = firstKept
     while unwanted < kept.count, !kept[unwanted]!.group.isWanted { unwanted += 1 }
-    return garbage + drop(unwanted - firstKept)
+    if unwanted > firstKept { drop(unwanted - firstKept, &garbage) }
   }
 
   // Frees the places of dropped records. The condition bounds how often a record is moved.
-  private mutating func drop(_ dropped: Int) -> [RecordedChange] {
+  private mutating func drop(_ dropped: Int, _ garbage: inout [RecordedChange]) {
     let places = firstKept..<firstKept + dropped
-    let garbage = places.map { kept[$0]! }
-    for place in places { kept[place] = nil }
+    for place in places {
+      garbage.append(kept[place]!)
+      kept[place] = nil
+    }
     firstKept += dropped
     first += dropped
     if firstKept * 2 >= kept.count {
       kept.removeFirst(firstKept)
       firstKept = 0
     }
-    return garbage
   }
 
   /// Returns the values to release.
@@ -296,7 +297,8 @@ extension ChangeHistory {
       garbage += open.changes
       open.changes = []
     }
-    return (garbage + drop(kept.count - firstKept), left)
+    drop(kept.count - firstKept, &garbage)
+    return (garbage, left)
   }
 }
 
@@ -349,7 +351,7 @@ extension ChangeHistory {
   mutating func exchange(
     _ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause
   ) -> [RecordedChange] {
-    let garbage = group.forget()
+    var garbage = group.forget()
     if cause == .undo {
       Self.remove(group, from: &undo)
       Self.keep(made, in: &redo)
@@ -357,13 +359,17 @@ extension ChangeHistory {
       Self.remove(group, from: &redo)
       Self.keep(made, in: &undo)
     }
-    return garbage + trim()
+    trim(&garbage)
+    return garbage
   }
 
   /// Adds a group to those that can be undone.
   mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
     Self.keep(group, in: &undo)
-    return forgetRedo() + trim()
+    var garbage: [RecordedChange] = []
+    forgetRedo(&garbage)
+    trim(&garbage)
+    return garbage
   }
 
   // It is usually the last.

@@ -131,9 +131,9 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     }
     var dropped: [RecordedChange] = []
     tellOfAll {
-      dropped = history.withLock {
+      history.withLock {
         $0.closeGroup()
-        return $0.trim()
+        $0.trim(&dropped)
       }
     }
     release(dropped)
@@ -156,11 +156,12 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     get { history.withLock { $0.undoLimit } }
     set {
       tellOfAll {
-        release(
-          history.withLock { history in
-            history.undoLimit = newValue
-            return history.trim()
-          })
+        var dropped: [RecordedChange] = []
+        history.withLock { history in
+          history.undoLimit = newValue
+          history.trim(&dropped)
+        }
+        release(dropped)
       }
     }
   }

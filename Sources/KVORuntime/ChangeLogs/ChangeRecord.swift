@@ -22,20 +22,21 @@ struct RecordedPlace {
 
 /// One recorded change. Only the last change of a log is modified, before it has been read, under the log's
 /// lock.
+// The lock ensures that accesses are exclusive, so Swift need not check it, here and below.
 final class RecordedChange: @unchecked Sendable {
   let place: RecordedPlace
   let kind: KeyValueChange
   let ranges: [Range<Int>]?
-  private(set) var oldValue: Any?
-  private(set) var newValue: Any?
+  @exclusivity(unchecked) private(set) var oldValue: Any?
+  @exclusivity(unchecked) private(set) var newValue: Any?
   /// The objects that have joined the graph by this change.
   let joined: [JoinedObject]
   /// Set when the change is added to the log.
-  var group: ChangeGroup!
+  @exclusivity(unchecked) var group: ChangeGroup!
   /// The thread that made the change, and the number of changes that had begun before. The number is 0 for
   /// undone, redone and applied changes.
-  var thread: UnsafeRawPointer?
-  var order = 0
+  @exclusivity(unchecked) var thread: UnsafeRawPointer?
+  @exclusivity(unchecked) var order = 0
 
   init(
     _ place: RecordedPlace, _ kind: KeyValueChange, _ ranges: [Range<Int>]?, old: Any?, new: Any?,
@@ -73,13 +74,13 @@ final class ChangeGroup: @unchecked Sendable {
   let cause: ChangeLog.Cause
   // The rest is protected by the log's lock.
   /// The thread that made the group, for a change outside of the program's groups; otherwise nil.
-  private(set) var thread: UnsafeRawPointer?
+  @exclusivity(unchecked) private(set) var thread: UnsafeRawPointer?
   /// The time when it was made, or when a repeated set was last merged (`kvo_binding_stamp`).
-  private(set) var stamp: UInt64
-  var name: String?
-  var changes: [RecordedChange] = []
+  @exclusivity(unchecked) private(set) var stamp: UInt64
+  @exclusivity(unchecked) var name: String?
+  @exclusivity(unchecked) var changes: [RecordedChange] = []
   /// Whether it can be undone or redone, or is open.
-  private(set) var isWanted = true
+  @exclusivity(unchecked) private(set) var isWanted = true
 
   init(id: Int, cause: ChangeLog.Cause, thread: UnsafeRawPointer?, name: String?) {
     self.id = id

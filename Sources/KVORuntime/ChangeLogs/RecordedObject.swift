@@ -9,18 +9,18 @@ internal import CKVORuntime
 /// |---|---|
 /// | `isAlive` | `RecordedObject.lives` |
 /// | `token` | its own lock; it is set by the thread that registers, before another may end it |
-/// | `registration`, `lastPositions`, `reads` | the log's lock |
+/// | `registration`, `lastPositions`, `reads` | the log's lock, which also ensures exclusive access |
 final class RecordedObject: @unchecked Sendable {
   let recorded: RecordedClass
   /// The object's number in transcripts; nil if two equal graphs might number it differently.
   let number: Int?
   /// The registration whose changes are recorded, in case several threads register at once; nil until there
   /// is one.
-  var registration: RecordedRegistration?
+  @exclusivity(unchecked) var registration: RecordedRegistration?
   /// The position of each key's last record.
-  var lastPositions: [Int]
+  @exclusivity(unchecked) var lastPositions: [Int]
   /// For each key, the order of reads after overlapping changes.
-  var reads: [ReadOrder]
+  @exclusivity(unchecked) var reads: [ReadOrder]
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
   private let token = Locked<(token: KeyValueObservation?, isOver: Bool)>((nil, false))
