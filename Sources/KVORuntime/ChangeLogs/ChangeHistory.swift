@@ -28,9 +28,7 @@ struct Performance {
 }
 
 struct ChangeHistory {
-  // A dropped record is replaced by nil, so that it is not destroyed under the lock.
-  private var kept: [RecordedChange?] = []
-  private var firstKept = 0
+  private var kept: TrimmedArray<RecordedChange> = []
   /// The position of the first record.
   private(set) var first = 0
   /// The position up to which records have been read.
@@ -39,8 +37,8 @@ struct ChangeHistory {
   private var beginnings = 0
   private var lastGroup = 0
 
-  private(set) var undo: [ChangeGroup] = []
-  private(set) var redo: [ChangeGroup] = []
+  private(set) var undo: TrimmedArray<ChangeGroup> = []
+  private(set) var redo: TrimmedArray<ChangeGroup> = []
   private var open: ChangeGroup?
   private(set) var openDepth = 0
   private var performance: Performance?
@@ -53,7 +51,7 @@ struct ChangeHistory {
   private var objectsWhenCleaned = 0
   private(set) var lastNumber = 0
 
-  var count: Int { first + kept.count - firstKept }
+  var count: Int { first + kept.count }
 }
 
 private struct WeakObject {
@@ -63,7 +61,7 @@ private struct WeakObject {
 // MARK: Records
 
 extension ChangeHistory {
-  private subscript(position: Int) -> RecordedChange { kept[firstKept + position - first]! }
+  private subscript(position: Int) -> RecordedChange { kept[position - first] }
 
   /// Nil if some of the records are gone, or do not exist yet.
   mutating func changes(from start: Int, to end: Int) -> [RecordedChange]? {
@@ -173,7 +171,7 @@ extension ChangeHistory {
   }
 
   private func mergeable(with change: RecordedChange, in group: ChangeGroup?) -> RecordedChange? {
-    guard read < count, let last = kept.last ?? nil, last.merges(change) else { return nil }
+    guard read < count, let last = kept.last, last.merges(change) else { return nil }
     if let group { return last.group === group ? last : nil }
     return mergesSingles && last.group.isSingle && undo.last === last.group ? last : nil
   }
@@ -182,7 +180,11 @@ extension ChangeHistory {
     on thread: UnsafeRawPointer, before later: ChangeGroup? = nil
   ) -> ChangeGroup {
     let group = makeGroup(.change, on: thread)
-    undo.insert(group, at: undo.lastIndex { $0 === later } ?? undo.count)
+    if let later, let place = undo.lastIndex(where: { $0 === later }) {
+      undo.insert(group, at: place)
+    } else {
+      undo.append(group)
+    }
     return group
   }
 
@@ -221,7 +223,7 @@ extension ChangeHistory {
       ? later.group! : single(on: change.thread!, before: later.group)
     change.group = group
     group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
-    kept.insert(change, at: firstKept + position - first)
+    kept.insert(change, at: position - first)
     for moved in position..<count {
       let place = self[moved].place
       place.object.lastPositions[place.index] = moved
@@ -265,31 +267,23 @@ extension ChangeHistory {
       for group in undo.prefix(surplus) { garbage += group.forget() }
       undo.removeFirst(surplus)
     }
-    var unwanted = firstKept
-    while unwanted < kept.count, !kept[unwanted]!.group.isWanted { unwanted += 1 }
-    if unwanted > firstKept { drop(unwanted - firstKept, &garbage) }
+    var unwanted = 0
+    while unwanted < kept.count, !kept[unwanted].group.isWanted { unwanted += 1 }
+    if unwanted > 0 { drop(unwanted, &garbage) }
   }
 
-  // Frees the places of dropped records. The condition bounds how often a record is moved.
   private mutating func drop(_ dropped: Int, _ garbage: inout [RecordedChange]) {
-    let places = firstKept..<firstKept + dropped
-    for place in places {
-      garbage.append(kept[place]!)
-      kept[place] = nil
-    }
-    firstKept += dropped
+    for place in 0..<dropped { garbage.append(kept[place]) }
+    kept.removeFirst(dropped)
     first += dropped
-    if firstKept * 2 >= kept.count {
-      kept.removeFirst(firstKept)
-      firstKept = 0
-    }
   }
 
   /// Returns the values to release.
   mutating func removeAll() -> (records: [RecordedChange], begun: [BegunChange]) {
     let left = begun
     var garbage: [RecordedChange] = []
-    for group in undo + redo { garbage += group.forget() }
+    for group in undo { garbage += group.forget() }
+    for group in redo { garbage += group.forget() }
     (undo, redo, begun) = ([], [], [])
     // The changes that are being undone can't be redone.
     if let group = performance?.group { garbage += group.forget() }
@@ -297,7 +291,7 @@ extension ChangeHistory {
       garbage += open.changes
       open.changes = []
     }
-    drop(kept.count - firstKept, &garbage)
+    drop(kept.count, &garbage)
     return (garbage, left)
   }
 }
@@ -372,13 +366,12 @@ extension ChangeHistory {
     return garbage
   }
 
-  // It is usually the last.
-  private static func remove(_ group: ChangeGroup, from groups: inout [ChangeGroup]) {
-    if groups.last === group { groups.removeLast() } else { groups.removeAll { $0 === group } }
+  private static func remove(_ group: ChangeGroup, from groups: inout TrimmedArray<ChangeGroup>) {
+    groups.lastIndex { $0 === group }.map { groups.remove(at: $0) }
   }
 
   // Static, because a method of the history would need exclusive access to it, and so copy the groups.
-  private static func keep(_ group: ChangeGroup, in groups: inout [ChangeGroup]) {
+  private static func keep(_ group: ChangeGroup, in groups: inout TrimmedArray<ChangeGroup>) {
     if !group.changes.isEmpty { groups.append(group) }
   }
 }
