@@ -27,8 +27,9 @@ final class RecordedChange: @unchecked Sendable {
   let place: RecordedPlace
   let kind: KeyValueChange
   let ranges: [Range<Int>]?
-  @exclusivity(unchecked) private(set) var oldValue: Any?
-  @exclusivity(unchecked) private(set) var newValue: Any?
+  // Written out, `Optional` is not initialised with nil first.
+  @exclusivity(unchecked) private(set) var oldValue: Optional<Any>
+  @exclusivity(unchecked) private(set) var newValue: Optional<Any>
   /// The objects that have joined the graph by this change.
   let joined: [JoinedObject]
   /// Set when the change is added to the log.

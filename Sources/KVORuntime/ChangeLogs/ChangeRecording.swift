@@ -97,8 +97,9 @@ extension ChangeLog {
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
     let registration = RecordedRegistration()
-    let token = object.register(keys, [.old, .new, .prior], nil) { [weak self] _, index, change in
-      self?.changed(RecordedPlace(object: member, index: index), change, registration)
+    weak let log = self
+    let token = object.register(keys, [.old, .new, .prior], nil) { _, index, change in
+      log?.changed(RecordedPlace(object: member, index: index), change, registration)
     }
     let isFirst = history.withLock { _ in
       guard member.registration == nil else { return false }
