@@ -1,8 +1,8 @@
 // Tries random programs, or a program from a file, under many schedules.
 //
 // Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried; without
-// COUNT, endlessly. words.c has the format of a file. A failing program is made smaller and printed with the simplest
-// schedule under which it fails; the status is then 1.
+// COUNT, endlessly. words.c has the format of a file. A failing program is printed with the first schedule under which
+// it fails; simple ones are tried first. One that was generated is made smaller before. The status is then 1.
 #include "explore.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 /// | define lock, recursive | one definition by macros at a time (property.c) |
 /// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
 /// | graph lock | nodes, path observations and dependent keys (kvo_graph.h): the graph of observed key paths |
-/// | object lock (one of 64 stripes, by the object's address) | an object's observation table, its isa, the list of registrations that it made |
+/// | object lock (one of 64 stripes, by the object's address) | an object's observation word and table, its isa, what it observes, associations, last distinct values |
 /// | intern lock (intern.c) | the set of interned strings |
 /// | path lock (key_path.c) | interned key paths |
 /// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |

@@ -99,7 +99,8 @@ static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_
   return false;
 }
 
-// Ends one registration, with its locks held. The caller retires the path observation afterwards.
+// Takes a registration that has ended out of its object's table and its observer's list. The caller retires it, and
+// ends the dependent key that the result names.
 static kvo_removal_result end_in_table_locked(kvo_registration *registration, kvo_table *table,
     kvo_retired **retired) {
   kvo_object *object = registration->object;
@@ -113,7 +114,8 @@ static kvo_removal_result end_in_table_locked(kvo_registration *registration, kv
   }
   unlink_from_observer_locked(registration);
   if (!table->live) kvo_swizzle_out_locked(object);
-  // Last: once an object's observation word is empty, another thread may free the object.
+  // Last: once an object's observation word is empty, another thread may free the object. The observer may be dead,
+  // but the registration keeps its memory.
   kvo_table_trim_locked(object, retired);
   kvo_object *observer = kvo_registration_observer(registration);
   if (observer && observer != object) kvo_table_trim_locked(observer, retired);
@@ -148,8 +150,8 @@ KVO_INLINE kvo_removal_result end_one_locked(kvo_registration *registration,
   return removal;
 }
 
-// The live head that ends together with this registration: all group keys of a group end with the first of its
-// registrations.
+// The head that must end together with this registration, if it is live: as soon as one registration of a group ends,
+// all its group keys end.
 static kvo_registration *live_head(const kvo_registration *registration) {
   kvo_registration *head = kvo_group_head(registration);
   return head && head != registration && head->state == KVO_LIVE ? head : NULL;
@@ -278,7 +280,8 @@ static kvo_retired *end_all(kvo_object *object, kvo_dependent_key **orphans,
   return registration_end_all_locked(object, orphans, retired);
 }
 
-// Ends the nodes further along of the registrations that have ended.
+// Ends what belonged to the ended registrations elsewhere: their paths' nodes at other objects, and what followed the
+// derived keys that have lost their observers (`orphans`).
 static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
     kvo_retired **retired) {
   for (kvo_retired *one = ended; one; one = one->next) {
@@ -403,8 +406,8 @@ static void end_one_by_one(kvo_object *object) {
   if (is_held) kvo_object_release(object);
 }
 
-// Called again if ending one throws. All of a group is ended, because a group is one observer: another thread may have
-// promoted one of its group keys in the meantime.
+// Called again if ending one throws. `kvo_handle_release` ends all of a group, which is one observer. So it also ends a
+// registration that another thread has promoted since `hold_direct`.
 static void end_held(void *opaque) {
   held_registrations *held = opaque;
   while (held->ended < held->count) kvo_handle_release(held->items[held->ended++]);
@@ -433,7 +436,8 @@ static kvo_registration *hold_first_watched(kvo_object *observer) {
   return first;
 }
 
-// If the observed object is dying on another thread, that thread has ended the registration and will also unlink it.
+// If the observed object is dying on another thread, that thread may have ended a registration and not yet unlinked it
+// from this list. Then this thread unlinks it, and the other one finds that done.
 void kvo_registrations_end_by(kvo_object *observer) {
   kvo_registration *first;
   while ((first = hold_first_watched(observer))) {

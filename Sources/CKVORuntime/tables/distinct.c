@@ -45,7 +45,7 @@ static kvo_last *last_of(kvo_registration *registration) {
 
 // MARK: Stored values
 
-// The object that a value is. A collection is a value of its own, made for the change.
+// The object, if the value is one. A collection counts as a value, since it was made for the change.
 static kvo_object *object_of(const kvo_value *value) {
   kvo_object *object = kvo_value_get_object(value);
   return object && !kvo_class_of(object)->is_collection ? object : NULL;
@@ -87,14 +87,15 @@ static kvo_known *take_away(kvo_registration *registration) {
 
 // MARK: Plain values
 
-// Whether the runtime itself copies and compares the value, without memory of its own.
+// Whether the value can be copied and compared under a lock: without the program's code and without an allocation.
 static bool distinct_is_plain(const kvo_value *value) {
   const kvo_type *type = value->type;
   return type && !type->copy && type->kind != KVO_KIND_BINDING &&
          type->size <= KVO_VALUE_INLINE_SIZE && type->alignment <= _Alignof(kvo_value);
 }
 
-// Whether the new value replaces the stored one in place. False if the two must be compared without a lock.
+// Compares the new value with the stored one under the lock, and replaces that if they differ. False, with nothing
+// done, if they must be compared without a lock.
 static bool exchange_plain(kvo_registration *registration, uint64_t ticket, const kvo_value *new,
     bool *is_distinct) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);

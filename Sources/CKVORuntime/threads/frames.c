@@ -3,7 +3,7 @@
 // | state | protection |
 // |---|---|
 // | stack contents, spare, open_count, batch_count, reading_count | owned by its thread; once that has ended, the thread lock |
-// | top, block, previous | written by the same, atomic: read by threads that look for hazard pointers |
+// | top, block, previous | written by that thread, atomic: threads that look for hazard pointers read them |
 // | a frame's object, state, serial, awaited | atomic |
 //
 // Changes usually end in the order in which they nest, and the top goes down. Suspended accesses end in any order,
@@ -212,9 +212,9 @@ KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awai
 // A frame to be popped, and what it holds besides its values.
 typedef struct {
   kvo_frame *frame;          // NULL: it has ended
-  const kvo_object *awaited; // what waited for the frame is yet to be freed
+  const kvo_object *awaited; // unless NULL, what waits for this object is yet to be freed
   kvo_object *object, *observer;
-  struct kvo_general_delivery *delivery, *last; // the second one: no one else has a reference
+  struct kvo_general_delivery *delivery, *last; // `last`: one whose last reference was this one's
   struct kvo_mutation_record *part;
 } popping;
 
@@ -259,7 +259,7 @@ static __attribute__((noinline)) void reclaim_and_release(const kvo_object *awai
   kvo_until_done(frame_pop_rest, &popping);
 }
 
-// For a frame that holds its object or its observer, or neither.
+// For a frame that holds its object, its observer or neither, but not both.
 static void pop_with_one(kvo_frame *frame) {
   const kvo_object *awaited;
   kvo_object *observer = frame->flags & KVO_FRAME_CALLS ? frame->observer : NULL;

@@ -70,8 +70,8 @@ static void pause_shortly(void) {
 }
 
 // The program has entered a sandbox that refuses membarrier. From now on each thread fences its hazard pointers
-// itself. A thread may have published one before it knows of this: it is still in a store buffer, but leaves it
-// within a thousandth of the pause, or at an interrupt.
+// itself. A hazard pointer that a thread has published before it knows of this may still be in its processor's store
+// buffer, but leaves that within a thousandth of the pause, or at an interrupt.
 static void do_without_kernel(void) {
   __atomic_store_n(&kvo_fences_are_asymmetric, false, __ATOMIC_SEQ_CST);
   pause_shortly();
@@ -281,7 +281,8 @@ static bool is_idle(const kvo_thread *thread) {
   return thread->top == thread->first.frames && !kvo_transferred_frames;
 }
 
-// Whether no other thread can be in a change, because there is no other record.
+// Whether no other thread can be in a change, because there is no other record. False if there is a batch: then the
+// caller goes on, and frees the batch too.
 static bool reclaim_is_alone(const kvo_thread *thread) {
   return kvo_thread_first() == thread && !kvo_thread_next(thread) &&
          !__atomic_load_n(&batch_count, __ATOMIC_RELAXED);
@@ -292,7 +293,8 @@ static bool is_own(const kvo_retired *chain) {
   return !chain;
 }
 
-// In a forked child the batch may hold pieces that waited for the parent's threads; the next retirement frees them.
+// Whether the batch is full. It stays full only in a forked child, where it may hold pieces that waited for the
+// parent's threads; the next retirement frees them.
 static bool must_go(void) {
   return KVO_UNLIKELY(__atomic_load_n(&batch_count, __ATOMIC_RELAXED) >= KVO_BATCH);
 }

@@ -4,14 +4,14 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C5: a registration of several keys takes only a seat at each key without other observers (group_keys.c). Whatever is
+/// C5: a registration of several keys takes only a group key at each key without other observers (group_keys.c). Whatever is
 /// registered there later, it must notify as registrations of single keys do.
 @Suite(.recording) struct GroupKeyTests {
   private static let asked: [kvo_options] = [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]]
 
   // MARK: In a setter
 
-  /// Events at a key that has a seat.
+  /// Events at a key that has a group key.
   private static let events: [(name: String, happen: @Sendable (Twin) -> Void)] = [
     ("nothing", { _ in }),
     ("an observer", { $0.recorder.observe($0.object, "value", [.KVO_OLD, .KVO_NEW], as: "x") }),
