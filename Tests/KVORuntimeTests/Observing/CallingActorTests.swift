@@ -1,5 +1,7 @@
+import CFixtures
 import Expectations
 import KVORuntime
+import ModelFixtures
 import TestSupport
 import Testing
 
@@ -174,6 +176,28 @@ import Testing
     tokens.append(heir.bind(\.level, to: last, \.level, isolation: nil))
     await sets.wait { $0 == 2 }
     expectEqual([last.level, heir.level], [7, 7])
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test("L2 C4: so it is if the dead one was a C object")
+  @MainActor func reusedAddressOfC() async throws {
+    let sets = Awaited(0)
+    let last = CountedGauge { sets.withLock { $0 += 1 } }
+    let relay = SharedGauge()
+    var source: CAccount? = CAccount()
+    var tokens = [
+      try relay.bind(\.level, to: source!.wrapped, "number", isolation: nil),
+      last.bind(\.level, to: relay, \.level),
+    ]
+    let dying = Shared(Unmanaged.passUnretained(source!))
+    onAnotherThread { try! dying.value.takeUnretainedValue().wrapped.setValue(7, forKey: "number") }
+    let address = source!.pointer
+    source = nil
+    let heirs = (0..<100).map { _ in CAccount() }
+    let heir = heirs.first { $0.pointer == address } ?? heirs[0]
+    tokens.append(try heir.wrapped.bind("number", to: last, \.level, isolation: nil))
+    await sets.wait { $0 == 2 }
+    expectEqual([last.level, Int(heir.pointer.pointee.number)], [7, 7])
     for token in tokens { token.invalidate() }
   }
 
