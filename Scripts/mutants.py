@@ -219,7 +219,8 @@ def chosen(wanted):
     names = {path: {path.stem, label(path), rule_of(path)} for path in paths}
     for word in wanted:
         if not any(word in own for own in names.values()):
-            sys.exit(f"there is no mutant of {word}")
+            other = any(word in (path.stem, label(path)) for path in mutant_module.every_path())
+            sys.exit(f"{word} is left to Scripts/check schedules" if other else f"there is no mutant of {word}")
     return [path for path in paths if not wanted or names[path] & set(wanted)]
 
 
@@ -276,7 +277,7 @@ def main():
     failures = 0
     if not given.write:
         for name in sorted(unknown):
-            print(f"WRONG: {NOTICED} has a mutant that there is not: {name}")
+            print(f"WRONG: {NOTICED} has {name}, which is not a mutant that tests notice")
         failures = len(unknown)
     if not given.list and paths:
         shutil.rmtree(given.scratch, ignore_errors=True)

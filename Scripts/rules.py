@@ -223,7 +223,7 @@ def unrecorded():
     for name in sorted(mutants - records):
         yield f"{name}: no record of the test that notices it: Scripts/check --mutants --write {name}"
     for name in sorted(records - mutants):
-        yield f"{MUTANTS}/noticed.txt has a mutant that there is not: {name}"
+        yield f"{MUTANTS}/noticed.txt has {name}, which is not a mutant that tests notice"
 
 
 def misfits():

@@ -188,6 +188,14 @@ static bool read_options(const char *word, uint8_t *options) {
   return true;
 }
 
+// The number that a word is; -1 if it is not one from `least` to `most`.
+static int read_number(const char *word, int least, int most) {
+  char *end;
+  long number = strtol(word, &end, 10);
+  return *word >= '0' && *word <= '9' && !*end && number >= least && number <= most ? (int)number
+                                                                                    : -1;
+}
+
 static bool read_field(op *op, char field, const char *word) {
   int place = -1;
   switch (field) {
@@ -199,9 +207,8 @@ static bool read_field(op *op, char field, const char *word) {
   case 'w': op->observer = (int8_t)(place = place_of(word, node_names, NODES)); break;
   case 'o': return read_options(word, &op->options);
   case 'l':
-    place = *word == '#' ? atoi(word + 1) : -1;
-    op->label = (uint8_t)place;
-    return place >= 1 && place <= LABELS;
+    op->label = (uint8_t)(place = *word == '#' ? read_number(word + 1, 1, LABELS) : -1);
+    break;
   case 'a': op->act = (uint8_t)(place = place_of(word, act_names, ACTS)); break;
   default: break;
   }
@@ -249,22 +256,49 @@ static bool read_link(program *program, char **rest) {
 
 static bool read_holders(program *program, char **rest) {
   program->holders = 0;
-  for (const char *word; (word = next_word(rest));) program->holders |= (uint8_t)(1 << atoi(word));
+  for (const char *word; (word = next_word(rest));) {
+    int thread = read_number(word, 0, SCHEDULE_THREADS - 1);
+    if (thread < 0) return false;
+    program->holders |= (uint8_t)(1 << thread);
+  }
   return program->holders;
+}
+
+static bool read_words(program *program, const char *first, char **rest) {
+  if (!strcmp(first, "runs")) return read_ways(program, rest);
+  if (!strcmp(first, "hold")) return read_holders(program, rest);
+  if (!strcmp(first, "link")) return read_link(program, rest);
+  if (!strcmp(first, "before")) return read_op(&program->before, rest);
+  int thread = read_number(first, 0, SCHEDULE_THREADS - 1);
+  if (thread < 0) return false;
+  if (thread >= program->threads) program->threads = (uint8_t)(thread + 1);
+  return read_op(&program->of[thread], rest);
 }
 
 static bool read_line(program *program, char *line) {
   char *rest;
   const char *first = strtok_r(line, " \n", &rest);
   if (!first || *first == '/') return true;
-  if (!strcmp(first, "runs")) return read_ways(program, &rest);
-  if (!strcmp(first, "hold")) return read_holders(program, &rest);
-  if (!strcmp(first, "link")) return read_link(program, &rest);
-  if (!strcmp(first, "before")) return read_op(&program->before, &rest);
-  int thread = *first - '0';
-  if (thread < 0 || thread >= SCHEDULE_THREADS || first[1]) return false;
-  if (thread >= program->threads) program->threads = (uint8_t)(thread + 1);
-  return read_op(&program->of[thread], &rest);
+  return read_words(program, first, &rest) && !next_word(&rest);
+}
+
+static void add_labels(const ops *ops, uint32_t *made, uint32_t *used) {
+  for (int i = 0; i < ops->count; i++) {
+    uint8_t verb = ops->list[i].verb;
+    bool uses = verb == END || verb == INVALIDATE || verb == UNOBSERVE;
+    *(uses ? used : made) |= 1u << ops->list[i].label;
+  }
+}
+
+// An op that ends a registration which no op makes does nothing.
+static bool has_its_registrations(const program *program) {
+  uint32_t made = 1, used = 0;
+  add_labels(&program->before, &made, &used);
+  for (int i = 0; i < program->threads; i++) add_labels(&program->of[i], &made, &used);
+  for (int label = 1; label <= LABELS; label++)
+    if (used & ~made & 1u << label)
+      fprintf(stderr, "not understood: no op makes the registration #%d\n", label);
+  return !(used & ~made);
 }
 
 bool read_program(program *program, FILE *file) {
@@ -278,5 +312,5 @@ bool read_program(program *program, FILE *file) {
     fprintf(stderr, "not understood: %s", copy);
     return false;
   }
-  return program->threads > 0;
+  return program->threads > 0 && has_its_registrations(program);
 }
