@@ -149,7 +149,9 @@ private final class GivenHandler: Sendable, HandlerNaming {
 /// The callbacks of the core. They are C functions, so that no thunk runs between the core and the handler.
 enum HandlerCalls {
   // During a call the core holds the handler, and the setter's caller holds the object.
-  static var call: kvo_callback { kvo_swift_callback }
+  // Not inlined, because each object file that names the C function has a copy of it with an address of its own, by
+  // which `HandlerName` recognises handlers.
+  static var call: kvo_callback { @inline(never) get { kvo_swift_callback } }
 
   static var end: @convention(c) (UnsafeMutableRawPointer) -> Void {
     { kvo_swift_release_handler($0.assumingMemoryBound(to: kvo_swift_handler.self)) }

@@ -186,18 +186,22 @@ import Testing
     let relay = SharedGauge()
     var source: CAccount? = CAccount()
     var tokens = [
-      try relay.bind(\.level, to: source!.wrapped, "number", isolation: nil),
+      try relay.bind(
+        \.level, to: source!.wrapped, "balance", transform: { (balance: Double) in Int(balance) },
+        isolation: nil),
       last.bind(\.level, to: relay, \.level),
     ]
     let dying = Shared(Unmanaged.passUnretained(source!))
-    onAnotherThread { try! dying.value.takeUnretainedValue().wrapped.setValue(7, forKey: "number") }
+    onAnotherThread { account_setBalance(dying.value.takeUnretainedValue().pointer, 7) }
     let address = source!.pointer
     source = nil
     let heirs = (0..<100).map { _ in CAccount() }
     let heir = heirs.first { $0.pointer == address } ?? heirs[0]
-    tokens.append(try heir.wrapped.bind("number", to: last, \.level, isolation: nil))
+    tokens.append(
+      try heir.wrapped.bind("balance", to: last, \.level, transform: { Double($0) }, isolation: nil)
+    )
     await sets.wait { $0 == 2 }
-    expectEqual([last.level, Int(heir.pointer.pointee.number)], [7, 7])
+    expectEqual([last.level, Int(account_balance(heir.pointer))], [7, 7])
     for token in tokens { token.invalidate() }
   }
 
