@@ -107,7 +107,9 @@ KVO_INLINE void kvo_binding_lock_give_back(kvo_binding_lock *lock) {
 }
 
 // Variables: clang warns of them, GCC does not.
+/// The old spelling of `kvo_forwarding`.
 #define kvo_flow kvo_forwarding
+/// The old spelling of `kvo_tracked_reads`.
 #define kvo_sink kvo_tracked_reads
 #ifdef __clang__
 #pragma clang deprecated(kvo_flow, "use kvo_forwarding")

@@ -31,32 +31,54 @@ static const void *struct_type_element(const kvo_struct_member *member, const vo
 
 // MARK: Members
 
-static void destroy_elements(const kvo_struct_member *member, void *value, size_t count) {
-  for (size_t i = 0; member->type->destroy && i < count; i++)
-    member->type->destroy(member->type, (void *)(uintptr_t)struct_type_element(member, value, i));
+typedef struct {
+  const kvo_struct_type *type;
+  void *value;
+  size_t member, element;         // the next to be destroyed
+  size_t end_member, end_element; // the first that is not
+} destruction;
+
+static size_t elements_to_destroy(const destruction *rest) {
+  if (rest->member > rest->end_member) return 0;
+  return rest->member < rest->end_member ? rest->type->members[rest->member].count
+                                         : rest->end_element;
 }
 
-static void destroy_members(const kvo_struct_type *type, void *value, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    destroy_elements(&type->members[i], value, type->members[i].count);
+// Called again if an object that dies throws: each element is passed before it is destroyed.
+static void destroy_rest(void *opaque) {
+  destruction *rest = opaque;
+  for (; rest->member < rest->type->member_count; rest->member++, rest->element = 0) {
+    const kvo_struct_member *member = &rest->type->members[rest->member];
+    while (member->type->destroy && rest->element < elements_to_destroy(rest)) {
+      size_t index = rest->element++;
+      member->type->destroy(member->type,
+          (void *)(uintptr_t)struct_type_element(member, rest->value, index));
+    }
+  }
 }
 
-// Copies all elements or none.
-static bool copy_elements(const kvo_struct_member *member, void *target, const void *source) {
+// Destroys the elements before one of a member, and all members before that.
+static void destroy_before(const kvo_struct_type *type, void *value, size_t member,
+    size_t element) {
+  destruction all = {.type = type, .value = value, .end_member = member, .end_element = element};
+  kvo_until_done(destroy_rest, &all);
+}
+
+// Returns the number of elements that were copied: all, or those before the first that failed.
+static size_t copy_elements(const kvo_struct_member *member, void *target, const void *source) {
   for (size_t i = 0; member->type->copy && i < member->count; i++) {
     void *storage = (void *)(uintptr_t)struct_type_element(member, target, i);
-    if (kvo_type_copy(member->type, storage, struct_type_element(member, source, i))) continue;
-    destroy_elements(member, target, i);
-    return false;
+    if (!kvo_type_copy(member->type, storage, struct_type_element(member, source, i))) return i;
   }
-  return true;
+  return member->count;
 }
 
 bool kvo_struct_copy(const kvo_struct_type *type, void *target, const void *source) {
   if (target != source) memcpy(target, source, type->type.size);
   for (size_t i = 0; i < type->member_count; i++) {
-    if (copy_elements(&type->members[i], target, source)) continue;
-    destroy_members(type, target, i);
+    size_t copied = copy_elements(&type->members[i], target, source);
+    if (copied == type->members[i].count) continue;
+    destroy_before(type, target, i, copied);
     return false;
   }
   return true;
@@ -67,28 +89,8 @@ static void copy_struct(const kvo_type *type, void *target, const void *source) 
   if (!kvo_struct_copy(struct_of(type), target, source)) memset(target, 0, type->size);
 }
 
-typedef struct {
-  const kvo_struct_type *type;
-  void *value;
-  size_t member, element; // the next to be destroyed
-} destruction;
-
-// Called again if an object that dies throws: each element is passed before it is destroyed.
-static void destroy_rest(void *opaque) {
-  destruction *rest = opaque;
-  for (; rest->member < rest->type->member_count; rest->member++, rest->element = 0) {
-    const kvo_struct_member *member = &rest->type->members[rest->member];
-    while (member->type->destroy && rest->element < member->count) {
-      size_t index = rest->element++;
-      member->type->destroy(member->type,
-          (void *)(uintptr_t)struct_type_element(member, rest->value, index));
-    }
-  }
-}
-
 static void destroy_struct(const kvo_type *type, void *value) {
-  destruction all = {.type = struct_of(type), .value = value};
-  kvo_until_done(destroy_rest, &all);
+  destroy_before(struct_of(type), value, struct_of(type)->member_count, 0);
 }
 
 static bool equal_struct(const kvo_type *type, const void *a, const void *b) {

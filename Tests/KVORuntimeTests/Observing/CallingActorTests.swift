@@ -195,6 +195,8 @@ import Testing
     onAnotherThread { account_setBalance(dying.value.takeUnretainedValue().pointer, 7) }
     let address = source!.pointer
     source = nil
+    // The runtime frees the dead object's memory together with that of later registrations.
+    for _ in 0..<100 { relay.observe(\.level) { _, _ in }.invalidate() }
     let heirs = (0..<100).map { _ in CAccount() }
     let heir = heirs.first { $0.pointer == address } ?? heirs[0]
     tokens.append(
