@@ -100,7 +100,9 @@ void ops_close_without_will(graph_node *node) {
 void ops_lose_pairs(const graph_node *node) {
   for (size_t i = ops.pair_count; i-- > 0;) {
     if (ops.pairs[i].node != node) continue;
-    free(remove_manual_change(i).change);
+    ledger_change *change = remove_manual_change(i).change;
+    ledger_lose(change);
+    free(change);
     fuzz_ledger.misuses++;
   }
 }

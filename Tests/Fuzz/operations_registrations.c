@@ -45,7 +45,7 @@ static void check_registration(ledger_entry *entry, kvo_status status, const kvo
   if (status) entry->is_live = false;
   else
     FUZZ_REQUIRE(!entry->is_being_made || !entry->is_live || fuzz_misuses != fuzz_ledger.misuses);
-  entry->is_being_made = false;
+  ledger_added(entry);
 }
 
 void ops_add_callback(graph_node *node) {

@@ -339,6 +339,8 @@ typedef struct dependent {
 typedef struct target {
   const graph_node *node;
   const key_description *key;
+  const model_place *open; // no path goes on from these
+  size_t open_count;
 } target;
 
 static bool reaches(graph_node *node, const char *path, target target, const dependent *outer);
@@ -362,18 +364,33 @@ static bool leads(const model_value *value, const char *path, target target,
   return false;
 }
 
+// Whether the key is an open one, or depends on one.
+static bool is_open(graph_node *node, const key_description *key, target target) {
+  for (size_t i = 0; i < target.open_count; i++) {
+    const key_description *open = key_named(target.open[i].key);
+    struct target place = {.node = target.open[i].node, .key = open};
+    if ((node == place.node && key == open) || depends(node, key, place, NULL)) return true;
+  }
+  return false;
+}
+
 static bool reaches(graph_node *node, const char *path, target target, const dependent *outer) {
   const key_description *key = find_key(path, length_of_component(path));
   if (!key) return false;
   if (node == target.node && key == target.key) return true;
   if (depends(node, key, target, outer)) return true;
-  if (!*behind(path)) return false;
+  if (!*behind(path) || is_open(node, key, target)) return false;
   model_value value = read_key(node, path);
   return leads(&value, behind(path), target, outer);
 }
 
+bool model_reaches_past(graph_node *root, const char *path, model_place place,
+    const model_place *open, size_t open_count) {
+  return reaches(root, path, (target){place.node, key_named(place.key), open, open_count}, NULL);
+}
+
 bool model_reaches(graph_node *root, const char *path, const graph_node *node, const char *key) {
-  return reaches(root, path, (target){node, key_named(key)}, NULL);
+  return model_reaches_past(root, path, (model_place){node, key}, NULL, 0);
 }
 
 // MARK: Keys

@@ -47,6 +47,16 @@ model_value model_read_owner(graph_node *node, const char *path);
 /// Whether the path goes through, ends at, or depends on the key of the node.
 bool model_reaches(graph_node *root, const char *path, const graph_node *node, const char *key);
 
+/// A key of a node.
+typedef struct model_place {
+  const graph_node *node;
+  const char *key;
+} model_place;
+
+/// Whether it still does if no path went on from the open places and the keys that depend on them.
+bool model_reaches_past(graph_node *root, const char *path, model_place place,
+    const model_place *open, size_t open_count);
+
 /// Whether a key is a link or a collection. Changing it moves paths.
 bool model_leads_on(const char *key);
 /// Whether the key's setter notifies.

@@ -10,6 +10,12 @@ static ledger_set bit(const ledger_entry *entry) {
   return (ledger_set)1 << (entry - fuzz_ledger.entries);
 }
 
+// Whether memory has run out. If the runtime has reported this as misuse, paths are no longer followed.
+static bool is_short(void) {
+  if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
+  return fuzz_ledger.is_short || fuzz_memory_is_out();
+}
+
 // MARK: Registrations
 
 ledger_entry *ledger_add(ledger_entry entry) {
@@ -23,6 +29,11 @@ ledger_entry *ledger_add(ledger_entry entry) {
   added->compared = ++fuzz_ledger.time;
   added->is_known = true;
   return added;
+}
+
+void ledger_added(ledger_entry *entry) {
+  entry->is_being_made = false;
+  if (is_short()) entry->is_unsure = true; // the value at registration may not have been kept
 }
 
 void ledger_end(ledger_entry *entry) {
@@ -52,12 +63,6 @@ ledger_entry *ledger_find(const graph_node *object, const graph_node *observer, 
 
 // MARK: Changes
 
-// Whether memory has run out. If the runtime has reported this as misuse, paths are no longer followed.
-static bool is_short(void) {
-  if (fuzz_misuses > fuzz_ledger.misuses) fuzz_ledger.is_short = true;
-  return fuzz_ledger.is_short || fuzz_memory_is_out();
-}
-
 static bool is_stale(void) {
   for (const ledger_change *change = fuzz_ledger.top; change; change = change->outer)
     if (change->is_stale) return true;
@@ -74,6 +79,30 @@ static ledger_set reached(const graph_node *node, const char *key) {
     if (entry->is_live && model_reaches(entry->object, entry->path, node, key)) all |= bit(entry);
   }
   return all;
+}
+
+// The open changes that notify the entry, because they reached it when they began.
+static size_t covering(const ledger_entry *entry, model_place *places) {
+  size_t count = 0;
+  for (const ledger_change *open = fuzz_ledger.open; open; open = open->opened_before) {
+    if (!(open->reached & bit(entry))) continue;
+    FUZZ_REQUIRE(count < LEDGER_OPEN);
+    places[count++] = (model_place){open->node, open->key};
+  }
+  return count;
+}
+
+// The entries that the change reaches only behind open changes of links, which notify them (G5).
+static ledger_set reached_behind(const ledger_change *change, ledger_set all) {
+  ledger_set behind = 0;
+  model_place places[LEDGER_OPEN], changed = {change->node, change->key};
+  for (size_t i = 0; i < fuzz_ledger.count; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    size_t count = all & bit(entry) ? covering(entry, places) : 0;
+    if (count && !model_reaches_past(entry->object, entry->path, changed, places, count))
+      behind |= bit(entry);
+  }
+  return behind;
 }
 
 bool ledger_has_observers(const graph_node *node, const char *key) { return reached(node, key); }
@@ -99,12 +128,24 @@ void ledger_begin(ledger_change *change) {
   if (joined && model_leads_on(change->key)) joined->is_stale = true;
   change->is_stale = is_stale(); // a pair may outlive the change in whose prior call it was opened
   if (joined) joined->kind = 0;
-  change->recipients = joined || change->is_silent ? 0 : reached(change->node, change->key);
+  change->reached = joined || change->is_silent ? 0 : reached(change->node, change->key);
+  change->behind = reached_behind(change, change->reached);
+  change->recipients = change->reached & ~change->behind;
   change->is_automatic = change->is_automatic && !joined;
   change->known = fuzz_ledger.count;
   change->before = model_read(change->node, change->key);
   read_all(change, change->old);
+  change->opened_before = fuzz_ledger.open;
+  fuzz_ledger.open = change;
 }
+
+static void leave_open(const ledger_change *change) {
+  ledger_change **open = &fuzz_ledger.open;
+  while (*open && *open != change) open = &(*open)->opened_before;
+  if (*open) *open = change->opened_before;
+}
+
+void ledger_lose(const ledger_change *change) { leave_open(change); }
 
 void ledger_push(ledger_change *change) {
   change->outer = fuzz_ledger.top;
@@ -130,15 +171,19 @@ static void read_mutation(ledger_change *change) {
 
 // The change has been made, and no observer has been called for it yet.
 static void begin_finals(ledger_change *change) {
+  ledger_set reaches = reached(change->node, change->key);
   change->has_begun_finals = true;
+  leave_open(change);
+  change->late = change->behind & reaches & ~reached_behind(change, change->behind & reaches);
   read_all(change, change->new);
   change->read_at = ++fuzz_ledger.time;
-  change->recipients &= reached(change->node, change->key);
+  change->recipients = (change->recipients & reaches) | change->late;
   if (change->kind && change->kind != KVO_SETTING) read_mutation(change);
 }
 
-// Whether observers of the path get it as a mutation, because the path ends with the key.
+// Whether observers of the path get it as a mutation, because the path ends with the key. A late one gets a setting.
 static bool is_mutation(const ledger_change *change, const ledger_entry *entry) {
+  if (change->late & bit(entry)) return false;
   const char *dot = strrchr(entry->path, '.'), *last = dot ? dot + 1 : entry->path;
   return change->kind != KVO_SETTING && !strcmp(last, change->key);
 }
@@ -157,11 +202,11 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
 
 // The last value of an entry that was called. If the call carries elements, there is none.
 static void note_last(const ledger_change *change, ledger_entry *entry, const kvo_change *told) {
+  entry->is_unsure = is_unsure();
   entry->is_known = kvo_change_get_kind(told) == KVO_SETTING;
   if (!entry->is_known) return;
   entry->last = change->new[entry - fuzz_ledger.entries];
   entry->compared = change->read_at;
-  if (is_unsure()) entry->is_unsure = true;
 }
 
 // Values that were compared and not delivered.
@@ -260,21 +305,36 @@ static void check_setting(const ledger_change *change, const ledger_entry *entry
   size_t i = (size_t)(entry - fuzz_ledger.entries);
   FUZZ_REQUIRE(kvo_change_get_kind(told) == KVO_SETTING);
   FUZZ_REQUIRE(!kvo_change_get_indexes(told));
-  check_value(kvo_change_get_old(told), &change->old[i], entry->options & KVO_OLD);
+  const model_value *old = change->late & bit(entry) ? change->new : change->old;
+  check_value(kvo_change_get_old(told), &old[i], entry->options & KVO_OLD);
   check_value(kvo_change_get_new(told), &change->new[i],
       entry->options & KVO_NEW && !kvo_change_is_prior(told));
+}
+
+// The finals begin with the first one, or with the prior call of an observer that is late. One of these entries is
+// called.
+static void begin_finals_if_due(ledger_change *change, ledger_set called, bool is_prior) {
+  bool is_due = !is_prior || (change->behind & called && !is_unsure());
+  for (size_t i = 0; i < change->known && is_prior; i++) {
+    const ledger_entry *entry = &fuzz_ledger.entries[i];
+    bool awaits_prior = entry->options & KVO_PRIOR && !(change->told[true] & bit(entry));
+    if (called & change->recipients & bit(entry) && awaits_prior) is_due = false;
+  }
+  if (is_due && !change->has_begun_finals) begin_finals(change);
 }
 
 static void check_change(ledger_change *change, ledger_entry *entry, const kvo_change *told) {
   bool is_prior = kvo_change_is_prior(told);
   FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
   FUZZ_REQUIRE(!(change->told[is_prior] & bit(entry)));
-  FUZZ_REQUIRE(!is_prior || (entry->options & KVO_PRIOR && !change->has_begun_finals));
-  if (!is_prior && !change->has_begun_finals) begin_finals(change);
-  change->is_open = is_prior;
+  begin_finals_if_due(change, bit(entry), is_prior);
+  bool is_late = change->late & bit(entry);
+  FUZZ_REQUIRE(!is_prior || entry->options & KVO_PRIOR);
+  FUZZ_REQUIRE(!is_prior || is_late || !change->has_begun_finals || is_unsure());
+  change->is_open = is_prior && !change->has_begun_finals;
   if (!is_unsure()) {
     FUZZ_REQUIRE(change->recipients & bit(entry));
-    check_order(change, entry, is_prior);
+    if (!is_prior || !is_late) check_order(change, entry, is_prior);
     FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
   }
   change->told[is_prior] |= bit(entry);
@@ -309,10 +369,8 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
   bool is_prior = kvo_change_is_prior(told);
   if (!change || change->told[is_prior] & bit(entry)) return false;
   if (is_prior && !(entry->options & KVO_PRIOR)) return false;
-  if (is_prior) return !is_unsure() || asks_for(entry, told);
-  if (!change->has_begun_finals) begin_finals(change);
   if (is_unsure()) return asks_for(entry, told);
-  return change->recipients & bit(entry) && !is_left_out(change, entry, false);
+  return change->recipients & bit(entry) && (is_prior || !is_left_out(change, entry, false));
 }
 
 // Whether a later registration of the same path has been called for the change.
@@ -358,6 +416,8 @@ ledger_entry *ledger_observed(const graph_node *observer, const graph_node *obje
     alike |= bit(entry);
     if (is_initial(entry)) found = entry;
   }
+  if (!found && fuzz_ledger.top)
+    begin_finals_if_due(fuzz_ledger.top, alike, kvo_change_is_prior(change));
   if (!found) found = whose_turn(alike, change);
   FUZZ_REQUIRE(found);
   ledger_called(found, change);

@@ -8,7 +8,7 @@
 
 #include "graph_model.h"
 
-enum { LEDGER_ROOM = 32 };
+enum { LEDGER_ROOM = 32, LEDGER_OPEN = 32 };
 
 typedef struct ledger_entry {
   graph_node *object;
@@ -43,6 +43,9 @@ typedef struct ledger_change {
   model_value goes;         ///< elements that a mutation will remove, later has removed
   model_value before, came; ///< the key's value before, and the elements inserted
 
+  ledger_set reached;    ///< when it began, also behind open changes of links
+  ledger_set behind;     ///< of these, those that it reached only behind such changes (G5)
+  ledger_set late;       ///< of these, those that it reaches otherwise now: notified of it afterwards
   ledger_set recipients; ///< recipients when it began; later, those it still reaches
   ledger_set told[2];    ///< called by finals, by priors
   bool has_begun_finals;
@@ -52,6 +55,7 @@ typedef struct ledger_change {
   size_t read_at; ///< when the new values were read
   size_t known;   ///< the number of entries when it began
   struct ledger_change *outer;
+  struct ledger_change *opened_before; ///< the next of the open ones
 } ledger_change;
 
 typedef struct ledger {
@@ -62,12 +66,15 @@ typedef struct ledger {
   size_t misuses; ///< misuse reported before the current operation
   bool is_short;  ///< for lack of memory, paths may lag behind their links
   ledger_change *top;
+  ledger_change *open; ///< from their wills until their finals, the last opened first
 } ledger;
 
 extern ledger fuzz_ledger;
 
 /// Adds an entry that is about to be registered. NULL if there is no room.
 ledger_entry *ledger_add(ledger_entry entry);
+/// Notes that the call that registers an entry has returned.
+void ledger_added(ledger_entry *entry);
 /// Ends an entry with its whole group.
 void ledger_end(ledger_entry *entry);
 /// Ends the entries of a node, and with `also_as_observer` those that it made.
@@ -81,6 +88,8 @@ void ledger_begin(ledger_change *change);
 /// Pushes a change, or the second half of a pair, on the stack of open ones.
 void ledger_push(ledger_change *change);
 void ledger_pop(ledger_change *change);
+/// Notes that a change never ends, because its object dies.
+void ledger_lose(const ledger_change *change);
 /// Ends a change: requires that every recipient was called.
 void ledger_finish(ledger_change *change);
 
