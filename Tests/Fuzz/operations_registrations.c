@@ -133,7 +133,8 @@ void ops_remove_observer(graph_node *node, graph_node *observer) {
 }
 
 void ops_remove_all(graph_node *node) {
-  ledger_end_of_node(node, false); // first, because observers may die with values that are kept for them
+  // First, because observers may die with values that are kept for them.
+  ledger_end_of_node(node, false);
   kvo_remove_all_observers(ops_object(node));
 }
 

@@ -43,9 +43,9 @@ typedef struct ledger_change {
   model_value goes;         ///< elements that a mutation will remove, later has removed
   model_value before, came; ///< the key's value before, and the elements inserted
 
-  ledger_set reached;    ///< when it began, also behind open changes of links
-  ledger_set behind;     ///< of these, those that it reached only behind such changes (G5)
-  ledger_set late;       ///< of these, those that it reaches otherwise now: notified of it afterwards
+  ledger_set reached; ///< when it began, also behind open changes of links
+  ledger_set behind;  ///< of these, those that it reached only behind such changes (G5)
+  ledger_set late;    ///< of these, those that it reaches otherwise now: notified of it afterwards
   ledger_set recipients; ///< recipients when it began; later, those it still reaches
   ledger_set told[2];    ///< called by finals, by priors
   bool has_begun_finals;
