@@ -185,6 +185,8 @@ static void registration_insert(void *opaque) {
   insertion *insertion = opaque;
   registration_insert_all(insertion);
   if (insertion->status || !insertion->frame) return;
+  // Another thread has ended its group.
+  if (kvo_registration_state(insertion->registration) == KVO_NOT_INSERTED) return;
   if (!kvo_deliver_initial(insertion->registration, insertion->prepared->accessors,
           insertion->frame))
     insertion->status = no_memory_in_time(insertion);
