@@ -97,7 +97,7 @@ typedef struct death {
   kvo_object *first, *last; // the list of waiting objects
   kvo_object *released;     // the object whose last reference `destroyProperties` released
   bool has_more;            // further properties must wait until that object is destroyed
-  kvo_object *insisted;     // on being registered with; that was reported
+  kvo_object *insisted; // it still had registrations after they were ended, which has been reported
 } death;
 
 // The innermost death of this thread.
@@ -195,7 +195,8 @@ static void destroy_properties(death *death, kvo_object *object) {
   death->released = NULL;
 }
 
-// What the object owned may have registered with it in its own death. Called again if ending that throws.
+// Objects that this one owned may have registered with it while they died. Ending those registrations may throw; then
+// this function is called again.
 static void instance_leave_death(death *death, kvo_object *object) {
   if (KVO_UNLIKELY(kvo_binding_has_observations(object)) && object != death->insisted) {
     death->running = OTHER_CODE;

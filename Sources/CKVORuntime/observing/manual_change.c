@@ -87,7 +87,7 @@ static kvo_manual_change *remove_manual_change(kvo_object *object, uintptr_t id)
   return manual_change;
 }
 
-// What it holds is one of the two, and may throw when it is released.
+// A manual change holds either a delivery or an old value. Releasing either may throw, so the change is freed first.
 static void free_manual_change(kvo_manual_change *manual_change) {
   kvo_general_delivery *delivery = manual_change->general_delivery;
   kvo_value old = manual_change->has_old ? manual_change->old_value : KVO_VALUE_NIL;

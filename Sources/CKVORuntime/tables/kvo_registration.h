@@ -94,7 +94,7 @@ kvo_counts *kvo_group_counts(kvo_group *group);
 bool kvo_group_is_valid(const kvo_group *group);
 /// Ends all registrations of a group. The caller holds one of them.
 void kvo_group_end(kvo_group *group);
-/// The same, but the caller retires what is added to `retired`.
+/// Unlinks all registrations of a group, and adds them to `retired`, which the caller retires. The caller holds one of them.
 void kvo_group_unlink(kvo_group *group, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Ends a registration that the caller holds. Returns false if it had already ended.

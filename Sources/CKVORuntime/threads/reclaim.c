@@ -188,7 +188,8 @@ static kvo_frame *frame_protecting(const kvo_retired *retired) {
   return NULL;
 }
 
-// What the registrations store is taken, and released last, since an object that dies with it may throw.
+// The values that the registrations stored are moved to `taken`. The caller releases them last, because an object that dies
+// with one may throw.
 static void reclaim_all(kvo_retired *chain, struct kvo_known **taken) {
   for (kvo_retired *next; chain; chain = next) {
     next = chain->next;

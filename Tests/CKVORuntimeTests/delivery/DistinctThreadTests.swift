@@ -64,7 +64,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3 I3: an observer that comes while a new value is read is not told of that change")
+  @Test("D3 I3: an observer that is added while a new value is read is not notified of that change")
   func registeredWhileRead() {
     let object = make(disturbed.self)
     let log = Recorder()
