@@ -171,7 +171,7 @@ class Runner:
     def run(self, check):
         log = self.logs / f"{check.name}.log"
         started = time.monotonic()
-        environment = os.environ | {"KVO_RING": "full" if self.full else "landing"}
+        environment = os.environ | {"NO_COLOR": "1", "KVO_RING": "full" if self.full else "landing"}
         if check.name in self.runs:
             environment["KVO_SINCE"] = self.runs[check.name].commit
         with log.open("wb") as output:

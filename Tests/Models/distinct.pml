@@ -1,9 +1,11 @@
 // Which changes `distinct` withholds when several threads set: rule D3 and ordering 15 of
 // Documentation/Internals/Memory.md (distinct.c).
 //
-// Threads set one property, each once, while another one registers the observer. Each change takes a ticket between its
-// store and its reading of the new value. It compares with the stored value without a lock, and then stores its own if
-// that one is still in place. In the end the stored value is the property's, and no value was delivered twice in a row.
+// Threads set one property, each once, or insert elements in it, while another one registers the observer, with an initial
+// call or without. Each change takes a ticket between its store and its reading of the new value. It compares with the
+// stored value without a lock, and then stores its own if that one is still in place. Elements are delivered without a
+// comparison, and nothing is stored for them. In the end the stored value is the property's, or elements have taken it
+// away. After an initial call the value delivered last is the property's. No value was delivered twice in a row.
 //
 // holds:  unmodified
 // violated: -DTICKET=0  no tickets: a value that was read earlier is stored later
@@ -12,6 +14,8 @@
 // violated: -DATOMIC=0  the comparison is not repeated if another value was stored during it
 // violated: -DNOTED=0  a withheld change leaves no ticket
 // violated: -DFIRST=0  a registration stores its value over a delivered one
+// violated: -DELEMENTS=0  a change of elements leaves no ticket
+// violated: -DAGAIN=0  an initial call delivers a value that has been overtaken
 #ifndef TICKET
 #define TICKET 1
 #endif
@@ -24,6 +28,12 @@
 #ifndef FIRST
 #define FIRST 1
 #endif
+#ifndef ELEMENTS
+#define ELEMENTS 1
+#endif
+#ifndef AGAIN
+#define AGAIN 1
+#endif
 
 #define SETTERS 3
 
@@ -33,6 +43,7 @@ bool is_known; // whether a value is stored
 byte known, version; // the stored value, and which one it is
 byte last_ticket;
 byte told = 9; // the value delivered last
+bool has_initial, has_elements;
 byte done;
 
 inline take_ticket() {
@@ -53,7 +64,11 @@ inline deliver() {
 
 proctype Setter() {
   byte new, ticket, seen, seen_version;
-  bool is_equal, is_over;
+  bool is_equal, is_over, is_insertion;
+  if
+  :: is_insertion = true
+  :: skip
+  fi;
 #if TICKET == 3
   take_ticket();
 #endif
@@ -70,6 +85,18 @@ proctype Setter() {
 #endif
   do
   :: is_over -> break
+  :: !is_over && is_insertion ->
+     atomic {
+       told = 9;
+       is_known = false;
+       version++;
+       has_elements = true;
+       if
+       :: ELEMENTS && ticket > last_ticket -> last_ticket = ticket
+       :: else
+       fi;
+       is_over = true
+     }
   :: else ->
      atomic {
        is_over = ticket < last_ticket;
@@ -102,18 +129,34 @@ proctype Setter() {
 
 proctype Registrar() {
   byte new, ticket;
-  take_ticket();
-  new = value;
-  atomic {
-    if
-    :: FIRST && last_ticket
-    :: else ->
-       last_ticket = ticket;
-       is_known = true;
-       known = new;
-       version++
-    fi
-  };
+  bool is_over;
+  if
+  :: has_initial = true
+  :: skip
+  fi;
+  do
+  :: is_over -> break
+  :: else ->
+     take_ticket();
+     new = value;
+     atomic {
+       is_over = !has_initial || !AGAIN || ticket >= last_ticket;
+       if
+       :: !is_over
+       :: is_over && !has_initial && FIRST && last_ticket
+       :: is_over && has_initial && ticket < last_ticket -> told = new
+       :: else ->
+          last_ticket = ticket;
+          is_known = true;
+          known = new;
+          version++;
+          if
+          :: has_initial -> told = new
+          :: else
+          fi
+       fi
+     }
+  od;
   done++
 }
 
@@ -124,5 +167,7 @@ init {
     for (i : 1 .. SETTERS) { run Setter() }
   };
   done == SETTERS + 1;
-  assert(is_known && known == value)
+  assert(is_known || has_elements);
+  assert(!is_known || known == value);
+  assert(!has_initial || has_elements || told == value)
 }

@@ -423,23 +423,32 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
   return is_read;
 }
 
+// Reads the first value again if another thread has meanwhile delivered a distinct change that was read later (D3).
+static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
+  bool is_distinct = registration->options & KVO_DISTINCT;
+  bool is_initial = registration->options & KVO_INITIAL;
+  for (;;) {
+    uint64_t ticket = is_distinct ? kvo_distinct_take_ticket() : 0;
+    kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
+    if (!(registration->options & (KVO_NEW | KVO_DISTINCT))) return true;
+    kvo_frame_forget_new(frame);
+    if (!read_initial(registration, accessors, frame)) return false;
+    if (!is_distinct) return true;
+    if (kvo_distinct_begin(registration, ticket, &frame->new_value, is_initial)) return true;
+    if (!is_initial || !kvo_handle_is_valid(registration)) return true;
+  }
+}
+
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
-  uint32_t options = registration->options;
-  uint64_t ticket = options & KVO_DISTINCT ? kvo_distinct_take_ticket() : 0;
-  kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
   void *recorder = kvo_suspend_recording();
-  bool is_read =
-      !(options & (KVO_NEW | KVO_DISTINCT)) || read_initial(registration, accessors, frame);
+  bool is_read = read_first(registration, accessors, frame);
+  uint32_t options = registration->options;
   const kvo_change change = {
       .kind = KVO_SETTING, .new_value = options & KVO_NEW ? &frame->new_value : NULL};
-  bool is_called = is_read && options & KVO_INITIAL;
-  if (is_called && options & KVO_DISTINCT)
-    kvo_distinct_admits(registration, ticket, &frame->new_value);
-  else if (is_read && options & KVO_DISTINCT)
-    kvo_distinct_begin(registration, ticket, &frame->new_value);
-  if (is_called) kvo_change_call(frame, registration, &change);
+  if (is_read && options & KVO_INITIAL) kvo_change_call(frame, registration, &change);
   kvo_resume_recording(recorder);
   return is_read;
 }

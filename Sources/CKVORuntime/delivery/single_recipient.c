@@ -290,11 +290,6 @@ static bool single_notify(kvo_frame *frame, const kvo_path_observation *observat
                                     : notify_of_path(frame, observation);
 }
 
-static void forget_new(kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
-  frame->flags &= (uint16_t)~KVO_FRAME_HAS_NEW;
-}
-
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
   const kvo_path_observation *observation =
       ((kvo_path_node *)kvo_observers_registration(frame->observer_slot.observers))->observation;
@@ -302,7 +297,7 @@ bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
   bool is_same = single_is_alone(frame, 0) && observers == frame->observer_slot.observers &&
                  node_of(observers) != NULL;
   if (is_same && single_notify(frame, observation)) return true;
-  forget_new(frame);
+  kvo_frame_forget_new(frame);
   kvo_general_delivery_resume(frame, observation, frame->recipient);
   return false;
 }

@@ -6,7 +6,8 @@
 // others have yet to be called. So each takes a ticket between its store and its reading of the new value. A change is
 // withheld if one with a later ticket has been compared already, because its own value was read earlier. The change
 // with the last ticket has read what all others have stored, and is compared last. So the stored value is the
-// property's in the end. (Tests/Models/distinct.pml)
+// property's in the end. Where elements are delivered, no value is stored, but the ticket is noted.
+// (Tests/Models/distinct.pml)
 //
 // Comparing may call the program's code, so no lock is held. The change compares with a stored value that it retains,
 // and stores its own under the object's lock if that one is still in place. Otherwise it compares again. Two values of
@@ -77,11 +78,13 @@ static void release_known(kvo_known *known) {
   kvo_value_destroy(&value);
 }
 
-static kvo_known *take_away(kvo_registration *registration) {
+// Takes the stored value away, and notes the ticket of the change that does so.
+static kvo_known *take_away(kvo_registration *registration, uint64_t ticket) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);
   kvo_last *last = last_of(registration);
   kvo_known *known = last->known;
   last->known = NULL;
+  if (last->ticket < ticket) last->ticket = ticket;
   return known;
 }
 
@@ -180,7 +183,7 @@ static void distinct_end_comparison(void *opaque) {
 // Without memory, values count as different and none is stored, so no observer misses a change.
 bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const kvo_value *new) {
   if (!new) {
-    release_known(take_away(registration));
+    release_known(take_away(registration, ticket));
     return true;
   }
   bool is_distinct;
@@ -194,24 +197,31 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
 
 // MARK: Beginning and end
 
-// Returns the value if it is not stored, because a change has been compared before.
-static kvo_known *store_first(kvo_registration *registration, uint64_t ticket, kvo_known *made) {
+// Stores the value unless a change has been compared: before an initial call, one with a later ticket. The value that is
+// not stored, or no longer, is returned.
+static bool store_first(kvo_registration *registration, uint64_t ticket, bool is_initial,
+    kvo_known **made) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);
   kvo_last *last = last_of(registration);
-  if (last->ticket) return made;
-  *last = (kvo_last){made, ticket};
-  return NULL;
+  if (is_initial ? ticket < last->ticket : last->ticket) return false;
+  kvo_known *replaced = last->known;
+  *last = (kvo_last){*made, ticket};
+  *made = replaced;
+  return true;
 }
 
-void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value) {
+bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value,
+    bool is_initial) {
   uint64_t shortages = kvo_shortages;
   kvo_known *made = is_comparable(value) ? make_known(value) : NULL;
   kvo_shortages = shortages;
-  release_known(store_first(registration, ticket, made));
+  bool is_stored = store_first(registration, ticket, is_initial, &made);
+  release_known(made);
+  return is_stored;
 }
 
 void kvo_distinct_take(kvo_registration *registration, kvo_known **taken) {
-  kvo_known *known = take_away(registration);
+  kvo_known *known = take_away(registration, 0);
   if (!known) return;
   known->next = *taken;
   *taken = known;

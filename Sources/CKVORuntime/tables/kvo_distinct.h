@@ -10,12 +10,16 @@ KVO_ASSUME_NONNULL_BEGIN
 /// A ticket for a change, or for a registration: tickets are in the order in which values are read. Take it after the
 /// change and before the new value is read. Any thread. O(1).
 uint64_t kvo_distinct_take_ticket(void);
-/// Stores the value at registration, read with the ticket, unless a change has been compared already. No lock held.
-void kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value);
+/// Stores the value at registration, read with the ticket. False if a change has been compared before it.
+/// - is_initial: the value is about to be delivered by the initial call. It is then stored over older ones.
+///
+/// Copies the value, and releases another one, which runs the program's code. No lock held.
+bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value,
+    bool is_initial);
 /// Whether a change is to be delivered to an observer with KVO_DISTINCT. If so, its value is stored as the one last
-/// delivered, so call this just before the observer, also for the initial call, which is made in any case.
+/// delivered, so call this just before the observer.
 /// - new: the value that was read with the ticket. NULL if there is none, or if the observer gets elements only: then
-///   the change is delivered, and so is the next one.
+///   the change is delivered, and so is the next one whose value is read.
 ///
 /// Compares values, which runs the program's code: it may throw, and end the registration. A frame protects the
 /// registration's object. No lock held.

@@ -318,6 +318,10 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,
 }
 /// Marks a frame of this thread: a derived key or path of its object, named by `id`, is being read. Its getter may
 /// set what it reads.
+KVO_INLINE void kvo_frame_forget_new(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
+  frame->flags &= (uint16_t)~KVO_FRAME_HAS_NEW;
+}
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_READS;

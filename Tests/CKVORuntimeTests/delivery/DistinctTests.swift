@@ -141,6 +141,29 @@ import Testing
     releaseAll(nodes)
   }
 
+  @Test("D3: a setting is not delivered after elements that were inserted since it was read")
+  func elementsSince() {
+    let nodes = [make(graph_node.self), make(graph_node.self)]
+    let (first, log) = (Recorder(), Recorder())
+    first.observe(nodes[0].object, "items", as: "b") { _ in
+      if nodes[0].pointee.items.count == 0 { graph_node_insertItem(nodes[0], nodes[1], 0) }
+    }
+    log.observe(nodes[0].object, "items", [.KVO_DISTINCT])
+    let setItems = { (items: [CObject]) in
+      withCollection(.KVO_ARRAY, of: items) { graph_node_setItems(nodes[0], $0) }
+    }
+    setItems([])
+    expectEqual(log.take().count, 1)
+    for calls in [1, 0] {
+      setItems([nodes[1].object])
+      expectEqual(log.take().count, calls)
+    }
+    first.end()
+    log.end()
+    end()
+    releaseAll(nodes)
+  }
+
   // MARK: Overlapping changes of one thread
 
   @Test(

@@ -204,9 +204,8 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
 static void note_last(const ledger_change *change, ledger_entry *entry, const kvo_change *told) {
   entry->is_unsure = is_unsure();
   entry->is_known = kvo_change_get_kind(told) == KVO_SETTING;
-  if (!entry->is_known) return;
-  entry->last = change->new[entry - fuzz_ledger.entries];
-  entry->compared = change->read_at;
+  if (entry->compared < change->read_at) entry->compared = change->read_at;
+  if (entry->is_known) entry->last = change->new[entry - fuzz_ledger.entries];
 }
 
 // Values that were compared and not delivered.
@@ -221,7 +220,8 @@ static void note_withheld(const ledger_change *change) {
 
 // A call of an observer object does not say for which of its equal registrations it is.
 static bool are_alike(const ledger_entry *one, const ledger_entry *other) {
-  return one->observer && one->object == other->object && one->observer == other->observer &&
+  if (!one->observer) return one == other;
+  return one->object == other->object && one->observer == other->observer &&
          one->context == other->context && !strcmp(one->path, other->path);
 }
 

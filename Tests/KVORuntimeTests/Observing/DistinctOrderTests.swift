@@ -34,6 +34,7 @@ import Testing
 
     private func read() -> Mark {
       Orders.gate()
+      defer { Orders.gate() }
       return stored.withLock { $0 }
     }
 
@@ -110,10 +111,64 @@ import Testing
         meter.set(numbers)
       }
       let before = told.withLock { $0 }
+      let isLast = !isInitial || before.last == meter.last
       meter.mark = Mark(number: meter.last)
-      let isKnown = told.withLock { $0 } == before
+      let isKnown = isLast && told.withLock { $0 } == before
       meter.mark = Mark(number: 9)
       return isKnown && told.withLock { $0 } == before + [9]
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  private final class Shelf: Tracked, @unchecked Sendable {
+    private let stored = Locked([1])
+
+    override init() {
+      LibraryLocks.areGates()
+      super.init()
+    }
+
+    var items: [Int] {
+      get { read() }
+      set { withChange(of: \.items) { stored.withLock { $0 = newValue } } }
+    }
+
+    func insert() {
+      withChange(.insertion, at: RangeSet(1..<2), forKey: "items") {
+        Orders.gate()
+        stored.withLock { $0.insert(2, at: 1) }
+      }
+    }
+
+    private func read() -> [Int] {
+      defer { Orders.gate() }
+      return stored.withLock { $0 }
+    }
+
+    override class func registerKeys() {
+      declareKeys {
+        $0.accessors(
+          "items", \.items, get: { $0.read() },
+          set: { shelf, items in shelf.stored.withLock { $0 = items } })
+      }
+    }
+  }
+
+  @Test("D3 I3: the setting after an insertion during a registration is delivered")
+  func insertsMeanwhile() async {
+    let tried = await inAllOrders(ofSwitches: 4) { orders in
+      let (shelf, calls, token) = (Shelf(), Locked(0), Locked<KeyValueObservation?>(nil))
+      orders.run {
+        let made = shelf.observe(\.items, options: [.new, .distinct]) { _, _ in
+          calls.withLock { $0 += 1 }
+        }
+        token.withLock { $0 = made }
+      } and: {
+        shelf.insert()
+      }
+      let before = calls.withLock { $0 }
+      shelf.items = [1]
+      return calls.withLock { $0 } == before + 1
     }
     expectEqual(tried.failure, nil)
   }
