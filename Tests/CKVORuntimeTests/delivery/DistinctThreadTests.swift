@@ -64,6 +64,22 @@ import Testing
     object.release()
   }
 
+  @Test("D3: an initial call reads its value again if a later one has been delivered meanwhile")
+  func initialOvertaken() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      disturbed_setValue(object, 1)
+    } in: {
+      log.observe(object.object, "value", [.KVO_INITIAL, .KVO_NEW, .KVO_DISTINCT])
+    }
+    expectEqual(log.take(), ["a: value new 1", "a: value new 1"])
+    disturbed_setValue(object, 1)
+    expectEqual(log.take(), [])
+    log.end()
+    object.release()
+  }
+
   @Test("D3 I3: an observer that is added while a new value is read is not notified of that change")
   func registeredWhileRead() {
     let object = make(disturbed.self)
