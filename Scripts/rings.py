@@ -12,9 +12,9 @@ are not repeated there. The environment variable KVO_RING tells a check how much
 the commit of its last full run, if there is one.
 
 RECORD has a line for each check: the commit at which it last passed at full strength, the date, wall and CPU seconds, and
-its summary. The landing ring fails if a check has no line, or one that is older than MOST_COMMITS commits. It also runs the
-checks of the full ring whose inputs have changed since that commit: the cheapest first, up to AFFORDABLE CPU seconds in
-all.
+its summary. A check that fails at full strength loses its line. The landing ring fails if a check has no line, or one that
+is older than MOST_COMMITS commits. It also runs the checks of the full ring whose inputs have changed since that commit: the
+cheapest first, up to AFFORDABLE CPU seconds in all.
 """
 
 import argparse
@@ -273,8 +273,8 @@ def run_full_ring(checks, runs, runner):
     runner.run_all(checks)
     if head() != at:
         sys.exit("HEAD has moved during the run: nothing is recorded")
-    existing = {path.name for path in CHECKS.iterdir()}
-    write_record({name: run for name, run in (runs | runner.passed).items() if name in existing})
+    kept = {path.name for path in CHECKS.iterdir()} - set(runner.failed)
+    write_record({name: run for name, run in (runs | runner.passed).items() if name in kept})
     return runner.conclude(checks)
 
 

@@ -68,6 +68,7 @@ class RingsTest(unittest.TestCase):
 
     def test_the_full_ring_records_what_passes(self):
         self.add_check("dear", "full", "b.txt", "echo wrong: dear; exit 1")
+        self.record(self.commit(), dear=1)
         commit = self.commit()
         status, output = self.rings("--full")
         self.assertEqual(status, 1)
