@@ -219,8 +219,9 @@ def chosen(wanted):
     names = {path: {path.stem, label(path), rule_of(path)} for path in paths}
     for word in wanted:
         if not any(word in own for own in names.values()):
-            other = any(word in (path.stem, label(path)) for path in mutant_module.every_path())
-            sys.exit(f"{word} is left to Scripts/check schedules" if other else f"there is no mutant of {word}")
+            program = mutant_module.PROGRAMS / f"{word}.txt"
+            left = f"{word} is left to the scheduler: Scripts/prove --schedules {program} --with {word}"
+            sys.exit(left if program.exists() else f"there is no mutant of {word}")
     return [path for path in paths if not wanted or names[path] & set(wanted)]
 
 

@@ -32,6 +32,15 @@ link_schedules() {
   clang++ -no-pie -g "$schedules"/*.c.o "${@:2}" "${link_flags[@]}" -lpthread -o "$1"
 }
 
+# notices MUTANT ARGUMENT...: whether the scheduler, run with these arguments, reports a failure of the runtime that the mutant
+# breaks. The program is $schedules/MUTANT, what it prints is in MUTANT.log beside it. Sets sabotaged_status to its status.
+notices() {
+  link_sabotaged "$1" "$schedules/$1" || fail "the runtime with $1 can't be linked"
+  sabotaged_status=0
+  "$schedules/$1" "${@:2}" >"$schedules/$1.log" || sabotaged_status=$?
+  [ $sabotaged_status = 1 ] && grep -q '^wrong: ' "$schedules/$1.log"
+}
+
 # link_sabotaged MUTANT PROGRAM: links the program with the runtime broken by a mutant of Tests/Mutants.
 link_sabotaged() {
   local folder=$schedules/sabotaged sources source object rest=()

@@ -111,6 +111,8 @@ class ArgumentsTest(unittest.TestCase):
         self.refuses("0 is nothing to do", "prove", "--schedules", "0")
         self.refuses("0 is nothing to do", "stress", "0")
         self.refuses("there is no file", "prove", "--schedules", "nothing.txt")
+        self.refuses("there is no mutant I3-bogus", "prove", "--schedules", "1", "--with", "I3-bogus")
+        self.refuses("there is no file --with", "prove", "--schedules", "--with")
         self.refuses("there is no program Bogus", "desktop", "Bogus")
         self.refuses("there is no argument --check", "format", "--check")
 
