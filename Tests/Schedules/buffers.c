@@ -6,6 +6,7 @@
 // all.
 #include "interpose.h"
 #include "schedule.h"
+#include "trace.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct {
   const char *place;
   size_t size;
   uint64_t before;
+  trace_place at;
 } pending;
 
 typedef struct {
@@ -80,21 +82,29 @@ void buffers_store(const void *place, size_t size, int order) {
   }
   if (own->count == ROOM) take_out(own, 1);
   pending *store = &own->stores[own->count++];
-  *store = (pending){place, size, 0};
+  *store = (pending){place, size, 0, place_above(__builtin_frame_address(0))};
   memcpy(&store->before, place, size);
+}
+
+static const pending *oldest_at(const queue *queue, const void *place, size_t size) {
+  for (uint32_t i = 0; i < queue->count; i++)
+    if (overlaps(&queue->stores[i], place, size)) return &queue->stores[i];
+  return NULL;
 }
 
 void buffers_load(const void *place, void *value, size_t size) {
   if (!is_on()) return;
   for (int thread = 0; thread < SCHEDULE_THREADS; thread++) {
-    if (thread == schedule_thread()) continue;
-    for (uint32_t i = 0; i < queues[thread].count; i++) {
-      const pending *store = &queues[thread].stores[i];
-      if (!overlaps(store, place, size)) continue;
-      if (store->place == place && store->size == size) memcpy(value, &store->before, size);
-      else show(&queues[thread], place, size);
-      return;
+    if (!queues[thread].count || thread == schedule_thread()) continue;
+    const pending *store = oldest_at(&queues[thread], place, size);
+    if (!store) continue;
+    if (store->place != place || store->size != size) {
+      show(&queues[thread], place, size);
+    } else if (memcmp(value, &store->before, size)) {
+      memcpy(value, &store->before, size);
+      trace_missed_store(thread, &store->at, __builtin_frame_address(0));
     }
+    return;
   }
 }
 

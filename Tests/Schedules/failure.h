@@ -3,6 +3,7 @@
 #define SCHEDULES_FAILURE_H
 
 #include "schedule.h"
+#include "trace.h"
 
 #include <stdio.h>
 
@@ -14,6 +15,7 @@ typedef struct outcome {
   char kind[32]; ///< the violated condition; a shrunk program must violate it too
   char message[600];
   schedule schedule; ///< the schedule that failed
+  trace trace;       ///< its last steps
   uint64_t schedules, points, digest;
   void *frames[FAILURE_FRAMES]; ///< where it crashed
   int frame_count;

@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char usage[] =
     "Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--history] [FILE...]\n"
@@ -61,25 +60,12 @@ static void print_schedule(const schedule *schedule) {
   printf("\n");
 }
 
-// By the toolchain's symbolizer, which may be missing.
-static void print_frames(const outcome *outcome) {
-  char path[512], command[2048];
-  ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (!outcome->frame_count || size <= 0) return;
-  path[size] = 0;
-  int length = snprintf(command, sizeof command, "llvm-symbolizer -p -s -e '%s'", path);
-  for (int i = 0; i < outcome->frame_count; i++)
-    length +=
-        snprintf(command + length, sizeof command - (size_t)length, " %p", outcome->frames[i]);
-  fflush(stdout);
-  if (system(command)) printf("no llvm-symbolizer in PATH\n");
-}
-
 static void print_failure(const program *program, const outcome *outcome) {
   char text[PROGRAM_TEXT];
   write_program(program, text);
   printf("%s: %s\n%s", outcome->kind, outcome->message, text);
   print_schedule(&outcome->schedule);
+  print_trace(outcome);
   print_frames(outcome);
 }
 

@@ -6,6 +6,7 @@
 
 #include "failure.h"
 #include "interpose.h"
+#include "trace.h"
 
 #undef pthread_mutex_unlock
 #undef pthread_once
@@ -128,34 +129,39 @@ static _Noreturn void fail_without_ready_thread(void) {
   fail_schedule("deadlock", "%s", text + 1);
 }
 
-static void hand_over(int to) {
+static void hand_over(int to, const char *what, void *const *frame) {
   if (to == self) return;
   int from = self;
+  trace_switch(from, to, what, frame);
   note(((uint64_t)points << 8) | (uint32_t)to);
   sem_post(&actors[to].turn);
   wait_for(&actors[from].turn);
 }
 
-void schedule_point(void) {
+static inline __attribute__((always_inline)) void pass_point(const char *what, void *const *frame) {
   if (schedule_thread() < 0) return;
   points++;
   now++;
   if (points > ENDLESS) fail_schedule("livelock", "%u points", points);
   if (plan.stores == STORES_LATELY && random_below(&random_numbers, 16) == 0)
     buffers_let_one_be_seen(random_below(&random_numbers, actor_count));
-  hand_over(choose_at_point());
+  hand_over(choose_at_point(), what, frame);
 }
+
+void schedule_point(const char *what) { pass_point(what, __builtin_frame_address(0)); }
 
 int schedule_lock(pthread_mutex_t *mutex) {
   if (schedule_thread() < 0) return (pthread_mutex_lock)(mutex);
-  schedule_point();
+  void *const *frame = __builtin_frame_address(0);
+  pass_point("before a lock", frame);
   buffers_empty((uint32_t)self);
   while (pthread_mutex_trylock(mutex) == EBUSY) {
     actors[self].condition = BLOCKED;
     actors[self].awaited = mutex;
     int next = choose();
+    if (next < 0) trace_switch(self, NOBODY, "to wait for a lock", frame);
     if (next < 0) fail_without_ready_thread();
-    hand_over(next);
+    hand_over(next, "to wait for a lock", frame);
   }
   return 0;
 }
@@ -166,12 +172,12 @@ int schedule_unlock(pthread_mutex_t *mutex) {
   buffers_empty((uint32_t)self);
   for (uint32_t i = 0; i < actor_count; i++)
     if (actors[i].condition == BLOCKED && actors[i].awaited == mutex) actors[i].condition = READY;
-  schedule_point();
+  pass_point("after an unlock", __builtin_frame_address(0));
   return status;
 }
 
 int schedule_once(pthread_once_t *once, void (*function)(void)) {
-  schedule_point();
+  pass_point("before a pthread_once", __builtin_frame_address(0));
   bool was_held = is_held;
   is_held = true;
   int status = pthread_once(once, function);
@@ -181,7 +187,7 @@ int schedule_once(pthread_once_t *once, void (*function)(void)) {
 
 long schedule_system_call(long number, ...) {
   (void)number;
-  schedule_point();
+  pass_point("before membarrier", __builtin_frame_address(0));
   buffers_empty_all();
   return 0;
 }
@@ -190,7 +196,7 @@ void schedule_hold(void) { is_held = true; }
 
 void schedule_let_go(void) {
   is_held = false;
-  hand_over(plan.way == BY_LIST ? (int)plan.first : choose());
+  hand_over(plan.way == BY_LIST ? (int)plan.first : choose(), "before its first op", NULL);
 }
 
 // MARK: Threads
@@ -201,6 +207,7 @@ static void end_of(uint32_t thread) {
   self = -1;
   int next = choose();
   if (next >= 0) {
+    trace_switch((int)thread, next, "at its end", NULL);
     note(((uint64_t)points << 8) | (uint32_t)next);
     sem_post(&actors[next].turn);
     return;
@@ -282,6 +289,7 @@ void schedule_run(const schedule *schedule, uint32_t threads, bool threads_come_
   body = function;
   come_and_go = threads_come_and_go;
   points = 0;
+  current_outcome->trace.count = 0;
   lowest = 0;
   random_numbers = random_state(plan.seed);
   buffers_begin(plan.stores);
