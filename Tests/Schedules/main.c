@@ -14,8 +14,9 @@ static const char usage[] =
     "       schedules --words\n"
     "\n"
     "Tries programs of threads under many schedules: random ones from SEED on, until COUNT schedules\n"
-    "or programs have been tried, or the programs in files. --history prints what happened where one\n"
-    "fails. --words prints the words that a program can have. The status is 1 if a program fails.\n";
+    "or programs have been tried, or the programs in files, for which SEED selects the schedules.\n"
+    "--history prints what happened where one fails. --words prints the words that a program can\n"
+    "have. The status is 1 if a program fails.\n";
 
 typedef struct {
   uint64_t schedules, programs, seed;
@@ -124,7 +125,7 @@ static bool try_file(const char *path, const options *options, sums *sums) {
   }
   fclose(file);
   prints_history = options->prints_history;
-  outcome outcome = explore(&program, &THOROUGH, 1);
+  outcome outcome = explore(&program, &THOROUGH, options->seed);
   prints_history = false;
   add(sums, &outcome);
   if (!outcome.has_failed) return true;

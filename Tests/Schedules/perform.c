@@ -563,7 +563,7 @@ static void begin_history(void) {
   calls_nothing = false;
 }
 
-size_t run_program(const program *program, const schedule *schedule) {
+void run_program(const program *program, const schedule *schedule) {
   program_now = program;
   current_outcome->schedule = *schedule;
   begin_history();
@@ -572,5 +572,4 @@ size_t run_program(const program *program, const schedule *schedule) {
   schedule_run(schedule, program->threads, program->come_and_go, run_thread);
   run_apart(audit);
   arena_end();
-  return arena_blocks();
 }

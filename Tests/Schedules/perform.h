@@ -4,8 +4,8 @@
 
 #include "program.h"
 
-/// Fails if a condition of oracle.h is violated. Returns the number of blocks still allocated.
-size_t run_program(const program *program, const schedule *schedule);
+/// Fails if a condition of oracle.h is violated.
+void run_program(const program *program, const schedule *schedule);
 
 /// For the oracle, once all threads have returned: sets a key, or a link to its current value, as a change of its
 /// own.
