@@ -233,6 +233,8 @@ static void end_for_path_locked(kvo_registration *registration, kvo_retired **ch
   if (KVO_UNLIKELY(head != NULL)) end_for_path_locked(head, chain);
   if (registration->state != KVO_LIVE) return; // a head, found before at another of its keys
   kvo_registration_set_state(registration, KVO_ENDED);
+  if (registration->options & KVO_GROUPED)
+    registration->group->has_ended = true; // another thread may be inserting the group's other keys
   registration_end_retire(registration, chain);
 }
 
