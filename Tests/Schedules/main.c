@@ -37,7 +37,7 @@ static void add(sums *sums, const outcome *outcome) {
 // MARK: Failures
 
 // For a program from a file, and for each smaller one.
-static const effort THOROUGH = {.at_random = 600, .singles = 6000, .pairs = 6000};
+static const effort THOROUGH = {.at_random = 1200, .singles = 6000, .pairs = 12000};
 static const effort QUICK = {.at_random = 100, .singles = 600};
 // The effort for smaller programs, and the failure that they must have.
 static effort shrinking_effort;
