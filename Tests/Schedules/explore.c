@@ -85,10 +85,18 @@ static void begin_process(const program *program) {
   if (program->without_kernel_fences) kvo_fences_are_asymmetric = false;
 }
 
+_Noreturn static void end_well(void) {
+  current_outcome->is_complete = true;
+  _exit(0);
+}
+
+// The program's code, or the runtime's, may end the process as if all were well.
 static void await(pid_t child) {
   int status;
   waitpid(child, &status, 0);
-  if (current_outcome->has_failed || (WIFEXITED(status) && !WEXITSTATUS(status))) return;
+  bool is_well = WIFEXITED(status) && !WEXITSTATUS(status) && current_outcome->is_complete;
+  current_outcome->is_complete = false;
+  if (current_outcome->has_failed || is_well) return;
   current_outcome->has_failed = true;
   snprintf(current_outcome->kind, sizeof current_outcome->kind, "stuck");
   snprintf(current_outcome->message, sizeof current_outcome->message,
@@ -105,7 +113,7 @@ static void try_cold(exploration *exploration, const schedule *schedule) {
   begin_process(exploration->program);
   exploration->blocks = SIZE_MAX;
   try(exploration, schedule);
-  _exit(0);
+  end_well();
 }
 
 static void try_schedule(exploration *exploration, const schedule *schedule) {
@@ -195,7 +203,7 @@ outcome explore(const program *program, const effort *effort, uint64_t seed) {
     begin_process(program);
     exploration exploration = {.program = program, .effort = effort, .seed = seed};
     try_all(&exploration);
-    _exit(0);
+    end_well();
   }
   await(child);
   return *current_outcome;

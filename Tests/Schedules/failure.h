@@ -12,7 +12,8 @@ enum { FAILURE_FRAMES = 24 };
 /// In memory that both processes share.
 typedef struct outcome {
   bool has_failed;
-  char kind[32]; ///< the violated condition; a shrunk program must violate it too
+  bool is_complete; ///< the process has tried all its schedules
+  char kind[32];    ///< the violated condition; a shrunk program must violate it too
   char message[600];
   schedule schedule; ///< the schedule that failed
   trace trace;       ///< its last steps

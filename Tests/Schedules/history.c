@@ -18,7 +18,7 @@ description describe_registration(const registration *registration) {
 description describe_change(const change *change) {
   description made;
   size_t length = (size_t)snprintf(made.text, sizeof made.text, "thread %d, %s %s", change->thread,
-      name_of_verb(change->verb), name_of(change->node));
+      name_of_verb(change->verb), name_of(change->node == NOWHERE ? change->root : change->node));
   const char *before = " ";
   for (int i = 0; i < KEYS; i++)
     if (change->keys & 1 << i) {
@@ -61,6 +61,14 @@ static void print_calls(void) {
   }
 }
 
+static void print_stores(void) {
+  for (int i = 1; i <= past.store_count; i++) {
+    const store *store = &past.stores[i];
+    printf("  store %d: thread %d, change %d, %s %s, %d\n", i, store->thread, store->change,
+        name_of(store->node), path_names[store->key], store->value);
+  }
+}
+
 static void print_links(void) {
   for (int i = 0; i < past.link_count; i++)
     printf("  link at %llu: %s to %s\n", (unsigned long long)past.links[i].at,
@@ -72,5 +80,6 @@ void print_history(void) {
   print_registrations();
   print_changes();
   print_calls();
+  print_stores();
   print_links();
 }

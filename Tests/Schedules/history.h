@@ -7,12 +7,18 @@
 /// A set, a link or a batch: one change to its observers.
 typedef struct change {
   uint64_t begin, end; ///< 0: not yet
-  int thread, node;    ///< node: NOWHERE before the first store
-  uint8_t keys;        ///< a bit for each
+  int thread;
+  int root, node; ///< the op's node; the changed one, or NOWHERE before the first store
+  int stores;     ///< how many it has made
+  int before;     ///< the last store of any change when it began
+  uint8_t keys;   ///< a bit for each
   uint8_t verb;
   bool is_nested; ///< made by an observer, so it may be part of another change
   bool was_left;  ///< the thread, or an observer, ended in it
 } change;
+
+/// Whether a registration is still there when all threads have returned, as far as its calls have shown.
+typedef enum fate { UNKNOWN, STAYED, GONE } fate;
 
 /// A registration. A token for several keys has one for each key.
 typedef struct registration {
@@ -28,17 +34,30 @@ typedef struct registration {
   bool is_unsure;            ///< `kvo_remove_all_observers` was called while it was being made
   int ends_asked;            ///< how often an end was requested
   uint64_t add_begin, add_end, end_begin, end_end;
+  int before;        ///< the last store when registering began
   uint64_t ended_at; ///< its `ended` function
   int ended, calls_open;
+  int removals;     ///< how often `kvo_remove_observer` found it
+  uint8_t ended_by; ///< a bit for each thread in which a call that ends it has returned
+  fate fate;
   int last_read; ///< what the observer called last has read
 } registration;
 
 typedef struct call {
-  int registration, change; ///< change: INITIAL for an initial call, -1 for none
+  int registration, change; ///< change: INITIAL for an initial call, or NO_CHANGE
   bool is_prior;
   int thread, read;
+  int before; ///< the last store
   uint64_t at;
 } call;
+
+/// A store by a setter. Stores are counted from 1, in the order in which they are made; 0 stands for what the nodes began
+/// with.
+typedef struct store {
+  int node, value, change, thread;
+  node_key key;
+  uint64_t at;
+} store;
 
 /// A stored link.
 typedef struct stored_link {
@@ -46,7 +65,8 @@ typedef struct stored_link {
   int node, to;
 } stored_link;
 
-enum { REGISTRATIONS = LABELS * 3, CHANGES = 400, CALLS = 6000, LINKS = 400, INITIAL = -2 };
+enum { REGISTRATIONS = LABELS * 3, CHANGES = 400, CALLS = 6000, STORES = 1000, LINKS = 400 };
+enum { NO_CHANGE = -1, INITIAL = -2, FIRST_NUMBER = 1000, NUMBERS = 4096 };
 
 typedef struct history {
   registration registrations[REGISTRATIONS];
@@ -54,13 +74,15 @@ typedef struct history {
   int change_count;
   call calls[CALLS];
   int call_count;
+  store stores[STORES + 1];
+  int store_count;
   stored_link links[LINKS];
   int link_count;
   int removals_open[NODES];        ///< calls of `kvo_remove_all_observers` that have not returned
   uint64_t first_point;            ///< when the threads were started
   int passing_made, passing_ended; ///< short-lived registrations of observers
   int kept, given_back;            ///< associations
-  uint8_t stored_by[4096];         ///< the node and key of each stored number, plus one
+  uint16_t stored_as[NUMBERS];     ///< the store of each number from FIRST_NUMBER on
 } history;
 
 enum { DESCRIPTION = 120 };

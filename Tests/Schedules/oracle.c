@@ -1,4 +1,4 @@
-// The oracles.
+// Conditions that hold when all threads have returned.
 //
 // A change and a registration are compared only where the rules allow a single answer: the registration existed
 // throughout the change or not at all, and the links on its path did not change, except by the change itself.
@@ -18,58 +18,7 @@ void begin_end(registration *registration) {
 
 void finish_end(registration *registration) {
   if (!registration->end_end) registration->end_end = schedule_now();
-}
-
-// MARK: One call
-
-static void check_number(const registration *registration, const kvo_value *value) {
-  if (!value || registration->path > PATH_NEXT_NEXT_VALUE || registration->path == PATH_NEXT ||
-      registration->path == PATH_ITEMS || registration->path == PATH_SUM || kvo_value_is_nil(value))
-    return;
-  int64_t number = kvo_value_get_int(value);
-  if (number < 1000) return; // it existed at the beginning
-  int stored = number < (int64_t)sizeof past.stored_by ? past.stored_by[number] - 1 : -1;
-  node_key key = registration->path == PATH_OTHER ? KEY_OTHER : KEY_VALUE;
-  bool is_own = registration->path <= PATH_OTHER;
-  if (stored < 0 || stored % KEYS != (int)key || (is_own && stored / KEYS != registration->node))
-    fail_schedule("wrong value", "registration %s received %lld, which was not stored there",
-        describe_registration(registration).text, (long long)number);
-}
-
-static void check_presence(const registration *registration, const call *call,
-    const kvo_change *change) {
-  kvo_change_kind kind = kvo_change_get_kind(change);
-  bool has_old = kvo_change_get_old(change), has_new = kvo_change_get_new(change);
-  bool wants_old =
-      registration->options & KVO_OLD && call->change != INITIAL && kind != KVO_INSERTION;
-  bool wants_new = registration->options & KVO_NEW && !call->is_prior && kind != KVO_REMOVAL;
-  if (has_old != wants_old || has_new != wants_new)
-    fail_schedule("wrong record", "registration %s: a call of kind %d%s has %s old and %s new",
-        describe_registration(registration).text, kind, call->is_prior ? ", prior," : "",
-        has_old ? "an" : "no", has_new ? "a" : "no");
-}
-
-void check_call(const registration *registration, const call *call, const kvo_change *change) {
-  if (registration->ended)
-    fail_schedule("called after the end", "registration %s",
-        describe_registration(registration).text);
-  if (call->is_prior && !(registration->options & KVO_PRIOR))
-    fail_schedule("wrong record", "registration %d is called before a change", registration->label);
-  check_presence(registration, call, change);
-  check_number(registration, kvo_change_get_old(change));
-  check_number(registration, kvo_change_get_new(change));
-}
-
-void check_added(const registration *registration) {
-  int calls = 0;
-  for (int i = 0; i < past.call_count; i++)
-    calls +=
-        past.calls[i].change == INITIAL && past.calls[i].registration == number_of(registration);
-  int wanted = registration->options & KVO_INITIAL ? 1 : 0;
-  if (calls == wanted || (calls < wanted && (registration->end_begin || registration->is_unsure)))
-    return;
-  fail_schedule("initial calls", "registration %s has had %d, not %d",
-      describe_registration(registration).text, calls, wanted);
+  if (schedule_thread() >= 0) registration->ended_by |= (uint8_t)(1 << schedule_thread());
 }
 
 // MARK: Links
@@ -95,7 +44,7 @@ static bool links_were_stable(const registration *registration, const change *ch
     links *links) {
   for (int i = 0; i < NODES; i++) links->next[i] = NOWHERE, links->is_odd[i] = false;
   int at = registration->node;
-  for (int i = 0; i < 3 && at != NOWHERE; i++) {
+  for (int i = 0; i < links_on(registration->path) && at != NOWHERE; i++) {
     if (!was_stable(at, change, &links->next[at])) return false;
     at = links->next[at];
   }
@@ -112,17 +61,26 @@ static bool affects(const change *change, const registration *registration, cons
 
 // MARK: Changes
 
+// Whether a change has stored one of the keys, a bit for each, after the store `from` and up to `to`.
+static bool has_stored(int change, uint8_t keys, int from, int to) {
+  for (int i = from + 1; i <= to; i++)
+    if (past.stores[i].change == change && keys & 1 << past.stores[i].key) return true;
+  return false;
+}
+
 typedef struct {
   int finals, priors;
+  int before_store; // of the prior calls
 } counts;
 
 static counts calls_of(const registration *registration, int change) {
-  counts counts = {0, 0};
+  counts counts = {0};
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     if (call->change != change || call->registration != number_of(registration)) continue;
     if (call->is_prior) counts.priors++;
     else counts.finals++;
+    counts.before_store += call->is_prior && !has_stored(change, UINT8_MAX, 0, call->before);
   }
   return counts;
 }
@@ -143,51 +101,92 @@ static bool was_there(const registration *registration, const change *change) {
 }
 
 static bool was_absent(const registration *registration, const change *change) {
-  return change->end <= registration->add_begin ||
+  return (change->end && change->end <= registration->add_begin) ||
          (registration->end_end && change->begin >= registration->end_end &&
              !registration->is_unsure);
 }
 
+static bool is_over(const change *change) { return change->end && !change->was_left; }
+
 static bool is_exact(const registration *registration, const change *change) {
   return !(registration->options & KVO_DISTINCT) && is_followed_by_links(registration->path) &&
-         !change->is_nested;
+         !change->is_nested && is_over(change);
 }
 
 // A registration added late in a batch, also by a link set during the batch, is notified of the change that it found,
 // and of later ones at the end (M1).
 static int most_calls(const registration *registration, const change *change, bool had_links) {
-  bool is_batch = change->keys == (1 << KEY_VALUE | 1 << KEY_OTHER);
+  bool is_batch = change->verb == BATCH;
   return is_batch && !(had_links && was_there(registration, change)) ? 2 : 1;
+}
+
+// Whether the later of two calls in a batch is for a store after the earlier one. A path with several keys may have been
+// found at one of them after the batch had recorded another.
+static bool is_for_later_store(const registration *registration, int change) {
+  uint8_t keys = last_keys(registration->path);
+  if (keys & (keys - 1)) return true;
+  int first = 0, last = 0;
+  for (int i = 0; i < past.call_count; i++) {
+    const call *call = &past.calls[i];
+    bool is_one = call->change == change && call->registration == number_of(registration);
+    if (!is_one || call->is_prior) continue;
+    if (first) last = call->before;
+    else first = call->before;
+  }
+  return has_stored(change, keys, first, last);
+}
+
+static void compare_most(const registration *registration, int number, counts counts, int most) {
+  const change *change = &past.changes[number];
+  if (was_absent(registration, change) && (counts.finals || counts.priors))
+    fail_count("called without a registration", registration, number, counts, "none");
+  if (counts.finals > most || counts.priors > most)
+    fail_count("called too often", registration, number, counts,
+        most > 1 ? "twice at most" : "once at most");
+  if (counts.finals > 1 && !is_for_later_store(registration, number))
+    fail_count("called too often", registration, number, counts, "once for each store");
+  if (registration->options & KVO_PRIOR && counts.finals && !counts.priors && is_over(change))
+    fail_count("not called before", registration, number, counts, "once before, late as it is");
 }
 
 static void compare(const registration *registration, int number) {
   const change *change = &past.changes[number];
   counts counts = calls_of(registration, number);
-  if (was_absent(registration, change) && (counts.finals || counts.priors))
-    fail_count("called without a registration", registration, number, counts, "none");
-  if (!is_exact(registration, change)) return;
   links links;
   bool had_links = links_were_stable(registration, change, &links);
-  int most = most_calls(registration, change, had_links);
-  if (counts.finals > most)
-    fail_count("called too often", registration, number, counts,
-        most > 1 ? "twice at most" : "once at most");
-  if (registration->options & KVO_PRIOR && counts.finals && !counts.priors)
-    fail_count("not called before", registration, number, counts, "once before, late as it is");
-  if (!had_links) return;
+  compare_most(registration, number, counts, most_calls(registration, change, had_links));
+  if (!had_links || !is_exact(registration, change)) return;
   bool is_affected = affects(change, registration, &links);
   if (!is_affected && counts.finals)
     fail_count("called without a change", registration, number, counts, "none");
   if (!was_there(registration, change) || !is_affected) return;
   if (counts.finals != 1) fail_count("not called", registration, number, counts, "once");
-  if (registration->options & KVO_PRIOR && counts.priors != 1)
+  bool is_before = counts.priors == 1 && (counts.before_store || change->verb == BATCH);
+  if (registration->options & KVO_PRIOR && !is_before)
     fail_count("not called before", registration, number, counts, "once before");
+}
+
+// Observers of one key or path are called in the order in which they were registered, and those of a batch's keys in the
+// order in which the keys are set: value, then other.
+static void compare_order(int number) {
+  const registration *last = NULL;
+  const change *change = &past.changes[number];
+  for (int i = 0; i < past.call_count; i++) {
+    const call *call = &past.calls[i];
+    const registration *called = &past.registrations[call->registration];
+    if (call->change != number || call->is_prior || !was_there(called, change)) continue;
+    bool is_beside = last && last->node == called->node && last->path == called->path;
+    bool is_behind = last && last->path == PATH_OTHER && called->path == PATH_VALUE;
+    if ((is_beside && called->add_end <= last->add_begin) || is_behind)
+      fail_schedule("wrong order", "change %d (%s): registration #%d is called before #%d", number,
+          describe_change(change).text, last->label, called->label);
+    last = called;
+  }
 }
 
 void check_changes(void) {
   for (int change = 0; change < past.change_count; change++) {
-    const struct change *changed = &past.changes[change];
-    if (changed->node == NOWHERE || changed->was_left || !changed->end) continue;
+    compare_order(change);
     for (int i = 0; i < REGISTRATIONS; i++)
       if (past.registrations[i].is_made) compare(&past.registrations[i], change);
   }
@@ -199,45 +198,91 @@ static bool is_live(const registration *registration) {
   return registration->add_end && !registration->end_begin && is_held(registration->node);
 }
 
-static bool any_was_left(void) {
+// Whether a thread has left a change before it could notify the registration.
+static bool may_have_missed(const registration *registration) {
+  uint8_t keys = last_keys(registration->path);
+  if (links_on(registration->path)) keys |= 1 << KEY_NEXT;
+  if (!is_followed_by_links(registration->path)) keys = UINT8_MAX;
   for (int i = 0; i < past.change_count; i++)
-    if (!past.changes[i].end || past.changes[i].was_left) return true;
+    if (!is_over(&past.changes[i]) && past.changes[i].keys & keys) return true;
   return false;
 }
 
-// A registration without an initial call has read nothing before its first call.
+static bool was_called(const registration *registration) {
+  for (int i = 0; i < past.call_count; i++)
+    if (past.calls[i].registration == number_of(registration) && !past.calls[i].is_prior)
+      return true;
+  return false;
+}
+
+// Whether the last value that the registration has read must be the current one. Without an initial call it has read
+// nothing before its first call. A path or derived key may miss changes until it has been registered, and registering
+// without an initial call does not wait for stores that are not visible yet (I3).
+static bool must_be_current(const registration *registration) {
+  if (!is_live(registration) || registration->is_unsure || may_have_missed(registration))
+    return false;
+  if (registration->options & KVO_INITIAL || registration->add_end <= past.first_point) return true;
+  bool is_at_once = current_outcome->schedule.stores == STORES_AT_ONCE;
+  return is_at_once && registration->path < PATH_SUM && was_called(registration);
+}
+
 static void check_last_read(const registration *registration) {
-  if (!is_live(registration) || registration->is_unsure) return;
-  if (!(registration->options & KVO_INITIAL) && registration->add_end > past.first_point) return;
+  if (!must_be_current(registration)) return;
   int there = read_path(registration->node, registration->path);
   if (registration->last_read != there)
     fail_schedule("stale", "registration %s has last read %d; there is %d",
         describe_registration(registration).text, registration->last_read, there);
 }
 
-static bool may_be_silent(const registration *registration, node_key key) {
-  return registration->options & KVO_DISTINCT &&
-         (key == KEY_NEXT || !is_followed_by_links(registration->path));
+// Whether a registration is still there. The first call that it must get shows that if `kvo_remove_all_observers` was called
+// while it was made, or its thread ended meanwhile. All keys of a token have the same fate.
+static bool has_stayed(registration *registration, bool is_called) {
+  if (registration->end_begin || !is_held(registration->node)) return false;
+  if (registration->add_end && !registration->is_unsure) return true;
+  fate *fate = &registration->head->fate;
+  if (*fate == UNKNOWN) *fate = is_called ? STAYED : GONE;
+  return *fate == STAYED;
+}
+
+// With distinct, a change to the same value is not delivered.
+static bool is_silent(const registration *registration, int before) {
+  return registration->options & KVO_DISTINCT && is_held(registration->node) &&
+         read_path(registration->node, registration->path) == before;
+}
+
+static void compare_quiet(registration *registration, int number, bool is_affected, int before) {
+  bool is_unchanged = is_silent(registration, before);
+  if (is_unchanged && may_have_missed(registration)) return; // it may have got another value last
+  counts counts = calls_of(registration, number);
+  int wanted = is_affected && !is_unchanged && has_stayed(registration, counts.finals > 0);
+  if (counts.finals != wanted)
+    fail_count("wrong when quiet", registration, number, counts, wanted ? "once" : "none");
+}
+
+// The value that each registration would read.
+static void read_all(int values[REGISTRATIONS]) {
+  for (int i = 0; i < REGISTRATIONS; i++) {
+    const registration *registration = &past.registrations[i];
+    bool is_read = registration->is_made && is_held(registration->node);
+    values[i] = is_read ? read_path(registration->node, registration->path) : NOTHING;
+  }
 }
 
 static void check_probe(int node, node_key key) {
   links links = current_links();
+  int before[REGISTRATIONS];
+  read_all(before);
   int number = probe(node, key);
   for (int i = 0; i < REGISTRATIONS; i++) {
-    const registration *registration = &past.registrations[i];
-    if (!registration->add_end || registration->is_unsure || may_be_silent(registration, key))
-      continue;
-    int wanted = is_live(registration) &&
-                 is_affected(registration->node, registration->path, &links, node, key);
-    counts counts = calls_of(registration, number);
-    if (counts.finals != wanted)
-      fail_count("wrong when quiet", registration, number, counts, wanted ? "once" : "none");
+    registration *registration = &past.registrations[i];
+    if (registration->is_made)
+      compare_quiet(registration, number,
+          is_affected(registration->node, registration->path, &links, node, key), before[i]);
   }
 }
 
 void check_quiet(void) {
-  if (!any_was_left())
-    for (int i = 0; i < REGISTRATIONS; i++) check_last_read(&past.registrations[i]);
+  for (int i = 0; i < REGISTRATIONS; i++) check_last_read(&past.registrations[i]);
   for (int node = 0; node < MORTAL; node++)
     for (int key = 0; key < KEYS; key++) check_probe(node, (node_key)key);
 }

@@ -4,8 +4,14 @@
 
 #include "history.h"
 
-/// Checks a call: not after the end, and with what was asked for.
+/// Checks a store by a change, which was asked to store that number, or a link to that node.
+void check_store(const change *change, const store *store, int wanted);
+/// Checks how often a change has stored that has returned.
+void check_stores(const change *change, kvo_status status);
+/// Checks a call: at its time, with what was asked for, and with values that were there.
 void check_call(const registration *registration, const call *call, const kvo_change *change);
+/// Checks a value that is read at a registration's path.
+void check_value(const registration *registration, const kvo_value *value);
 /// Checks the initial call of a new registration.
 void check_added(const registration *registration);
 /// When all threads have returned: checks each change against each registration.

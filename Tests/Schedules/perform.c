@@ -21,13 +21,15 @@ static bool holds[SCHEDULE_THREADS][NODES]; // the mortal nodes
 // The state of a thread.
 static _Thread_local struct {
   int thread;
-  int change;           // an index, or -1
+  int change;           // an index, or NO_CHANGE
+  int wanted;           // what it is to store: a number, or a node
   registration *adding; // the registration whose initial call is pending
   int depth;            // the nesting of observers
   bool may_leave, may_drop;
 } doing;
 
 static int next_number(void) { return ++last_number; }
+static int number_to_store(void) { return doing.wanted = next_number(); }
 static kvo_object *object(int node) { return &nodes[node]->object; }
 
 bool is_held(int node) {
@@ -48,56 +50,80 @@ static int begin_change(const op *op, uint8_t keys) {
   int number = past.change_count++;
   past.changes[number] = (change){.begin = schedule_now(),
       .thread = doing.thread,
+      .root = op->node,
       .node = NOWHERE,
+      .before = past.store_count,
       .keys = keys,
       .verb = op->verb,
       .is_nested = doing.depth > 0};
   return number;
 }
 
+// No code of the program runs under a lock (Locks.md).
+static void check_unlocked(const char *what) {
+  if (schedule_locks()) fail_schedule("under a lock", "%s", what);
+}
+
 void node_is_stored(int node, node_key key, int value) {
+  check_unlocked("a setter");
+  if (doing.change == NO_CHANGE) fail_schedule("wrong store", "without a change");
+  if (past.store_count == STORES) fail_schedule("no room", "too many stores");
+  store *store = &past.stores[++past.store_count];
+  *store = (struct store){node, value, doing.change, doing.thread, key, schedule_now()};
   if (key == KEY_NEXT) {
     if (past.link_count == LINKS) fail_schedule("no room", "too many links");
-    past.links[past.link_count++] = (stored_link){schedule_now(), node, value};
-  } else if (key != KEY_ITEMS) {
-    past.stored_by[value % (int)sizeof past.stored_by] = (uint8_t)(node * KEYS + (int)key + 1);
+    past.links[past.link_count++] = (stored_link){store->at, node, value};
+  } else if (key != KEY_ITEMS && value >= FIRST_NUMBER && value < NUMBERS) {
+    past.stored_as[value] = (uint16_t)past.store_count;
   }
-  if (doing.change >= 0) past.changes[doing.change].node = node;
+  change *change = &past.changes[doing.change];
+  check_store(change, store, doing.wanted);
+  change->node = node;
+  change->stores++;
 }
 
 static void set_key(int node, int key) {
-  if (key == KEY_VALUE) node_setValue(nodes[node], next_number());
-  else node_setOther(nodes[node], next_number());
+  if (key == KEY_VALUE) node_setValue(nodes[node], number_to_store());
+  else node_setOther(nodes[node], number_to_store());
 }
 
-static void set_by_key(int node, const char *path) {
-  kvo_value value = kvo_value_int(next_number());
-  if (strchr(path, '.')) kvo_set_value_for_key_path(object(node), path, &value, NULL);
-  else kvo_set_value_for_key(object(node), path, &value, NULL);
+static kvo_status set_by_key(int node, const char *path) {
+  kvo_value value = kvo_value_int(number_to_store());
+  kvo_status status = strchr(path, '.')
+                          ? kvo_set_value_for_key_path(object(node), path, &value, NULL)
+                          : kvo_set_value_for_key(object(node), path, &value, NULL);
   kvo_value_destroy(&value);
+  return status;
+}
+
+static void link_to(int node, int to) {
+  doing.wanted = to;
+  node_setNext(nodes[node], to == NOWHERE ? NULL : nodes[to]);
 }
 
 static void set_by_hand(int node, node_key key) {
   kvo_will_change(object(node), path_names[key]);
-  store_key(node, key, next_number());
+  store_key(node, key, number_to_store());
   kvo_did_change(object(node), path_names[key]);
 }
 
 static void set_in_bracket(int node, node_key key) {
   kvo_frame *frame = kvo_scoped_change_begin_named(object(node), path_names[key]);
-  store_key(node, key, next_number());
+  store_key(node, key, number_to_store());
   if (frame) kvo_scoped_change_end(frame);
   else if (kvo_binding_came_to_be_observed(object(node)))
     kvo_scoped_change_notify_late_observers(object(node), path_names[key]);
 }
 
-static void change_items(int node, bool inserts) {
+static kvo_status change_items(int node, bool inserts) {
   kvo_collection *items;
-  if (kvo_mutable_array(object(node), "items", &items, NULL)) return;
+  kvo_status status = kvo_mutable_array(object(node), "items", &items, NULL);
+  if (status) return status;
   kvo_value item = kvo_value_int(0);
-  if (inserts) kvo_collection_insert(items, 0, &item, NULL);
-  else kvo_collection_remove_at(items, 0, NULL);
+  status = inserts ? kvo_collection_insert(items, 0, &item, NULL)
+                   : kvo_collection_remove_at(items, 0, NULL);
   kvo_object_release((kvo_object *)items);
+  return status;
 }
 
 static void insert_by_hand(int node) {
@@ -115,20 +141,21 @@ static void change_together(void *context) {
   set_key(op->node, KEY_VALUE);
 }
 
-static void make_change(const op *op) {
+static kvo_status make_change(const op *op) {
   switch (op->verb) {
   case SET: set_key(op->node, op->to); break;
-  case SET_BY_KEY: set_by_key(op->node, path_names[op->to]); break;
-  case SET_BY_PATH: set_by_key(op->node, "next.value"); break;
+  case SET_BY_KEY: return set_by_key(op->node, path_names[op->to]);
+  case SET_BY_PATH: return set_by_key(op->node, "next.value");
   case SET_BY_HAND: set_by_hand(op->node, (node_key)op->to); break;
   case SET_IN_BRACKET: set_in_bracket(op->node, (node_key)op->to); break;
-  case LINK: node_setNext(nodes[op->node], op->to == NOWHERE ? NULL : nodes[op->to]); break;
+  case LINK: link_to(op->node, op->to); break;
   case BATCH: kvo_coalesce(object(op->node), change_together, (void *)(uintptr_t)op); break;
-  case INSERT: change_items(op->node, true); break;
-  case REMOVE: change_items(op->node, false); break;
+  case INSERT: return change_items(op->node, true);
+  case REMOVE: return change_items(op->node, false);
   case INSERT_BY_HAND: insert_by_hand(op->node); break;
   default: break;
   }
+  return KVO_OK;
 }
 
 static uint8_t keys_of(const op *op) {
@@ -156,14 +183,16 @@ static bool leaves_nothing_behind(const op *op) {
 }
 
 static int do_change(const op *op) {
-  int outer = doing.change, number = begin_change(op, keys_of(op));
+  int outer = doing.change, wanted = doing.wanted, number = begin_change(op, keys_of(op));
   bool could_leave = doing.may_leave, could_drop = doing.may_drop;
   doing.change = number;
   doing.may_leave = leaves_nothing_behind(op) && !doing.depth;
   doing.may_drop = is_function_of_setter(op) && !doing.depth;
-  make_change(op);
+  kvo_status status = make_change(op);
   past.changes[number].end = schedule_now();
+  check_stores(&past.changes[number], status);
   doing.change = outer;
+  doing.wanted = wanted;
   doing.may_leave = could_leave;
   doing.may_drop = could_drop;
   return number;
@@ -214,11 +243,14 @@ static void invalidate(registration *head) {
 static void unobserve(registration *registration) {
   if (!registration->add_end || !may_use(registration->node) || !may_use(registration->observer))
     return;
+  bool had_ended = registration->end_end;
   begin_end(registration);
   kvo_status status = kvo_remove_observer_with_context(object(registration->node),
       object(registration->observer), path_names[registration->path], registration, NULL);
   if (status && registration->ends_asked == 1 && !registration->is_unsure)
     fail_schedule("not registered", "registration %d can't be removed", registration->label);
+  if (!status && (had_ended || registration->removals++))
+    fail_schedule("removed twice", "registration %d", registration->label);
   finish_end(registration);
 }
 
@@ -268,6 +300,7 @@ static void act_as(registration *registration, bool is_prior) {
 }
 
 static void is_called(registration *registration, const kvo_change *change) {
+  check_unlocked("an observer");
   buffers_fence(
       __ATOMIC_SEQ_CST); // an observer that reads what other threads set takes a lock (I5)
   if (past.call_count == CALLS) fail_schedule("no room", "too many calls");
@@ -277,6 +310,7 @@ static void is_called(registration *registration, const kvo_change *change) {
       .change = is_initial ? INITIAL : doing.change,
       .is_prior = kvo_change_is_prior(change),
       .thread = doing.thread,
+      .before = past.store_count,
       .at = schedule_now(),
       .read = is_held(registration->node) ? read_path(registration->node, registration->path)
                                           : NOWHERE};
@@ -293,35 +327,47 @@ static void is_called(registration *registration, const kvo_change *change) {
   registration->calls_open--;
 }
 
+static void check_recipient(const registration *registration, const kvo_object *object,
+    const char *key_path) {
+  if (object != &nodes[registration->node]->object)
+    fail_schedule("wrong object", "registration %s", describe_registration(registration).text);
+  if (strcmp(key_path, path_names[registration->path]))
+    fail_schedule("wrong key", "registration %s: %s", describe_registration(registration).text,
+        key_path);
+}
+
 static void called(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
-  (void)object, (void)key_path;
+  check_recipient(context, object, key_path);
   is_called(context, change);
 }
 
 static void called_for_key(void *context, kvo_object *object, const char *key,
     const kvo_change *change) {
-  (void)object;
   registration *registration = (struct registration *)context + kvo_change_get_key_index(change);
-  if (strcmp(key, path_names[registration->path]))
-    fail_schedule("wrong key", "%s in place of %s", key, path_names[registration->path]);
+  check_recipient(registration, object, key);
   is_called(registration, change);
 }
 
-void node_observes(kvo_object *observer, const kvo_change *change, void *context) {
+void node_observes(kvo_object *observer, const kvo_object *observed, const char *key_path,
+    const kvo_change *change, void *context) {
   registration *registration = context;
   if (object(registration->observer) != observer)
     fail_schedule("wrong observer", "another is called");
+  check_recipient(registration, observed, key_path);
   is_called(registration, change);
 }
 
 static void has_ended(void *context) {
+  check_unlocked("an end");
   registration *registration = context;
   for (int i = 0; i < registration->members; i++) {
     struct registration *member = registration + i;
     member->ended_at = schedule_now();
     if (++member->ended > 1) fail_schedule("ended twice", "registration %d", member->label);
     if (member->calls_open) fail_schedule("ended in a call", "registration %d", member->label);
+    if (member->add_end && !member->end_begin && !member->is_unsure)
+      fail_schedule("ended by itself", "registration %d", member->label);
   }
   if (registration->act == ACT_REGISTER && !calls_nothing && may_use(registration->node) &&
       nodes[registration->node])
@@ -343,6 +389,7 @@ static registration *make_registration(const op *op, int member) {
       .head = registration - member,
       .members = op->verb == WATCH_KEYS && !member ? 3 : 1,
       .is_unsure = past.removals_open[op->node] > 0,
+      .before = past.store_count,
       .add_begin = schedule_now()};
   registration->last_read = read_path(registration->node, registration->path);
   return registration;
@@ -390,9 +437,9 @@ static void passing_has_ended(void *context) {
 // A short-lived registration.
 static void pass(int node, const char *path) {
   kvo_handle *handle;
-  if (kvo_add_callback(object(node), path, KVO_NEW, is_passing, NULL, passing_has_ended, &handle,
-          NULL))
-    return;
+  kvo_status status = kvo_add_callback(object(node), path, KVO_NEW, is_passing, NULL,
+      passing_has_ended, &handle, NULL);
+  if (status) fail_schedule("not registered", "%s: status %d", path, status);
   past.passing_made++;
   kvo_handle_release(handle);
 }
@@ -400,14 +447,12 @@ static void pass(int node, const char *path) {
 static void make_pass(void) {
   node *passing = (node *)kvo_object_create(node_class());
   kvo_handle *handle;
-  if (!kvo_add_callback(&passing->object, "next.value", KVO_NEW | KVO_INITIAL, is_passing, NULL,
-          passing_has_ended, &handle, NULL)) {
-    past.passing_made++;
-    kvo_object_release(&passing->object);
-    kvo_handle_release(handle);
-  } else {
-    kvo_object_release(&passing->object);
-  }
+  kvo_status status = kvo_add_callback(&passing->object, "next.value", KVO_NEW | KVO_INITIAL,
+      is_passing, NULL, passing_has_ended, &handle, NULL);
+  if (status) fail_schedule("not registered", "a new object: status %d", status);
+  past.passing_made++;
+  kvo_object_release(&passing->object);
+  kvo_handle_release(handle);
 }
 
 static void give_back(void *value) {
@@ -418,14 +463,33 @@ static void give_back(void *value) {
 static void keep(int node) {
   static char key;
   past.kept++;
-  if (kvo_object_associate(object(node), &key, &key, give_back, NULL)) past.kept--;
+  if (kvo_object_associate(object(node), &key, &key, give_back, NULL))
+    fail_schedule("not kept", "an association of %s", node_names[node]);
+}
+
+static bool is_observed_throughout(int node, int path, uint64_t since) {
+  for (int i = 0; i < REGISTRATIONS; i++) {
+    const registration *registration = &past.registrations[i];
+    bool was_there = registration->add_end && registration->add_end < since;
+    if (registration->node == node && registration->path == path && was_there &&
+        !registration->end_begin && !registration->is_unsure)
+      return true;
+  }
+  return false;
 }
 
 static void read_node(int node, int path) {
+  const registration reading = {.node = node, .path = path};
+  uint64_t begin = schedule_now();
   kvo_value value;
-  if (!kvo_value_for_key_path(object(node), path_names[path], &value, NULL))
-    kvo_value_destroy(&value);
-  kvo_is_observed(object(node), path_names[path < PATH_SUM ? path : PATH_SUM]);
+  if (kvo_value_for_key_path(object(node), path_names[path], &value, NULL))
+    fail_schedule("not read", "%s of %s", path_names[path], node_names[node]);
+  check_value(&reading, &value);
+  kvo_value_destroy(&value);
+  int key = path < PATH_SUM ? path : PATH_SUM;
+  bool is_observed = kvo_is_observed(object(node), path_names[key]);
+  if (!is_observed && is_observed_throughout(node, key, begin))
+    fail_schedule("not observed", "%s of %s", path_names[key], node_names[node]);
   kvo_free(kvo_copy_debug_dump(object(node)));
 }
 
@@ -466,7 +530,7 @@ static void perform_all(const ops *ops) {
 static void begin(int thread) {
   memset(&doing, 0, sizeof doing);
   doing.thread = thread;
-  doing.change = -1;
+  doing.change = NO_CHANGE;
 }
 
 // The first thread that holds the mortal nodes performs the first ops.
@@ -555,11 +619,11 @@ static void run_apart(void (*function)(void)) {
 
 static void begin_history(void) {
   memset(past.registrations, 0, sizeof past.registrations);
-  memset(past.stored_by, 0, sizeof past.stored_by);
+  memset(past.stored_as, 0, sizeof past.stored_as);
   memset(past.removals_open, 0, sizeof past.removals_open);
-  past.change_count = past.call_count = past.link_count = 0;
+  past.change_count = past.call_count = past.store_count = past.link_count = 0;
   past.passing_made = past.passing_ended = past.kept = past.given_back = 0;
-  last_number = 1000;
+  last_number = FIRST_NUMBER;
   calls_nothing = false;
 }
 

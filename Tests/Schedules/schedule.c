@@ -30,6 +30,7 @@ typedef struct {
   pthread_t thread;
   bool is_made;
   int rounds_left; // rounds of destructors at its end
+  uint32_t locks;  // how many it holds
 } actor;
 
 static actor actors[SCHEDULE_THREADS];
@@ -46,6 +47,7 @@ static _Thread_local int self = -1;
 
 int schedule_thread(void) { return is_held ? -1 : self; }
 uint64_t schedule_now(void) { return ++now; }
+uint32_t schedule_locks(void) { return schedule_thread() < 0 ? 0 : actors[self].locks; }
 uint32_t schedule_points(void) { return points; }
 uint64_t schedule_digest(void) { return digest; }
 
@@ -155,7 +157,8 @@ int schedule_lock(pthread_mutex_t *mutex) {
   void *const *frame = __builtin_frame_address(0);
   pass_point("before a lock", frame);
   buffers_empty((uint32_t)self);
-  while (pthread_mutex_trylock(mutex) == EBUSY) {
+  int status;
+  while ((status = pthread_mutex_trylock(mutex)) == EBUSY) {
     actors[self].condition = BLOCKED;
     actors[self].awaited = mutex;
     int next = choose();
@@ -163,12 +166,15 @@ int schedule_lock(pthread_mutex_t *mutex) {
     if (next < 0) fail_without_ready_thread();
     hand_over(next, "to wait for a lock", frame);
   }
-  return 0;
+  if (status) fail_schedule("no lock", "a lock can't be taken: %d", status);
+  actors[self].locks++;
+  return status;
 }
 
 int schedule_unlock(pthread_mutex_t *mutex) {
   int status = pthread_mutex_unlock(mutex);
   if (schedule_thread() < 0) return status;
+  if (status || !actors[self].locks--) fail_schedule("no lock", "one that is not held is released");
   buffers_empty((uint32_t)self);
   for (uint32_t i = 0; i < actor_count; i++)
     if (actors[i].condition == BLOCKED && actors[i].awaited == mutex) actors[i].condition = READY;
@@ -202,6 +208,7 @@ void schedule_let_go(void) {
 // MARK: Threads
 
 static void end_of(uint32_t thread) {
+  if (actors[thread].locks) fail_schedule("lock kept", "thread %u ends with a lock", thread);
   buffers_empty(thread);
   actors[thread].condition = ABSENT;
   self = -1;
@@ -295,6 +302,7 @@ void schedule_run(const schedule *schedule, uint32_t threads, bool threads_come_
   buffers_begin(plan.stores);
   for (uint32_t i = 0; i < threads; i++) {
     actors[i].condition = READY;
+    actors[i].locks = 0;
     actors[i].priority = (int32_t)i + 1;
   }
   shuffle_priorities();

@@ -51,6 +51,8 @@ uint64_t schedule_digest(void);
 
 /// Within a schedule: the number of the running thread. Otherwise -1.
 int schedule_thread(void);
+/// The number of locks that the running thread holds.
+uint32_t schedule_locks(void);
 /// The current time: a count of points and of calls of this function.
 uint64_t schedule_now(void);
 /// Called on the first thread: no switch takes place until `schedule_let_go`.

@@ -282,23 +282,31 @@ static bool read_line(program *program, char *line) {
   return read_words(program, first, &rest) && !next_word(&rest);
 }
 
-static void add_labels(const ops *ops, uint32_t *made, uint32_t *used) {
+// Adds the labels of ops to those made or used. Returns false if one is made twice.
+static bool add_labels(const ops *ops, uint32_t *made, uint32_t *used) {
   for (int i = 0; i < ops->count; i++) {
     uint8_t verb = ops->list[i].verb;
     bool uses = verb == END || verb == INVALIDATE || verb == UNOBSERVE;
-    *(uses ? used : made) |= 1u << ops->list[i].label;
+    uint32_t label = ops->list[i].label ? 1u << ops->list[i].label : 0;
+    if (!uses && *made & label) {
+      fprintf(stderr, "not understood: two ops make the registration #%d\n", ops->list[i].label);
+      return false;
+    }
+    *(uses ? used : made) |= label;
   }
+  return true;
 }
 
 // An op that ends a registration which no op makes does nothing.
 static bool has_its_registrations(const program *program) {
-  uint32_t made = 1, used = 0;
-  add_labels(&program->before, &made, &used);
-  for (int i = 0; i < program->threads; i++) add_labels(&program->of[i], &made, &used);
+  uint32_t made = 0, used = 0;
+  bool is_well = add_labels(&program->before, &made, &used);
+  for (int i = 0; i < program->threads; i++)
+    is_well = is_well && add_labels(&program->of[i], &made, &used);
   for (int label = 1; label <= LABELS; label++)
     if (used & ~made & 1u << label)
       fprintf(stderr, "not understood: no op makes the registration #%d\n", label);
-  return !(used & ~made);
+  return is_well && !(used & ~made);
 }
 
 bool read_program(program *program, FILE *file) {

@@ -41,7 +41,7 @@ void store_key(int number, node_key key, int value) { set(&nodes[number]->object
 static void add_items(kvo_object *self, int count) {
   node *stored = (node *)self;
   __atomic_fetch_add(&stored->items, count, __ATOMIC_SEQ_CST);
-  node_is_stored(node_index(stored), KEY_ITEMS, 0);
+  node_is_stored(node_index(stored), KEY_ITEMS, count);
 }
 
 void insert_item(int number) { add_items(&nodes[number]->object, 1); }
@@ -62,10 +62,10 @@ static node *seen_next(const node *node) {
 // MARK: Paths
 
 typedef enum {
-  TOWARDS_VALUE = 1,
-  TOWARDS_OTHER = 2,
-  TOWARDS_ITEMS = 4,
-  TOWARDS_NEXT = 8
+  TOWARDS_VALUE = 1 << KEY_VALUE,
+  TOWARDS_OTHER = 1 << KEY_OTHER,
+  TOWARDS_NEXT = 1 << KEY_NEXT,
+  TOWARDS_ITEMS = 1 << KEY_ITEMS
 } leaf_keys;
 
 // The number of links, then the keys of the node that they lead to.
@@ -91,12 +91,8 @@ static const shape shapes[PATHS] = {
 };
 
 bool is_followed_by_links(int path) { return path != PATH_TRACKED; }
-bool has_link(int path) { return shapes[path].links > 0 || path == PATH_NEXT; }
-
-static bool has_key(leaf_keys keys, node_key key) {
-  static const leaf_keys masks[KEYS] = {TOWARDS_VALUE, TOWARDS_OTHER, TOWARDS_NEXT, TOWARDS_ITEMS};
-  return keys & masks[key];
-}
+int links_on(int path) { return shapes[path].links; }
+uint8_t last_keys(int path) { return (uint8_t)shapes[path].keys; }
 
 bool is_affected(int root, int path, const links *links, int changed, node_key key) {
   int at = root;
@@ -105,14 +101,12 @@ bool is_affected(int root, int path, const links *links, int changed, node_key k
     at = links->next[at];
   }
   if (at == NOWHERE) return false;
-  if (at == changed && has_key(shapes[path].keys, key)) return true;
+  if (at == changed && shapes[path].keys & 1 << key) return true;
   if (path != PATH_TRACKED) return false;
   if (links->is_odd[at]) return at == changed && key == KEY_OTHER;
   if (at == changed && key == KEY_NEXT) return true;
   return links->next[at] != NOWHERE && links->next[at] == changed && key == KEY_VALUE;
 }
-
-enum { NOTHING = -1, ODD = 100000, EVEN = 200000 };
 
 static int leaf(const node *node, leaf_keys keys) {
   int sum = 0;
@@ -206,8 +200,8 @@ static void removeItem_imp(kvo_object *self, const kvo_method *_cmd, size_t inde
 
 static void observe_imp(kvo_object *self, const kvo_method *_cmd, const char *key_path,
     kvo_object *object, const kvo_change *change, void *context) {
-  (void)_cmd, (void)key_path, (void)object;
-  node_observes(self, change, context);
+  (void)_cmd;
+  node_observes(self, object, key_path, change, context);
 }
 
 // MARK: The tracked key
@@ -288,12 +282,15 @@ KVO_CLASS_IMPLEMENTATION(node, "Node", kvo_root_class, NODE_PROPERTIES, setup)
 
 // MARK: The world
 
+int first_value(int node, node_key key) {
+  return key == KEY_VALUE ? 2 * node : key == KEY_OTHER ? 10 * node : 2;
+}
+
 void make_world(const int8_t next[NODES]) {
   for (int i = 0; i < NODES; i++) {
     nodes[i] = (node *)kvo_object_create(node_class());
-    nodes[i]->value = 2 * i;
-    nodes[i]->other = 10 * i;
-    nodes[i]->items = 2;
+    for (int key = 0; key < KEYS; key++)
+      if (key != KEY_NEXT) *place_of(nodes[i], (node_key)key) = first_value(i, (node_key)key);
   }
   for (int i = 0; i < NODES; i++) nodes[i]->next = next[i] == NOWHERE ? NULL : nodes[next[i]];
 }

@@ -73,8 +73,14 @@ int read_path(int root, int path);
 bool is_affected(int root, int path, const links *links, int changed, node_key key);
 /// Whether the links alone determine what the path depends on.
 bool is_followed_by_links(int path);
-/// Whether the path has a link.
-bool has_link(int path);
+/// The number of links on the path.
+int links_on(int path);
+/// The keys, a bit for each, on which the path depends in the node that its links lead to.
+uint8_t last_keys(int path);
+/// A value that the nodes begin with.
+int first_value(int node, node_key key);
+/// The value of derived keys and tracked ones that lead nowhere, and what is added to those of tracked ones.
+enum { NOTHING = -1, ODD = 100000, EVEN = 200000 };
 
 /// Stores as the setters do, without notifying.
 void store_key(int node, node_key key, int value);
@@ -82,6 +88,7 @@ void insert_item(int node);
 /// Called by each store, to record it in the history.
 void node_is_stored(int node, node_key key, int value);
 /// Called by observer objects.
-void node_observes(kvo_object *observer, const kvo_change *change, void *context);
+void node_observes(kvo_object *observer, const kvo_object *object, const char *key_path,
+    const kvo_change *change, void *context);
 
 #endif
