@@ -55,6 +55,13 @@ void check_value(const registration *registration, const kvo_value *value) {
   }
 }
 
+int received_by(int path, const kvo_value *new) {
+  if (!new || path == PATH_ITEMS) return NOWHERE;
+  if (kvo_value_is_nil(new)) return NOTHING;
+  if (path == PATH_NEXT) return node_index((const node *)kvo_value_get_object(new));
+  return (int)kvo_value_get_int(new);
+}
+
 // MARK: The order of values
 
 // The stores of a key, as a range that ends with the store `to`.

@@ -47,7 +47,8 @@ typedef struct call {
   int registration, change; ///< change: INITIAL for an initial call, or NO_CHANGE
   bool is_prior;
   int thread, read;
-  int before; ///< the last store
+  int received; ///< the new value that the call brought; NOWHERE without one
+  int before;   ///< the last store
   uint64_t at;
 } call;
 
