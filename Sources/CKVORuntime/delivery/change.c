@@ -375,7 +375,7 @@ void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_
     return;
   }
   frame->id = id;
-  __atomic_store_n(&frame->serial, 0, __ATOMIC_RELEASE); // all present observers count as late
+  kvo_frame_backdate(frame, 0); // all present observers count as late
   notify_late_observers(frame, by_hand);
   kvo_frame_pop(frame);
 }

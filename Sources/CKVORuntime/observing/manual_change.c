@@ -344,7 +344,7 @@ static void will_change_by(kvo_object *object, const char *key, const kvo_mutati
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_manual_change *manual_change) {
-  __atomic_store_n(&frame->serial, manual_change->serial, __ATOMIC_RELEASE);
+  kvo_frame_backdate(frame, manual_change->serial);
   if (manual_change->is_reported) frame->flags |= KVO_FRAME_REPORTED;
   if (manual_change->has_old) {
     frame->old_value = manual_change->old_value;

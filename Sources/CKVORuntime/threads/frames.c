@@ -483,3 +483,13 @@ bool kvo_binding_began_before(uint64_t stamp) {
 bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread->batch_count; }
 
 uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }
+
+uint64_t kvo_binding_delivery_stamp(void) {
+  const kvo_thread *thread = kvo_this_thread;
+  const kvo_frame *found = thread ? kvo_thread_delivering_before(thread, NULL) : NULL;
+  if (!found) return kvo_binding_stamp();
+  kvo_frame *frame = (kvo_frame *)(uintptr_t)found;
+  if (frame->delivery_stamp <= __atomic_load_n(&frame->serial, __ATOMIC_RELAXED))
+    frame->delivery_stamp = kvo_binding_stamp();
+  return frame->delivery_stamp;
+}

@@ -89,6 +89,8 @@ struct kvo_frame {
   /// `kvo_serial` when the frame began; atomic. Registrations up to this number were there then, and retirements up
   /// to this number don't wait for the frame. A manual change is as old as its will phase.
   uint64_t serial;
+  /// The stamp of its delivery (`kvo_binding_delivery_stamp`); not greater than `serial` if none has been taken.
+  uint64_t delivery_stamp;
   uint32_t state; ///< enum kvo_frame_state; atomic, because another thread may end the frame
   uint16_t flags; ///< enum kvo_frame_flag
   uint16_t index; ///< index in its block; immutable
@@ -261,6 +263,12 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_frame_push_held(kvo_object *object) {
 /// Retains the frame's object until the frame ends, unless the object is dying. Call before the program's own code is
 /// called, which may drop the last other reference.
 void kvo_frame_hold(kvo_frame *frame);
+
+/// Makes a frame of this thread older than its push.
+KVO_INLINE void kvo_frame_backdate(kvo_frame *frame, uint64_t serial) {
+  frame->delivery_stamp = 0; // one that an earlier change took might be greater than the serial
+  __atomic_store_n(&frame->serial, serial, __ATOMIC_RELEASE);
+}
 
 /// Ends a frame of this thread: its values and its hazard pointer. Frees what waited for it.
 KVO_INLINE void kvo_frame_pop_own(kvo_thread *thread, kvo_frame *frame) {
