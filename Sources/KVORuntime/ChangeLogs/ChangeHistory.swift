@@ -40,7 +40,7 @@ struct ChangeHistory {
   private(set) var undo: TrimmedArray<ChangeGroup> = []
   private(set) var redo: TrimmedArray<ChangeGroup> = []
   private var open: ChangeGroup?
-  private(set) var openDepth = 0
+  private var openDepth = 0
   private var performance: Performance?
   var mergesSingles = false
   var undoLimit: Int?
@@ -242,6 +242,13 @@ extension ChangeHistory {
     let group = open ?? makeGroup(.change)
     if group.name == nil { group.name = name }
     open = group
+  }
+
+  /// Closes a group that is part of another one. Returns false for the outermost group.
+  mutating func closeInnerGroup() -> Bool {
+    guard openDepth > 1 else { return false }
+    openDepth -= 1
+    return true
   }
 
   mutating func closeGroup() {

@@ -126,9 +126,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   }
 
   private func closeGroup() {
-    guard history.withLock({ $0.openDepth == 1 }) else {
-      return history.withLock { $0.closeGroup() }
-    }
+    if history.withLock({ $0.closeInnerGroup() }) { return }
     var dropped: [RecordedChange] = []
     tellOfAll {
       history.withLock {
@@ -207,10 +205,18 @@ extension ChangeLog {
   func tellOfAll(_ body: () throws -> Void) rethrows { try tell(of: Self.ownKeys[...], body) }
 
   /// Brackets the recording of a change, which usually changes only the count.
-  func tellOfRecord(_ body: () -> Void) {
-    guard hasObserver else { return body() }
+  func tellOfRecord(_ record: (inout ChangeHistory) -> Void) {
+    guard hasObserver else { return history.withLock(record) }
     let isMore = history.withLock { !$0.staysSame }
-    tell(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0], body)
+    var isUnforeseen = false
+    tell(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0]) {
+      history.withLock { history in
+        isUnforeseen = !isMore && !history.staysSame
+        record(&history)
+      }
+    }
+    // Another thread has changed the groups in between.
+    if isUnforeseen { tellOfAll {} }
   }
 
   private var hasObserver: Bool { kvo_binding_is_observed(header) }

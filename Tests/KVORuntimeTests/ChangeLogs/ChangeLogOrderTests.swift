@@ -189,4 +189,51 @@ import Testing
     }
     expectEqual(tried.failure, nil)
   }
+
+  @Test("N2: two groups that end at once notify observers of the log and keep its limit")
+  func groupsEndAtOnce() async throws {
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      log.undoLimit = 1
+      graph.late.value = 1
+      let told = Locked<[Bool]>([])
+      let token = log.observe(\.canUndo) { log, _ in
+        let canUndo = log.canUndo
+        told.withLock { $0.append(canUndo) }
+      }
+      orders.run {
+        log.withGroup { graph.root.value = 1 }
+      } and: {
+        log.withGroup { graph.other.value = 1 }
+      }
+      token.invalidate()
+      var undone = 0
+      while try log.undo() { undone += 1 }
+      return undone == 1 && told.withLock { $0.last } == true
+    }
+    expectEqual(tried.failure, nil)
+  }
+
+  @Test("N2: observers of a group's name are notified of a change that another thread records")
+  func nameBehindRecord() async throws {
+    let tried = try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      let log = try graph.log()
+      graph.root.value = 5
+      let told = Locked<[String?]>([])
+      let token = log.observe(\.undoName) { log, _ in
+        let name = log.undoName
+        told.withLock { $0.append(name) }
+      }
+      orders.run {
+        graph.root.value = 1
+      } and: {
+        log.withGroup("Named") { graph.other.value = 1 }
+      }
+      token.invalidate()
+      return told.withLock { $0.last ?? nil } == log.undoName
+    }
+    expectEqual(tried.failure, nil)
+  }
 }
