@@ -214,7 +214,7 @@ struct DeclaredKeys {
 
   private mutating func warnOfManual(_ member: Member, _ methods: ConventionMethods) {
     guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
-      ObservableMember.form(of: member) == .known,
+      ObservableMember.form(of: member) == .known, !member.has("KVOTracked"),
       let getter = bindings[0].accessors?.block("get", "_read", "read")
     else { return }
     let readers = setters.unawareReaders(of: name.name, getter)
@@ -231,18 +231,14 @@ struct DeclaredKeys {
       """, fixIts: [report(of: name, in: getter)].compactMap { $0 })
   }
 
-  /// Reports the read at the beginning of a getter. Nil for a getter in several statements without `return`, whose
-  /// result is that of an `if` or `switch`.
+  /// Reports the read at the beginning of a getter. Nil if it is not clear how.
   private func report(of name: Token, in getter: Accessors.Block) -> Diagnostic.FixIt? {
-    guard let first = getter.body.first else { return nil }
-    let returns = getter.body.contains { $0.isWord("return") }
-    guard returns || first.kind != .keyword else { return nil }
+    guard let first = getter.body.first, let needsReturn = getter.needsReturn else { return nil }
     let place = request.offset + first.offset
-    let call = "access(keyPath: \\.\(name.text))"
-    let text = returns ? "\(call)\n" : "\(call)\nreturn "
+    let call = "access(keyPath: \\.\(name.text))\n"
     return .init(
       message: "report the read in the getter",
-      edits: [.init(start: place, end: place, text: text)])
+      edits: [.init(start: place, end: place, text: needsReturn ? call + "return " : call)])
   }
 
   private mutating func warn(ofTelling name: Token, beside other: String) {
@@ -338,4 +334,27 @@ extension String {
     !utf8.contains(UInt8(ascii: ".")) && !hasPrefix("@") && !utf8.contains(UInt8(ascii: "\\"))
       && !utf8.contains(UInt8(ascii: "\""))
   }
+}
+
+extension Accessors.Block {
+  /// Whether the body of a getter needs a `return` if a statement is put before it: it is an expression. Nil if it has
+  /// directives, yields its value, or is a statement that is an expression.
+  fileprivate var needsReturn: Bool? {
+    guard name == "get", !body.contains(where: { $0.kind == .directive }) else { return nil }
+    var (depth, isStatement) = (0, false)
+    for token in body {
+      if token.is("(") || token.is("[") || token.is("{") { depth += 1 }
+      if token.is(")") || token.is("]") || token.is("}") { depth -= 1 }
+      if depth == 0, token.kind == .keyword, Self.statements.contains(token.text) {
+        isStatement = true
+      }
+      // Deeper ones may be a closure's.
+      if token.isWord("return"), depth == 0 || depth == 1 && isStatement { return false }
+    }
+    return isStatement ? nil : true
+  }
+
+  private static let statements: Set = [
+    "if", "switch", "guard", "do", "for", "while", "repeat", "let", "var", "func", "defer",
+  ]
 }

@@ -239,4 +239,52 @@ import Testing
       """
     expectEqual(Asking.messages("@KVO class A: B {\n\(inMethod)\n}").count, 1)
   }
+
+  @Test(
+    "F5: the call is put where it compiles, with the return that it needs, and otherwise not offered",
+    arguments: [
+      ("get { list.reduce(0) { return $0 + $1 } }", "get { CALLreturn list.reduce(0) {"),
+      ("get { self.box.value }", "get { CALLreturn self.box.value"),
+      ("get { .init(box.value) }", "get { CALLreturn .init(box.value)"),
+      ("get { -box.value }", "get { CALLreturn -box.value"),
+      ("get { try! box.read() }", "get { CALLreturn try! box.read()"),
+      ("get { if box.isOn { return 1 }; return box.value }", "get { CALLif box.isOn"),
+      ("get { guard box.isOn else { return 0 }; return box.value }", "get { CALLguard box.isOn"),
+      ("get { if box.isOn { box.value } else { 0 } }", nil),
+      ("get { switch box.value { case 0: 1; default: 2 } }", nil),
+      ("get { if box.isOn { return 1 } else { return 0 } }", "get { CALLif box.isOn"),
+      ("get { switch box.value { case 0: return 1; default: return 2 } }", "get { CALLswitch box"),
+      ("get { let v = box.value; if v > 1 { return v } else { return 1 } }", "get { CALLlet v"),
+      ("get { if box.isOn { list.reduce(0) { return $0 + $1 } } else { 0 } }", nil),
+      ("_read { yield box.value }", nil), ("read { yield box.value }", nil),
+      ("get {\n#if X\nbox.value\n#else\n0\n#endif\n}", nil),
+      ("get {\n#if X\nreturn box.value\n#else\nreturn 0\n#endif\n}", nil),
+    ])
+  func reported(_ getter: String, _ mended: String?) {
+    let setter = "set { withChange(of: \\.c) { box.value = newValue } }"
+    let source = """
+      @KVO class A: B { let box = Box(); let list = [1]; var c: Int { \(getter) \(setter) }; var d: Bool { c > 0 } }
+      """
+    let told = Asking.expand("KVOMacro", "member", source).1.filter {
+      $0["message"]?.string?.contains("whose changes are announced manually") == true
+    }
+    expectEqual(told.count, 1)
+    guard case .array(let fixes)? = told.first?["fixIts"], let fix = fixes.first else {
+      expectEqual(mended, nil)
+      return
+    }
+    let call = "access(keyPath: \\.c)\n"
+    let text = mended?.replacing("CALL", with: call)
+    expect(text.map { Asking.apply(fix, to: source).contains($0) } == true)
+  }
+
+  @Test("F5: a property that is marked @KVOTracked gets no warning")
+  func readMarked() {
+    let source = """
+      @KVO class A: B { let m = M(); MARK var c: Int { get { m.n } set { withChange(of: \\.c) { m.n = 1 } } }
+      var isBig: Bool { c > 0 } }
+      """
+    expectEqual(Asking.messages(source.replacing("MARK", with: "")).count, 1)
+    expectEqual(Asking.messages(source.replacing("MARK", with: "@KVOTracked")), [])
+  }
 }
