@@ -93,16 +93,21 @@ protocol HandlerNaming: AnyObject {
 struct NamedHandler {
   typealias Delivery = (KVOObject, OpaquePointer, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
 
-  // The memory layout is that of `Handler`, which C relies on.
+  // The memory layout is that of `Handler`, which C relies on: the mark is in place of the function of the program's
+  // closure, and the object in place of its context, which the registration releases.
   private let deliver: Delivery
-  private let function: UnsafeRawPointer
-  private let context: UnsafeRawPointer? = nil
+  private let mark = Self.mark
+  private let name: Unmanaged<AnyObject>
+
+  // No function's address. Never written.
+  private nonisolated(unsafe) static let mark = UnsafeRawPointer(
+    UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
   /// - Parameters:
-  ///   - name: an object that the function holds.
+  ///   - name: retained until the registration ends, to which the result must be passed.
   ///   - deliver: called with the registration's object, its change, and two words of no use.
   init(_ name: any HandlerNaming, _ deliver: @escaping Delivery) {
-    function = UnsafeRawPointer(Unmanaged.passUnretained(name as AnyObject).toOpaque())
+    self.name = .passRetained(name as AnyObject)
     self.deliver = deliver
   }
 
@@ -119,8 +124,7 @@ struct NamedHandler {
 
   /// The object that names a handler, if it is one of these.
   static func name(of handler: kvo_swift_handler) -> (any HandlerNaming)? {
-    guard let name = handler.handler.function, handler.handler.context == nil, !kvo_is_code(name)
-    else { return nil }
+    guard handler.handler.function == mark, let name = handler.handler.context else { return nil }
     return Unmanaged<AnyObject>.fromOpaque(name).takeUnretainedValue() as? any HandlerNaming
   }
 }

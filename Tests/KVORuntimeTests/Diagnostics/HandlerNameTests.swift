@@ -53,6 +53,34 @@ struct HandlerNameTests {
     expectEqual(calls, 0)
   }
 
+  /// A closure as it is in memory. It has no captures, and its code is in no file. Generic, so that it is registered
+  /// without a thunk.
+  private struct GeneratedCode<Object: KVOObject, Value> {
+    let call: (Object, KeyValueObservedChange<Value>) -> Void
+
+    init(at address: UnsafeMutableRawPointer) {
+      let words: (UnsafeMutableRawPointer, UnsafeRawPointer?) = (address, nil)
+      self = unsafeBitCast(words, to: Self.self)
+    }
+
+    func observe(_ object: Object, _ keyPath: KeyPath<Object, Value>) -> KeyValueObservation {
+      object.observe(keyPath, changeHandler: call)
+    }
+  }
+
+  @Test("J1: a closure whose code is generated at run time is listed, and its code is not touched")
+  func generatedCode() async {
+    await #expect(processExitsWith: .success) {
+      let page = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 16)
+      page.initializeMemory(as: UInt8.self, repeating: 0x90, count: 4096)
+      let account = Account()
+      let token = GeneratedCode(at: page + 64).observe(account, \.balance)
+      precondition(account.observationInfo.registrations.count == 1)
+      precondition(account.observationInfo.debugDescription.contains("\"balance\" observed by"))
+      withExtendedLifetime(token) {}
+    }
+  }
+
   @Test("J1: the closure is found in whatever form it is registered")
   func forms() throws {
     let account = Account()
