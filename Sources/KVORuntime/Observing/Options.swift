@@ -22,8 +22,9 @@ public struct KeyValueObservingOptions: OptionSet, Sendable {
   /// A change is not delivered if its new value equals the value last delivered to the observer or, before the
   /// first delivery, the value at registration.
   ///
-  /// Values are compared by `==` if their type is `Equatable`, and a `KVOObject` by `===`, in a property of any
-  /// type. Other values always differ. Changes of elements are always delivered, and prior calls are always made.
+  /// In a property of any type, a `KVOObject` is compared by `===`, and a `ForeignObject` by the C object that it
+  /// represents. Other values are compared by `==` if their type is `Equatable`, and otherwise always differ. Changes
+  /// of elements are always delivered, and prior calls are always made.
   ///
   /// The observer should use the change's new value: one that reads the property itself may read a value that is
   /// replaced without a further call. The value last delivered is kept until the next delivery, or until the

@@ -251,6 +251,20 @@ import Testing
     expectEqual(log.take(), ["account", "account", "account", "entries", "entries"])
   }
 
+  @Test("D3: distinct compares the C objects of foreign ones, in a property of any type")
+  func distinctForeign() {
+    let (one, other) = (CAccount(), CAccount())
+    let door = Door()
+    let log = Recorder()
+    log.observe(door, \.content, .distinct, as: "any")
+    log.observe(door, \.foreign, .distinct, as: "foreign")
+    for account in [one, one, other, other, one] {
+      let wrapped = ForeignObject(OpaquePointer(account.pointer.object))
+      (door.content, door.foreign) = (wrapped, wrapped)
+    }
+    expectEqual(log.take(), ["any", "foreign", "any", "foreign", "any", "foreign"])
+  }
+
   private final class Badge: KVOObject {
     let number: Int
     init(_ number: Int) { self.number = number }
@@ -263,6 +277,7 @@ import Testing
     @Observed var badges: [Badge] = []
     @Observed var carrier: AnyObject = Badge(0)
     @Observed var content: Any = 0
+    @Observed var foreign: ForeignObject?
     @Observed var tint = Tint(number: 0, onCompare: nil)
     private weak var visitor: Badge?
     var guest: Badge? {
