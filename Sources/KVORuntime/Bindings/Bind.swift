@@ -19,7 +19,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// The binding retains neither object, and ends with either of them or with its token.
   ///
   /// - Parameters:
-  ///   - target: The property to set. It need not be observable.
+  ///   - target: The property to set. It need not be observable. This call may read it, to recognise it when
+  ///     another key path names it.
   ///   - source: The object to observe.
   ///   - keyPath: The property or key path of the source, as `observe` takes it. One that can't be observed
   ///     stops the program.
@@ -28,8 +29,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - file: The caller's file, for messages.
   ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the binding.
-  /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. So does this call, if
-  ///   bindings lead to the source and from the target.
+  /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. This call costs O(*n*) in the number of
+  ///   bindings of both objects, and of all connected ones if bindings lead to the source and from the target.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,
     _ keyPath: KeyPath<Source, Value>, isolation: (any Actor)? = #isolation,
@@ -67,7 +68,7 @@ extension KeyValueObserving where Self: KVOObject {
     file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
     let caller = Caller(file, line)
-    let flow = flow(target, from: source, keyPath, transform)
+    let flow = flow(target, from: source, keyPath, caller, transform)
     return PropertyBinding.make(flow, on: CallingActor(isolation)) { binding in
       [source.follow(keyPath, flow, binding, caller), onDeinit { binding.end() }]
     }
@@ -102,8 +103,8 @@ extension KeyValueObserving where Self: KVOObject {
     file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
     let caller = Caller(file, line)
-    let there = flow(target, from: source, keyPath) { $0 }
-    let back = source.flow(keyPath, from: self, target) { $0 }
+    let there = flow(target, from: source, keyPath, caller) { $0 }
+    let back = source.flow(keyPath, from: self, target, caller) { $0 }
     return PropertyBinding.make(there, back, on: CallingActor(isolation)) { binding in
       [
         source.follow(keyPath, there, binding, caller), follow(target, back, binding, caller),
@@ -113,9 +114,13 @@ extension KeyValueObserving where Self: KVOObject {
 
   private func flow<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: Source,
-    _ keyPath: KeyPath<Source, SourceValue>, _ transform: @escaping (SourceValue) -> Value
+    _ keyPath: KeyPath<Source, SourceValue>, _ caller: Caller,
+    _ transform: @escaping (SourceValue) -> Value
   ) -> BindingLoopGuard {
-    let ends = (source: BoundProperty(source, keyPath), target: BoundProperty(self, target))
+    let ends = (
+      source: BoundProperty(source: source, keyPath, caller),
+      target: BoundProperty(target: self, target)
+    )
     guard let reading = KeyPathFunctions(of: keyPath), let setting = KeyPathFunctions(of: target),
       setting.canSet
     else {

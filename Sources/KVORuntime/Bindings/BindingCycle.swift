@@ -101,8 +101,8 @@ final class BindingCycle: Sendable {
 
   /// Merges bindings, and the circles that some of them are in, into one circle. The caller holds the graph's
   /// lock.
-  /// - Parameter binding: The binding that closes the circle, which this thread is making.
-  static func join(_ bindings: [PropertyBinding], closedBy binding: PropertyBinding) {
+  /// - Parameter edge: The edge that closes the circle, of a binding which this thread is making.
+  static func join(_ bindings: [PropertyBinding], closedBy edge: BindingGraph.Edge) {
     // A circle is reused, so that one that is closed repeatedly stays the same object.
     let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
     for binding in bindings {
@@ -113,7 +113,7 @@ final class BindingCycle: Sendable {
     // Other threads' changes may cross this thread's, so the last thread to end forwards the new binding once
     // more.
     if whole.state.workers.count > 1 {
-      whole.state.left.append(LeftChange(binding: binding, flow: binding.flows[0], chain: []))
+      whole.state.left.append(LeftChange(binding: edge.binding, flow: edge.flow, chain: []))
     }
   }
 
@@ -217,8 +217,8 @@ enum BindingGraph {
 
   /// Adds a new binding, whose objects the caller holds. If it closes a circle, the circle's bindings are
   /// joined.
-  static func add(_ binding: PropertyBinding) {
-    let edges = binding.flows.map { Edge(flow: $0, binding: binding) }
+  static func add(_ binding: PropertyBinding, _ flows: [BindingLoopGuard]) {
+    let edges = flows.map { Edge(flow: $0, binding: binding) }
     lock.withLock {
       for edge in edges {
         edge.source.outgoing[edge.id] = edge
@@ -226,7 +226,7 @@ enum BindingGraph {
       }
       binding.edges = edges
       let circle = circle(through: edges[0])
-      if circle.count > 1 { BindingCycle.join(circle, closedBy: binding) }
+      if circle.count > 1 { BindingCycle.join(circle, closedBy: edges[0]) }
     }
   }
 
@@ -244,22 +244,16 @@ enum BindingGraph {
   }
 
   /// The place of a property whose object the caller holds.
-  // Properties are compared without the lock, because the comparison may call a getter.
   static func place(of property: BoundProperty) -> BindingPlace {
-    let made = BindingPlace(property)
-    var others: [BindingPlace] = []
-    while true {
-      var present: [BindingPlace] = []
-      let isAdded = lock.withLock {
-        present = places[property.address]?.compactMap(\.place) ?? []
-        let areCompared = present.allSatisfy { place in others.contains { $0 === place } }
-        if areCompared { places[property.address, default: []].append(Entry(made)) }
-        return areCompared
-      }
-      if isAdded { return made }
-      let same = present.first { $0.property.isSame(as: property) }
-      if let same { return same }
-      others = present
+    // Places whose other owners release them meanwhile are destroyed outside the lock.
+    var present: [BindingPlace] = []
+    defer { withExtendedLifetime(present) {} }
+    return lock.withLock {
+      present = places[property.address]?.compactMap(\.place) ?? []
+      if let same = present.first(where: { $0.property.isSame(as: property) }) { return same }
+      let made = BindingPlace(property)
+      places[property.address, default: []].append(Entry(made))
+      return made
     }
   }
 

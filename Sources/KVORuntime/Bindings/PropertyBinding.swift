@@ -22,26 +22,32 @@ internal import CKVORuntime
 /// The property at one end of a binding.
 struct BoundProperty {
   enum Key {
-    case keyPath(AnyKeyPath)
-    case name(String)
+    /// A property of a Swift object, and its key, which is found once: the same property may have several key paths, and
+    /// key paths with arguments only lease their keys. Nil if the property can't be observed.
+    case keyPath(AnyKeyPath, ObservedKey?)
+    /// A key of a C object. The memory of Swift objects is kept by their `BindingPlace`.
+    case name(String, WeakForeignObject)
   }
 
   /// The object's header. A binding retains neither end.
   let header: UnsafeMutablePointer<kvo_object>
   let key: Key
-  // The C object; nil for a Swift object, whose memory its `BindingPlace` keeps.
-  private let foreign: WeakForeignObject?
 
-  init(_ object: KVOObject, _ keyPath: AnyKeyPath) {
-    header = object.boundHeader
-    key = .keyPath(keyPath)
-    foreign = nil
+  /// A property to observe. Stops the program if it can't be observed.
+  init(source: KVOObject, _ keyPath: AnyKeyPath, _ caller: Caller?) {
+    header = source.boundHeader
+    key = .keyPath(keyPath, source.observedKey(of: keyPath, caller))
+  }
+
+  /// A property to set. Evaluates the key path on its first use with the class, as for the key of any key path.
+  init(target: KVOObject, _ keyPath: AnyKeyPath) {
+    header = target.boundHeader
+    key = .keyPath(keyPath, target.knownKey(of: keyPath))
   }
 
   init(_ object: WeakForeignObject, at header: UnsafeMutablePointer<kvo_object>, _ name: String) {
     self.header = header
-    key = .name(name)
-    foreign = object
+    key = .name(name, object)
   }
 
   /// The address of the object.
@@ -52,25 +58,19 @@ struct BoundProperty {
     if case .keyPath = key { ObjectHeader.object(of: header) } else { nil }
   }
 
-  /// Whether both are the same property. If the addresses are equal, an object lives there.
+  /// Whether both are the same property. If the addresses are equal, an object lives there. Calls no code of the
+  /// program.
   func isSame(as other: BoundProperty) -> Bool {
-    guard header == other.header, isAtItsAddress, other.isAtItsAddress else { return false }
-    if case .keyPath(let mine) = key, case .keyPath(let theirs) = other.key {
-      if mine == theirs { return true }
-      guard type(of: mine).valueType == type(of: theirs).valueType else { return false }
-    }
-    guard let name else { return false }
-    return name == other.name
-  }
-
-  // Another object may be at the address of a C object that has died.
-  private var isAtItsAddress: Bool { foreign?.isAlive ?? true }
-
-  // The key by which the property is observed; nil for a key path that can't be observed.
-  private var name: String? {
-    switch key {
-    case .name(let name): return name
-    case .keyPath(let keyPath): return KVOObject.at(header).knownKeyName(of: keyPath)?.string
+    guard header == other.header else { return false }
+    switch (key, other.key) {
+    case (.keyPath(let mine, let key), .keyPath(let theirs, let otherKey)):
+      if let key, let otherKey { return key.name === otherKey.name }
+      // A key path without arguments may have got its key only since the other end was bound.
+      return !mine.mayHaveArguments && !theirs.mayHaveArguments && mine == theirs
+    case (.name(let mine, let object), .name(let theirs, let other)):
+      // Another object may be at the address of a C object that has died.
+      return mine == theirs && object.isAlive && other.isAlive
+    default: return false
     }
   }
 }
@@ -105,8 +105,8 @@ extension BindingLoopGuard: HandlerNaming {
 extension BoundProperty {
   fileprivate var phrase: String {
     switch key {
-    case .keyPath(let keyPath): "\(keyPath.text) of \(ObjectHeader.object(of: header))"
-    case .name(let name): "\(quoted(name)) of \(address)"
+    case .keyPath(let keyPath, _): "\(keyPath.text) of \(ObjectHeader.object(of: header))"
+    case .name(let name, _): "\(quoted(name)) of \(address)"
     }
   }
 }
@@ -221,17 +221,13 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     case ofCircle(BindingCycle)
   }
 
-  /// The directions, one or two.
-  let flows: [BindingLoopGuard]
   /// The actor that sets the targets; nil to do it on the thread of a change.
   private let actor: CallingActor?
+  /// The directions, one or two; none once the binding has ended. A token of it then keeps no property.
   var edges: [BindingGraph.Edge] = []
   private let state = Locked(State())
 
-  private init(_ flows: [BindingLoopGuard], on actor: CallingActor?) {
-    self.flows = flows
-    self.actor = actor
-  }
+  private init(on actor: CallingActor?) { self.actor = actor }
 
   /// - Parameters:
   ///   - flows: The directions. The first is carried at once.
@@ -258,9 +254,9 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     _ flows: [BindingLoopGuard], on actor: CallingActor?,
     _ register: (PropertyBinding) throws -> [KeyValueObservation]
   ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
-    let binding = PropertyBinding(flows, on: actor)
+    let binding = PropertyBinding(on: actor)
     let token = KeyValueObservation(binding)
-    BindingGraph.add(binding)
+    BindingGraph.add(binding, flows)
     do {
       binding.keep(try register(binding))
     } catch {
@@ -268,7 +264,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       binding.carryWaiting()
       throw error
     }
-    return (token, binding.carryFirst())
+    return (token, binding.carry(first: flows[0]))
   }
 
   // An object may have died during registration.
@@ -295,9 +291,9 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   // MARK: Carrying
 
   // Returns only the error of the first carry; later ones are not part of making the binding.
-  private func carryFirst() -> (any Error)? {
+  private func carry(first flow: BindingLoopGuard) -> (any Error)? {
     var error: (any Error)?
-    run(flows[0], nil) { error = $0 }
+    run(flow, nil) { error = $0 }
     carryWaiting()
     return error
   }

@@ -250,7 +250,9 @@ final class RecordedSelection: Sendable {
       return try checked(
         RecordedKey(key, property.name, object.observable(property, in: known), nil), known)
     case .keyPath(let keyPath):
-      guard let name = object.knownKeyName(of: keyPath), let property = known.property(name.string)
+      // A leased key is no property's.
+      guard let name = object.knownKey(of: keyPath)?.name,
+        let property = known.property(name.string)
       else {
         throw KeyValueError.notObservable(
           key: keyPath.text, className: known.name,

@@ -32,7 +32,7 @@ extension KVOObject {
     guard KVOClass.of(self).hasRoomless else { return storedKey(at: offset) }
     let keyPath = accessor()
     return ValueType.of(any: type(of: keyPath).valueType).hasRoom
-      ? storedKey(at: offset) : knownKeyName(of: keyPath)
+      ? storedKey(at: offset) : knownKey(of: keyPath)?.name
   }
 
   /// The key of the `@Observed` property at an offset from the header.

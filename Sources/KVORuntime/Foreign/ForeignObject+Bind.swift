@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import Synchronization
 
 // Bindings between objects of Swift and of C (L).
 
@@ -76,13 +77,14 @@ extension KeyValueObserving where Self: KVOObject {
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     isolation: (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
+    let caller = Caller(file, line)
     let there = flow(target, from: source, keyPath) { (value: Value) in value }
-    let back = source.flow(keyPath, from: self, target) { $0 }
+    let back = source.flow(keyPath, from: self, target, caller) { $0 }
     return try PropertyBinding.makeThrowing(there, back, on: CallingActor(isolation)) {
       binding in
       [
         try source.follow(keyPath, Value.self, there, binding),
-        follow(target, back, binding, Caller(file, line)),
+        follow(target, back, binding, caller),
       ]
     }
   }
@@ -93,7 +95,8 @@ extension KeyValueObserving where Self: KVOObject {
   ) -> BindingLoopGuard {
     let end = WeakForeignObject(source)
     return BindingLoopGuard(
-      from: BoundProperty(end, at: source.header, keyPath), to: BoundProperty(self, target)
+      from: BoundProperty(end, at: source.header, keyPath),
+      to: BoundProperty(target: self, target)
     ) { _, to in
       guard let object: Self = to.object(), let source = end.object else { return }
       object[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
@@ -151,10 +154,11 @@ extension ForeignObject {
     transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation,
     file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
-    let flow = flow(keyPath, from: source, sourceKeyPath, transform)
+    let caller = Caller(file, line)
+    let flow = flow(keyPath, from: source, sourceKeyPath, caller, transform)
     return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
       [
-        source.follow(sourceKeyPath, flow, binding, Caller(file, line)),
+        source.follow(sourceKeyPath, flow, binding, caller),
         onDeinit { binding.end() },
       ]
     }
@@ -162,11 +166,12 @@ extension ForeignObject {
 
   fileprivate func flow<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, from source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
-    _ transform: @escaping (SourceValue) -> Value
+    _ caller: Caller, _ transform: @escaping (SourceValue) -> Value
   ) -> BindingLoopGuard {
     let end = WeakForeignObject(self)
     return BindingLoopGuard(
-      from: BoundProperty(source, sourceKeyPath), to: BoundProperty(end, at: header, keyPath)
+      from: BoundProperty(source: source, sourceKeyPath, caller),
+      to: BoundProperty(end, at: header, keyPath)
     ) { source, _ in
       guard let source: Source = source.object(), let target = end.object else { return }
       try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
@@ -186,6 +191,7 @@ final class WeakForeignObject: @unchecked Sendable {
   // Set to nil when the object dies. Its memory stays valid until that was done.
   private var header: UnsafeMutablePointer<kvo_object>?
   private let lock = Lock(isOuter: true)
+  private let isDead = Atomic(false)
   private var death: KeyValueObservation?
 
   init(_ object: ForeignObject) {
@@ -193,9 +199,13 @@ final class WeakForeignObject: @unchecked Sendable {
     death = object.onDeinit { [weak self] in self?.forget() }
   }
 
-  private func forget() { lock.withLock { header = nil } }
+  private func forget() {
+    isDead.store(true, ordering: .relaxed)
+    lock.withLock { header = nil }
+  }
 
-  var isAlive: Bool { lock.withLock { header != nil } }
+  /// Whether no other object can be at its address. Takes no lock.
+  var isAlive: Bool { !isDead.load(ordering: .relaxed) }
 
   var object: ForeignObject? {
     lock.withLock {

@@ -4,38 +4,34 @@
 /// any object), becomes a tracked key of its own. Examples are computed properties, paths over several
 /// objects, and parts of a value.
 extension KVOObject {
-  /// Returns the name of the key that a key path names. Stops the program, naming the property, if the key
-  /// path can't be observed. Evaluates the key path on its first use with the class.
+  /// Returns the key that a key path names; stops the program, naming the property, if the key path can't be
+  /// observed. The caller must keep the result for as long as it uses the key or its name. Evaluates the key
+  /// path on its first use with the class.
   /// - Complexity: O(1) after the first use.
-  func keyName(of keyPath: AnyKeyPath) -> KeyName { observedKey(of: keyPath).name }
-
-  /// Returns the name of the key that a key path names; nil if the key path can't be observed.
-  func knownKeyName(of keyPath: AnyKeyPath) -> KeyName? { knownKey(of: keyPath)?.name }
-
-  /// Returns the key that a key path names; stops the program if it can't be observed. The caller must keep
-  /// the result for as long as it uses the key.
   func observedKey(of keyPath: AnyKeyPath, _ caller: Caller? = nil) -> ObservedKey {
-    guard let key = knownKey(of: keyPath, caller) else {
+    guard let key = knownKey(of: keyPath) else {
       KVODiagnostics.stop(notObservable(keyPath, KVOClass.of(self)), for: caller)
     }
     return key
   }
 
-  /// Returns the key that a key path names; nil if the key path can't be observed.
-  func knownKey(of keyPath: AnyKeyPath, _ caller: Caller? = nil) -> ObservedKey? {
+  /// Returns the name of the key of an `@Observed` property, as its wrapper names it: that key path has no arguments, so
+  /// it keeps its key.
+  func keyName(of property: AnyKeyPath) -> KeyName { observedKey(of: property).name }
+
+  /// Returns the key that a key path names, as `observedKey(of:)` does; nil if the key path can't be observed.
+  func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     let known = KVOClass.of(self)
     let cache = known.keyPaths.contents
-    if let name = cache[keyPath] { return ObservedKey(name: name, lease: nil) }
-    if keyPath.mayHaveArguments { return leasedKey(of: keyPath, known, caller) }
-    return resolve(keyPath, in: known, cache, caller).map { ObservedKey(name: $0, lease: nil) }
+    if let name = cache[keyPath] { return ObservedKey(name: name) }
+    if keyPath.mayHaveArguments { return leasedKey(of: keyPath, known) }
+    return resolve(keyPath, in: known, cache).map { ObservedKey(name: $0) }
   }
 
   // Not cached: the cache would keep the arguments alive.
-  private func leasedKey(
-    of keyPath: AnyKeyPath, _ known: KVOClass, _ caller: Caller?
-  ) -> ObservedKey? {
+  private func leasedKey(of keyPath: AnyKeyPath, _ known: KVOClass) -> ObservedKey? {
     if let property = declared(keyPath, in: known) {
-      return ObservedKey(name: checked(property, for: keyPath, in: known, caller).name, lease: nil)
+      return property.suits(keyPath) ? ObservedKey(name: property.name) : nil
     }
     let lease = known.lease(to: keyPath) {
       let reads = KeyPathReadRecorder(of: keyPath, in: self)
@@ -45,16 +41,15 @@ extension KVOObject {
   }
 
   private func resolve(
-    _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents, _ caller: Caller?
+    _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents
   ) -> KeyName? {
     if let property = declared(keyPath, in: known) {
-      return cache.name(for: keyPath) { checked(property, for: keyPath, in: known, caller).name }
+      return property.suits(keyPath) ? cache.name(for: keyPath) { property.name } : nil
     }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
-      return cache.name(for: keyPath) {
-        known.observedName(of: checked(property, for: keyPath, in: known, caller))
-      }
+      guard property.suits(keyPath) else { return nil }
+      return cache.name(for: keyPath) { known.observedName(of: property) }
     }
     guard reads.isObservable else { return nil }
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
@@ -63,15 +58,6 @@ extension KVOObject {
   /// Reads the property and returns it if it is an `@Observed` one; nil for any other key path.
   func storedProperty(of keyPath: AnyKeyPath) -> Property? {
     stored(keyPath, KeyPathReadRecorder(of: keyPath, in: self), in: KVOClass.of(self))
-  }
-
-  private func checked(
-    _ property: Property, for keyPath: AnyKeyPath, in known: KVOClass, _ caller: Caller?
-  ) -> Property {
-    guard property.observedType.swiftType == Swift.type(of: keyPath).valueType else {
-      KVODiagnostics.stop(notObservable(keyPath, known), for: caller)
-    }
-    return property
   }
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
@@ -101,9 +87,20 @@ extension KVOObject {
   }
 }
 
-/// The key that a key path names.
+extension Property {
+  // A subclass may have declared the key anew, with another type.
+  fileprivate func suits(_ keyPath: AnyKeyPath) -> Bool {
+    observedType.swiftType == Swift.type(of: keyPath).valueType
+  }
+}
+
+/// The key that a key path names. Its name may only be used while the key is kept: another key path may get a leased
+/// one afterwards.
 struct ObservedKey {
   let name: KeyName
   /// Keeps the key assigned to a key path with arguments; nil for others.
-  let lease: SubscriptKeyHandle?
+  var lease: SubscriptKeyHandle?
+
+  /// Whether the key is leased, and this is its only use: so it has no observers.
+  mutating func isOnlyUse() -> Bool { isKnownUniquelyReferenced(&lease) }
 }

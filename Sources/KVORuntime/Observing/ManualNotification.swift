@@ -9,14 +9,14 @@ extension KeyValueObserving where Self: KVOObject {
   /// Pairs match as those of `willChangeValue(forKey:)` do. A key path that is not a key and reads nothing
   /// observable has no observers, so the call has no effect.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    if let key = changedKey(of: keyPath) { willChangeValue(forKey: key.name.string) }
+    withPairKey(of: keyPath) { willChangeValue(forKey: $0) }
   }
 
   /// Closes the change of a key path's key that this thread opened last, and notifies the observers.
   ///
   /// A call without an open change is reported as misuse and ignored.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-    if let key = changedKey(of: keyPath) { didChangeValue(forKey: key.name.string) }
+    withPairKey(of: keyPath) { didChangeValue(forKey: $0) }
   }
 
   /// Calls a body that changes a property, and notifies the property's observers when it ends, even if it
@@ -129,8 +129,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func willChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
-    guard let key = changedKey(of: keyPath) else { return }
-    willChange(kind, valuesAt: indexes, forKey: key.name.string)
+    withPairKey(of: keyPath) { willChange(kind, valuesAt: indexes, forKey: $0) }
   }
 
   /// Closes the change of elements that this thread opened last for a key path's property, and notifies the
@@ -140,8 +139,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func didChange<Value>(
     _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
   ) {
-    guard let key = changedKey(of: keyPath) else { return }
-    didChange(kind, valuesAt: indexes, forKey: key.name.string)
+    withPairKey(of: keyPath) { didChange(kind, valuesAt: indexes, forKey: $0) }
   }
 
   /// Opens a change of the members of the set that a key path names.
@@ -153,8 +151,9 @@ extension KeyValueObserving where Self: KVOObject {
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
   ) {
-    guard let key = changedKey(of: keyPath)?.name.string else { return }
-    willChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
+    withPairKey(of: keyPath) {
+      willChangeValue(forKey: $0, withSetMutation: kind, using: Set<AnyHashable>(set))
+    }
   }
 
   /// Closes the change of members that this thread opened last for a key path's set, and notifies the
@@ -165,8 +164,9 @@ extension KeyValueObserving where Self: KVOObject {
     for keyPath: KeyPath<Self, Set<Element>>, withSetMutation kind: KeyValueSetMutation,
     using set: Set<Element>
   ) {
-    guard let key = changedKey(of: keyPath)?.name.string else { return }
-    didChangeValue(forKey: key, withSetMutation: kind, using: Set<AnyHashable>(set))
+    withPairKey(of: keyPath) {
+      didChangeValue(forKey: $0, withSetMutation: kind, using: Set<AnyHashable>(set))
+    }
   }
 
   /// Calls a body that inserts, removes or replaces elements at some indexes, and notifies the key's
@@ -205,6 +205,16 @@ extension KeyValueObserving where Self: KVOObject {
     willChangeValue(forKey: key, withSetMutation: kind, using: objects)
     defer { didChangeValue(forKey: key, withSetMutation: kind, using: objects) }
     return try body()
+  }
+}
+
+extension KVOObject {
+  /// Calls a body with the key of a pair. If a key path with arguments has no observers, its key is leased only for this
+  /// call, and the pair's other call may get another key: then there is nothing to open or close.
+  fileprivate func withPairKey(of keyPath: AnyKeyPath, _ body: (String) -> Void) {
+    guard var key = changedKey(of: keyPath), !key.isOnlyUse() else { return }
+    let name = key.name.string
+    withExtendedLifetime(key) { body(name) }
   }
 }
 

@@ -65,6 +65,33 @@ import Testing
     expectEqual(Set(shelf.observationInfo.registrations.map(\.keyPath)).count, 1)
   }
 
+  @Test("D8 E3: a pair of a key path with arguments that has no observer is not reported")
+  func unobservedPair() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let shelf = Shelf()
+      // Their keys are idle afterwards.
+      for token in (0..<2).map({ shelf.observe(\.list[$0]) { _, _ in } }) { token.invalidate() }
+      let other = shelf.observe(\.list) { _, _ in }
+      for index in 0..<3 {
+        shelf.willChangeValue(for: \.list[index])
+        shelf.didChangeValue(for: \.list[index])
+      }
+      withExtendedLifetime(other) {}
+    }
+    expectEqual(try require(result).errors, "")
+  }
+
+  @Test("D6 E3: a pair of a key path with arguments notifies its observer")
+  func observedPair() {
+    let shelf = Shelf()
+    let log = Recorder()
+    log.observe(shelf, \.list[1], [.old, .new])
+    shelf.willChangeValue(for: \.list[1])
+    shelf.didChangeValue(for: \.list[1])
+    expectEqual(log.take(), ["a old 2 new 2"])
+  }
+
   @Test("F6 C5: an argument dies with the registrations")
   func argumentsEnd() {
     let holder = Holder()
