@@ -29,7 +29,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - file: The caller's file, for messages.
   ///   - line: The caller's line.
   /// - Returns: A token. Dropping it ends the binding.
-  /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. This call costs O(*n*) in the number of
+  /// - Complexity: A change costs O(*n*) in the number of bindings that forward it. Where one-way bindings part and
+  ///   meet again, those behind count once for each way that leads to them. This call costs O(*n*) in the number of
   ///   bindings of both objects, and of all connected ones if bindings lead to the source and from the target.
   public func bind<Source: KVOObject, Value>(
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: Source,

@@ -13,6 +13,12 @@ internal import Synchronization
 // to one circle, and two circles that a new binding connects are merged. A circle that loses a binding is not
 // split.
 //
+// In a circle a change may reach a property by several ways, and their number may grow exponentially with that of the
+// bindings. So each property notes when a binding last began to set it. If that is after the change of a binding's
+// source began to be delivered, the change has already come to the target by another way, and the binding passes on
+// nothing. Where one-way bindings part and meet again, each passes on the change: a transform may use further
+// properties, which the change has reached meanwhile.
+//
 // | state | protection |
 // |---|---|
 // | `places`, each circle | `BindingGraph.lock`; no user code is called and no object is destroyed while it
@@ -32,8 +38,8 @@ struct BindingThread: Hashable {
 struct LeftChange {
   let binding: PropertyBinding
   let flow: BindingLoopGuard
-  /// The flows that the thread that left the change was forwarding.
-  let chain: [BindingLoopGuard]
+  /// What the thread that left the change was forwarding.
+  let chain: BindingChain
 }
 
 /// Several bindings that form a circle.
@@ -67,10 +73,11 @@ final class BindingCycle: Sendable {
   /// - Parameter chain: The chain of a change that another thread has passed to an actor; nil if the change
   ///   belongs to this thread's chain.
   func pass(
-    on flow: BindingLoopGuard, of binding: PropertyBinding, in chain: [BindingLoopGuard]?
+    on flow: BindingLoopGuard, of binding: PropertyBinding, in chain: BindingChain?
   ) {
     guard begins(flow, of: binding, in: chain) else { return }
-    binding.carryInCircle(flow, in: chain)
+    let delivery = chain?.delivery ?? kvo_binding_delivery_stamp()
+    if !flow.isOvertaken(since: delivery) { binding.carryInCircle(flow, in: chain) }
     end()
   }
 
@@ -80,7 +87,7 @@ final class BindingCycle: Sendable {
   }
 
   private func begins(
-    _ flow: BindingLoopGuard, of binding: PropertyBinding, in chain: [BindingLoopGuard]?
+    _ flow: BindingLoopGuard, of binding: PropertyBinding, in chain: BindingChain?
   ) -> Bool {
     var dropped: [LeftChange] = []
     let begins = BindingGraph.lock.withLock {
@@ -106,6 +113,7 @@ final class BindingCycle: Sendable {
     // A circle is reused, so that one that is closed repeatedly stays the same object.
     let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
     for binding in bindings {
+      for edge in binding.edges { edge.target.joinCircle() }
       let joined = binding.join(whole)
       if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
       if let circle = joined.circle { whole.absorb(circle.root) }
@@ -113,7 +121,8 @@ final class BindingCycle: Sendable {
     // Other threads' changes may cross this thread's, so the last thread to end forwards the new binding once
     // more.
     if whole.state.workers.count > 1 {
-      whole.state.left.append(LeftChange(binding: edge.binding, flow: edge.flow, chain: []))
+      let chain = BindingChain(flows: [], delivery: kvo_binding_stamp())
+      whole.state.left.append(LeftChange(binding: edge.binding, flow: edge.flow, chain: chain))
     }
   }
 
@@ -165,6 +174,8 @@ final class BindingPlace {
   fileprivate var incoming: [ObjectIdentifier: BindingGraph.Edge] = [:]
   // The number of changes from here that threads are forwarding.
   private let changes = Atomic<Int>(0)
+  // The stamp of the last time when a binding began to set the property; 0 if no circle leads to it.
+  private let entry = Atomic<UInt64>(0)
 
   fileprivate init(_ property: BoundProperty) {
     self.property = property
@@ -190,6 +201,29 @@ final class BindingPlace {
 
   func beginForwarding() { changes.wrappingAdd(1, ordering: .relaxed) }
   func endForwarding() { changes.wrappingSubtract(1, ordering: .relaxed) }
+
+  // MARK: In a circle
+
+  private var isInCircle: Bool { lastEntry != 0 }
+
+  fileprivate func joinCircle() { if !isInCircle { entry.store(1, ordering: .relaxed) } }
+
+  /// Notes that a binding begins to set the property: before it reads its source, so that a later change of that does
+  /// not count as passed on.
+  func enter() { if isInCircle { entry.store(kvo_binding_stamp(), ordering: .relaxed) } }
+
+  /// Notes that the binding has failed to set it.
+  func forgetEntry() { if isInCircle { entry.store(1, ordering: .relaxed) } }
+
+  fileprivate var lastEntry: UInt64 { entry.load(ordering: .relaxed) }
+}
+
+extension BindingLoopGuard {
+  /// Whether a change of the source has come to the target by another way round the circle: a binding has begun to set
+  /// the target since the change began to be delivered, and none has set the source again since then.
+  fileprivate func isOvertaken(since delivery: UInt64) -> Bool {
+    target.lastEntry > max(delivery, source.lastEntry)
+  }
 }
 
 /// The graph of properties that bindings connect.

@@ -12,7 +12,8 @@ internal import CKVORuntime
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
 //   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
 //   ever.
-// * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`).
+// * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`). A change is not passed on
+//   to a property that another way round the circle has led it to since it began to be delivered.
 //
 // | state | protection |
 // |---|---|
@@ -111,6 +112,13 @@ extension BoundProperty {
   }
 }
 
+/// The flows that led to a change, for a thread that forwards it in place of another.
+struct BindingChain {
+  let flows: [BindingLoopGuard]
+  /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`).
+  let delivery: UInt64
+}
+
 /// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
 /// thread's stack.
 struct BindingHop {
@@ -128,17 +136,19 @@ struct BindingHop {
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
   static func run(
-    _ binding: PropertyBinding, _ flow: BindingLoopGuard, in chain: [BindingLoopGuard]?
+    _ binding: PropertyBinding, _ flow: BindingLoopGuard, in chain: BindingChain?
   ) throws {
     let current = innermost
     var passage = BindingHop(
-      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain ?? [])
+      binding: binding, flow: flow, outer: chain == nil ? current : nil,
+      inherited: chain?.flows ?? [])
     flow.source.beginForwarding()
-    if let chain { for flow in chain { flow.source.beginForwarding() } }
+    if let chain { for flow in chain.flows { flow.source.beginForwarding() } }
     defer {
       flow.source.endForwarding()
-      if let chain { for flow in chain { flow.source.endForwarding() } }
+      if let chain { for flow in chain.flows { flow.source.endForwarding() } }
     }
+    flow.target.enter()
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_forwarding($0)
       defer { kvo_set_forwarding(current) }
@@ -155,16 +165,16 @@ struct BindingHop {
     return false
   }
 
-  /// The flows that this thread is forwarding.
-  static var chain: [BindingLoopGuard] {
-    var chain: [BindingLoopGuard] = []
+  /// The flows that this thread is forwarding, which led to the change that it delivers.
+  static var chain: BindingChain {
+    var flows: [BindingLoopGuard] = []
     var passage = innermost
     while let one = passage {
-      chain.append(one.pointee.flow)
-      chain += one.pointee.inherited
+      flows.append(one.pointee.flow)
+      flows += one.pointee.inherited
       passage = one.pointee.outer
     }
-    return chain
+    return BindingChain(flows: flows, delivery: kvo_binding_delivery_stamp())
   }
 
   /// Whether a change that this thread is forwarding came from a property.
@@ -211,7 +221,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private struct Waiting {
     let flow: BindingLoopGuard
     let isNested: Bool
-    let chain: [BindingLoopGuard]?
+    let chain: BindingChain?
   }
   private enum Beginning {
     case begun
@@ -307,7 +317,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Carries a change, or leaves it to the thread that is forwarding.
   /// - Parameter chain: The chain of a change that another thread has passed to the actor; nil if the change
   ///   belongs to this thread's chain.
-  private func pass(on flow: BindingLoopGuard, in chain: [BindingLoopGuard]?) {
+  private func pass(on flow: BindingLoopGuard, in chain: BindingChain?) {
     switch begins(flow, chain, isInCircle: false) {
     case .begun: carry(flow, chain)
     case .ofCircle(let circle): circle.pass(on: flow, of: self, in: chain)
@@ -318,11 +328,11 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Carries a change in the binding's circle. This thread is the one that forwards there.
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
-  func carryInCircle(_ flow: BindingLoopGuard, in chain: [BindingLoopGuard]? = nil) {
+  func carryInCircle(_ flow: BindingLoopGuard, in chain: BindingChain? = nil) {
     if case .begun = begins(flow, chain, isInCircle: true) { carry(flow, chain) }
   }
 
-  private func carry(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?) {
+  private func carry(_ flow: BindingLoopGuard, _ chain: BindingChain?) {
     run(flow, chain, failed: Self.report)
     carryWaiting()
   }
@@ -333,20 +343,25 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   // A change that another thread left in a circle is passed to the actor as well.
   private func run(
-    _ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, failed: (any Error) -> Void
+    _ flow: BindingLoopGuard, _ chain: BindingChain?, failed: (any Error) -> Void
   ) {
     if let actor, !actor.isCurrent {
       let chain = chain ?? BindingHop.chain
       return actor.callLater { [weak self] in self?.pass(on: flow, in: chain) }
     }
-    do { try BindingHop.run(self, flow, in: chain) } catch { failed(error) }
+    do {
+      try BindingHop.run(self, flow, in: chain)
+    } catch {
+      flow.target.forgetEntry()
+      failed(error)
+    }
   }
 
   private static func report(_ error: any Error) {
     KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)")
   }
 
-  private func begins(_ flow: BindingLoopGuard, _ chain: [BindingLoopGuard]?, isInCircle: Bool)
+  private func begins(_ flow: BindingLoopGuard, _ chain: BindingChain?, isInCircle: Bool)
     -> Beginning
   {
     if let beginning = state.withLock({ $0.begin(isInCircle: isInCircle) }) { return beginning }

@@ -74,6 +74,21 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
+  @Test("L4: so are three properties that are bound in pairs")
+  func pairOrders() async {
+    let tried = await inAllOrders(ofSwitches: 2) { orders in
+      let gauges = (0..<3).map { _ in Gauge() }
+      let tokens = (0..<3).map { gauges[($0 + 1) % 3].bindTwoWay(\.value, to: gauges[$0], \.value) }
+      orders.run {
+        gauges[0].value = 1
+      } and: {
+        gauges[1].value = 2
+      }
+      return withExtendedLifetime(tokens) { gauges.allSatisfy { $0.last == gauges[0].last } }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
   @Test("L4: two are equal, whenever the second of two opposite bindings is made")
   func closedWhileSet() async {
     let tried = await inAllOrders(ofSwitches: 3) { orders in

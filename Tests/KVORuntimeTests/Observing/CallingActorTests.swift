@@ -156,6 +156,24 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
+  @Test("L2: properties that an actor binds to each other are set once for a change made elsewhere")
+  @MainActor func pairs() async {
+    let sets = Awaited([0, 0, 0, 0])
+    let gauges = (0..<4).map { index in CountedGauge { sets.withLock { $0[index] += 1 } } }
+    let tokens = (0..<4).flatMap { index in
+      (0..<index).map { gauges[index].bindTwoWay(\.level, to: gauges[$0], \.level) }
+    }
+    sets.withLock { $0 = [0, 0, 0, 0] }
+    for round in 1...2 {
+      onAnotherThread { gauges[0].level = round }
+      // In the second round, all that waited in the first one has been passed on.
+      await sets.wait { $0.allSatisfy { $0 >= round } }
+    }
+    expectEqual(sets.value, [2, 2, 2, 2])
+    expectEqual(gauges.map(\.level), [2, 2, 2, 2])
+    for token in tokens { token.invalidate() }
+  }
+
   @Test("L2 C4: a change that waits for an actor is passed on to an object at a dead one's address")
   @MainActor func reusedAddress() async {
     let sets = Awaited(0)
