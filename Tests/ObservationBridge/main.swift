@@ -6,6 +6,7 @@ import KVOObservation
 import KVORuntime
 import ModelFixtures
 import Observation
+import Synchronization
 import TestSupport
 
 class Person: KVOObject {
@@ -33,6 +34,21 @@ final class Meter: KVOObject {
     set { withChange(of: \.level) { raw = newValue } }
   }
   var isLow: Bool { level < 3 }
+}
+
+/// Reports reads while it holds its lock.
+final class Vault: KVOObject {
+  private let storage = Mutex(0)
+  var balance: Int {
+    get {
+      storage.withLock {
+        access(keyPath: \.balance)
+        return $0
+      }
+    }
+    set { withChange(of: \.balance) { storage.withLock { $0 = newValue } } }
+  }
+  var isOverdrawn: Bool { balance < 0 }
 }
 
 @Observable final class Native { var value = 0 }
@@ -147,6 +163,15 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       read.1()
       expect(told.count == index + 1)
     }
+  },
+  "lock": {
+    let vault = Vault()
+    expect(vault.balance == 0)
+    var count = 0
+    let token = vault.observe(\.isOverdrawn) { _, _ in count += 1 }
+    vault.balance = -1
+    expect(count == 1 && vault.isOverdrawn)
+    withExtendedLifetime(token) {}
   },
   "nested": {
     let (person, native, outer, inner) = (Person(), Native(), Told(), Told())

@@ -11,14 +11,19 @@ extension KVOObject {
     if kvo_is_recording(), KeyPathReadRecorder.classifier(of: keyPath, of: self) != nil {
       return nil
     }
+    if let key = announcedKey(of: keyPath) { return key }
+    if kvo_binding_is_observed(header) { reportIfObserved(keyPath, KVOClass.of(self)) }
+    return nil
+  }
+
+  /// The key by which changes of what a key path names are announced and observed: its own, or that of the plain
+  /// property that it is. Nil if it reads nothing that can be observed.
+  func announcedKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     if let key = knownKey(of: keyPath) { return key }
     let known = KVOClass.of(self)
     known.requireDeclaration(of: "what the key path \(keyPath.text) names")
-    if let field = keyPath.plainField(in: known), keyPath.hasOneComponent {
-      return known.property(field.key).map { ObservedKey(name: $0.name, lease: nil) }
-    }
-    if kvo_binding_is_observed(header) { reportIfObserved(keyPath, known) }
-    return nil
+    guard let field = keyPath.plainProperty(in: known) else { return nil }
+    return known.property(field.key).map { ObservedKey(name: $0.name) }
   }
 
   // The key path may name a plain property instead of a computed one; then an observer of its string is
@@ -83,9 +88,11 @@ extension AnyKeyPath {
     return known.fields.first { !$0.isObserved && $0.offset == offset }
   }
 
-  fileprivate var hasOneComponent: Bool {
-    guard var components = KeyPathComponents(self) else { return false }
-    return components.next() != nil && components.isAtEnd
+  /// The plain stored property that the key path is, if it can't be overridden.
+  func plainProperty(in known: KVOClass) -> Field? {
+    guard var components = KeyPathComponents(self), components.next() != nil, components.isAtEnd
+    else { return nil }
+    return plainField(in: known)
   }
 
   /// The start of the key path, as far as it is known, and advice on how to make it observable.

@@ -46,6 +46,7 @@ extension KVOObject {
     if let property = declared(keyPath, in: known) {
       return property.suits(keyPath) ? cache.name(for: keyPath) { property.name } : nil
     }
+    guard keyPath.plainProperty(in: known) == nil else { return nil }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     if let property = stored(keyPath, reads, in: known) {
       guard property.suits(keyPath) else { return nil }

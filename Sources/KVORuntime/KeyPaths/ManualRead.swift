@@ -20,8 +20,14 @@ extension KeyValueObserving where Self: KVOObject {
   /// var isOverdrawn: Bool { balance < 0 }
   /// ```
   ///
-  /// The call costs one branch unless the thread's reads are recorded. It may be made on any thread. A key path
-  /// with arguments (a subscript's) can't be announced manually, so it is reported as misuse.
+  /// In a program without KVOObservation, the call only makes the key path and tests a flag unless the thread's reads
+  /// are recorded, and the getter may make it while it holds a lock. With KVOObservation, it asks whether the read is
+  /// tracked. If it is, the property is observed at once, which calls the getter again: so make the call before a lock
+  /// is taken.
+  ///
+  /// It may be made on any thread. A plain stored property can be reported if it can't be overridden, by other getters
+  /// that read it. What can't be announced manually is reported as misuse: a key path with arguments (a subscript's),
+  /// and one that reads nothing observable.
   ///
   /// - Complexity: O(1) after the first call for a class and key path.
   @inlinable @inline(__always)
@@ -33,19 +39,36 @@ extension KeyValueObserving where Self: KVOObject {
 extension KVOObject {
   @usableFromInline @inline(never)
   final func reportManualRead(of keyPath: AnyKeyPath) {
+    guard let recorder = ReadRecorder.current else { return notifyTracker(ofReading: keyPath) }
     // The class is being asked what the getter reads: itself, by its own report.
     if let classifier = KeyPathReadRecorder.classifier(of: keyPath, of: self) {
-      return classifier.noteOwnRead()
+      classifier.noteOwnRead()
+    } else {
+      recorder.noteManualRead(of: keyPath, of: self)
     }
-    guard let key = knownKey(of: keyPath) else { return }
+  }
+
+  private func notifyTracker(ofReading keyPath: AnyKeyPath) {
+    guard kvo_tracks_reads(header), let key = manualKey(of: keyPath) else { return }
+    kvo_notify_tracker(header, key.interned)
+  }
+
+  /// The key of a property whose read a getter reports; nil, and reported as misuse, if its changes can't be
+  /// announced. Evaluates the key path on its first use with the class.
+  func manualKey(of keyPath: AnyKeyPath) -> KeyName? {
+    guard let key = announcedKey(of: keyPath) else {
+      KVODiagnostics.report(
+        misuse: "access(keyPath:) reports no read: \(notObservable(keyPath, KVOClass.of(self)))")
+      return nil
+    }
     guard key.lease == nil else {
       KVODiagnostics.report(
         misuse: """
           access(keyPath:) was called with \(keyPath.text), which has arguments: only a property's changes can be \
           announced manually.
           """)
-      return
+      return nil
     }
-    reportRead(key.name.interned)
+    return key.name
   }
 }

@@ -5,6 +5,9 @@ internal import CKVORuntime
 /// this thread, of any object, calls it.
 class ReadRecorder {
   private var isReadingAgain = false
+  /// Reads that getters have reported, whose keys are not known yet. To find a key, the key path is evaluated, which
+  /// calls the getter again: not inside the getter, because it may hold a lock.
+  private var unresolved: [(object: KVOObject, keyPath: AnyKeyPath)] = []
 
   /// Records what a body reads; an outer recorder sees none of it.
   @inline(never) final func record(_ body: () -> Void) {
@@ -19,6 +22,25 @@ class ReadRecorder {
         kvo_set_tracked_reads(outerSink)
       }
       body()
+      resolveReads()
+    }
+  }
+
+  /// Notes a read that a getter reports: now if the key is known, otherwise when the recorded code has returned.
+  final func noteManualRead(of keyPath: AnyKeyPath, of object: KVOObject) {
+    if let name = KVOClass.of(object).keyPaths.contents[keyPath] {
+      note(object.header, key: name.interned)
+    } else if unresolved.last.map({ $0.object === object && $0.keyPath === keyPath }) != true {
+      unresolved.append((object, keyPath))
+    }
+  }
+
+  /// Notes the reads whose keys were not known. The recorded code has returned.
+  final func resolveReads() {
+    let reads = unresolved
+    unresolved = []
+    for (object, keyPath) in reads {
+      if let key = object.manualKey(of: keyPath) { note(object.header, key: key.interned) }
     }
   }
 
@@ -242,6 +264,7 @@ final class KeyPathReadRecorder: ReadRecorder {
     super.init()
     record {
       _ = object[keyPath: keyPath]
+      resolveReads()
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
       isWalking = true
       let walk = KeyPathWalk(wasRead: told.key) { _, key in

@@ -129,4 +129,122 @@ import Testing
     let errors = try require(result).errors
     expect(errors.contains("access(keyPath:) was called with") && errors.contains("has arguments"))
   }
+
+  // MARK: Under a lock
+
+  /// Reports reads while it holds its lock.
+  private class Vault: KVOObject {
+    private let storage = Mutex(0)
+    var balance: Int {
+      get {
+        storage.withLock {
+          access(keyPath: \.balance)
+          return $0
+        }
+      }
+      set { withChange(of: \.balance) { storage.withLock { $0 = newValue } } }
+    }
+    var isOverdrawn: Bool { balance < 0 }
+    /// Depends on a property that itself depends on one.
+    var isOpen: Bool {
+      access(keyPath: \.isOpen)
+      return !isOverdrawn
+    }
+  }
+  private final class NamedVault: Vault {
+    override class func registerKeys() { declareKeys { $0.computed("balance", \.balance) } }
+  }
+  private final class Owner: KVOObject {
+    @Observed var vault: Vault?
+    var isPoor: Bool { (vault?.balance ?? 0) < 10 }
+  }
+
+  private static func changes<Object: KVOObject & KeyValueObserving, Value: Sendable>(
+    of object: Object, _ keyPath: KeyPath<Object, Value>, _ body: () -> Void
+  ) -> Int {
+    var count = 0
+    let token = object.observe(keyPath) { _, _ in count += 1 }
+    body()
+    token.invalidate()
+    return count
+  }
+
+  @Test("F5: a getter may report its read under a lock, whatever is observed first")
+  func underLock() async {
+    await #expect(processExitsWith: .success) {
+      for vault in [Vault(), NamedVault()] {
+        let count = Self.changes(of: vault, \.isOverdrawn) { vault.balance = -1 }
+        precondition(count == 1, "\(count)")
+      }
+    }
+    await #expect(processExitsWith: .success) {
+      let vault = Vault()
+      let count = Self.changes(of: vault, \.isOpen) { vault.balance = -1 }
+      precondition(count == 1, "\(count)")
+    }
+  }
+
+  @Test("F5: so may one of an object that a getter meets only later")
+  func underLockOfLink() async {
+    await #expect(processExitsWith: .success) {
+      let owner = Owner()
+      let count = Self.changes(of: owner, \.isPoor) {
+        let vault = Vault()
+        owner.vault = vault
+        vault.balance = 20
+        owner.vault = NamedVault()
+        vault.balance = 30
+      }
+      precondition(count == 3, "\(count)")
+    }
+  }
+
+  // MARK: Plain properties
+
+  private final class Plain: KVOObject {
+    var raw = 0
+    let limit = 3
+    @Observed var scale = 1
+    var isBig: Bool {
+      access(keyPath: \.raw)
+      return raw > 9 * scale
+    }
+    var isConstant: Bool {
+      access(keyPath: \.limit)
+      return scale > limit
+    }
+    func set(_ value: Int) { withChange(of: \.raw) { raw = value } }
+  }
+  private class Base: KVOObject {
+    var raw = 0
+    @Observed var scale = 1
+    var isBig: Bool {
+      access(keyPath: \.raw)
+      return raw > 9 * scale
+    }
+  }
+
+  @Test("E3 F5: a plain property that can't be overridden is reported by its key path")
+  func plain() {
+    let (plain, lines) = (Plain(), Lines())
+    let token = log(plain, \.isBig, lines)
+    plain.set(10)
+    plain.scale = 2
+    plain.withChange(forKey: "raw") { plain.raw = 19 }
+    expectEqual(lines.all, ["false true", "true false", "false true"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("F5: reporting a read of what can't be announced is misuse")
+  func unannounced() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let base = Base()
+      let token = base.observe(\.isBig) { _, _ in }
+      withExtendedLifetime(token) {}
+    }
+    let errors = try require(result).errors
+    expect(errors.contains("access(keyPath:) reports no read: The key path \\Base."))
+    expect(errors.contains("can't be observed"))
+  }
 }
