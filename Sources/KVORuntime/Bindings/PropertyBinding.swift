@@ -112,11 +112,16 @@ extension BoundProperty {
   }
 }
 
-/// The flows that led to a change, for a thread that forwards it in place of another.
-struct BindingChain {
+/// The flows that led to a change, for a thread that forwards it in place of another. Immutable.
+final class BindingChain {
   let flows: [BindingLoopGuard]
   /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`).
   let delivery: UInt64
+
+  init(flows: [BindingLoopGuard], delivery: UInt64) {
+    self.flows = flows
+    self.delivery = delivery
+  }
 }
 
 /// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
@@ -127,7 +132,7 @@ struct BindingHop {
   unowned(unsafe) let flow: BindingLoopGuard
   let outer: UnsafeMutablePointer<BindingHop>?
   /// The chain of a change that another thread left to this one. It replaces an outer entry.
-  let inherited: [BindingLoopGuard]
+  let inherited: BindingChain?
 
   private static var innermost: UnsafeMutablePointer<BindingHop>? {
     kvo_current_forwarding()?.assumingMemoryBound(to: BindingHop.self)
@@ -140,8 +145,7 @@ struct BindingHop {
   ) throws {
     let current = innermost
     var passage = BindingHop(
-      binding: binding, flow: flow, outer: chain == nil ? current : nil,
-      inherited: chain?.flows ?? [])
+      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain)
     flow.source.beginForwarding()
     if let chain { for flow in chain.flows { flow.source.beginForwarding() } }
     defer {
@@ -171,7 +175,7 @@ struct BindingHop {
     var passage = innermost
     while let one = passage {
       flows.append(one.pointee.flow)
-      flows += one.pointee.inherited
+      flows += one.pointee.inherited?.flows ?? []
       passage = one.pointee.outer
     }
     return BindingChain(flows: flows, delivery: kvo_binding_delivery_stamp())
@@ -182,7 +186,9 @@ struct BindingHop {
     var passage = innermost
     while let one = passage {
       if property === one.pointee.flow.source { return true }
-      if one.pointee.inherited.contains(where: { property === $0.source }) { return true }
+      if one.pointee.inherited?.flows.contains(where: { property === $0.source }) == true {
+        return true
+      }
       passage = one.pointee.outer
     }
     return false
