@@ -114,10 +114,12 @@ static bool is_exact(const registration *registration, const change *change) {
 }
 
 // A registration added late in a batch, also by a link set during the batch, is notified of the change that it found,
-// and of later ones at the end (M1).
+// and of later ones at the end (M1). So is a tracked key that another thread reads during the batch: it may find keys there
+// that it has not read before.
 static int most_calls(const registration *registration, const change *change, bool had_links) {
   bool is_batch = change->verb == BATCH;
-  return is_batch && !(had_links && was_there(registration, change)) ? 2 : 1;
+  bool was_found = had_links && registration->path != PATH_TRACKED;
+  return is_batch && !(was_found && was_there(registration, change)) ? 2 : 1;
 }
 
 // Whether the later of two calls in a batch is for a store after the earlier one. A path with several keys may have been
