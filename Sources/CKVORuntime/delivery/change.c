@@ -423,7 +423,8 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
   return is_read;
 }
 
-// Reads the first value again if another thread has meanwhile delivered a distinct change that was read later (D3).
+// Reads the first value. Before an initial call it is read again if a distinct change with a later value has been delivered
+// since (D3).
 static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   bool is_distinct = registration->options & KVO_DISTINCT;

@@ -197,8 +197,8 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
 
 // MARK: Beginning and end
 
-// Stores the value unless a change has been compared: before an initial call, one with a later ticket. The value that is
-// not stored, or no longer, is returned.
+// Stores the first value. Returns false, with nothing done, if a change has been compared: before an initial call, only one
+// with a later ticket counts. The caller releases `made`, which is the value that was replaced, or the one not stored.
 static bool store_first(kvo_registration *registration, uint64_t ticket, bool is_initial,
     kvo_known **made) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);

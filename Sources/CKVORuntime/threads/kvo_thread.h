@@ -324,12 +324,13 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,
     const kvo_object *object) {
   return KVO_UNLIKELY(thread->batch_count) ? kvo_thread_find_batch(thread, object) : NULL;
 }
-/// Marks a frame of this thread: a derived key or path of its object, named by `id`, is being read. Its getter may
-/// set what it reads.
+/// Destroys the new value of a frame of this thread, if it has one.
 KVO_INLINE void kvo_frame_forget_new(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   frame->flags &= (uint16_t)~KVO_FRAME_HAS_NEW;
 }
+/// Marks a frame of this thread: a derived key or path of its object, named by `id`, is being read. Its getter may
+/// set what it reads.
 KVO_INLINE void kvo_frame_reads(kvo_frame *frame, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_READS;

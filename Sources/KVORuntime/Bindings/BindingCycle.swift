@@ -17,7 +17,7 @@ internal import Synchronization
 // bindings. So each property notes when a binding last began to set it. If that is after the change of a binding's
 // source began to be delivered, the change has already come to the target by another way, and the binding passes on
 // nothing. Where one-way bindings part and meet again, each passes on the change: a transform may use further
-// properties, which the change has reached meanwhile.
+// properties, which the change has reached by the other ways.
 //
 // | state | protection |
 // |---|---|
@@ -279,7 +279,7 @@ enum BindingGraph {
 
   /// The place of a property whose object the caller holds.
   static func place(of property: BoundProperty) -> BindingPlace {
-    // Places whose other owners release them meanwhile are destroyed outside the lock.
+    // Keeps the places until the lock is released: if their owners release them now, they are destroyed outside it.
     var present: [BindingPlace] = []
     defer { withExtendedLifetime(present) {} }
     return lock.withLock {

@@ -64,7 +64,7 @@ import Testing
     object.release()
   }
 
-  @Test("D3: an initial call reads its value again if a later one has been delivered meanwhile")
+  @Test("D3: an initial call reads its value again if a newer one has been delivered before it")
   func initialOvertaken() {
     let object = make(disturbed.self)
     let log = Recorder()
