@@ -2,7 +2,8 @@
 // Documentation/Internals/Memory.md (distinct.c).
 //
 // Threads set one property, each once, or insert elements in it, while another one registers the observer, with an initial
-// call or without. Each change takes a ticket between its store and its reading of the new value. It compares with the
+// call or without. An initial call delivers the value that was read for it, even if a later one has been delivered; then
+// the present value is compared and delivered like that of a change. Each change takes a ticket between its store and its reading of the new value. It compares with the
 // stored value without a lock, and then stores its own if that one is still in place. Elements are delivered without a
 // comparison, and nothing is stored for them. In the end the stored value is the property's, or elements have taken it
 // away. After an initial call the value delivered last is the property's. No value was delivered twice in a row.
@@ -15,7 +16,8 @@
 // violated: -DNOTED=0  a withheld change leaves no ticket
 // violated: -DFIRST=0  a registration stores its value over a delivered one
 // violated: -DELEMENTS=0  a change of elements leaves no ticket
-// violated: -DAGAIN=0  an initial call delivers a value that has been overtaken
+// violated: -DAGAIN=0  nothing follows an initial call whose value has been overtaken
+// violated: -DAGAIN=2  the change that follows it takes no later ticket
 #ifndef TICKET
 #define TICKET 1
 #endif
@@ -62,41 +64,9 @@ inline deliver() {
   version++
 }
 
-proctype Setter() {
-  byte new, ticket, seen, seen_version;
-  bool is_equal, is_over, is_insertion;
-  if
-  :: is_insertion = true
-  :: skip
-  fi;
-#if TICKET == 3
-  take_ticket();
-#endif
-  if
-  :: value = 0
-  :: value = 1
-  fi;
-#if TICKET == 1
-  take_ticket();
-#endif
-  new = value;
-#if TICKET == 2
-  take_ticket();
-#endif
+inline compare() {
   do
   :: is_over -> break
-  :: !is_over && is_insertion ->
-     atomic {
-       told = 9;
-       is_known = false;
-       version++;
-       has_elements = true;
-       if
-       :: ELEMENTS && ticket > last_ticket -> last_ticket = ticket
-       :: else
-       fi;
-       is_over = true
-     }
   :: else ->
      atomic {
        is_over = ticket < last_ticket;
@@ -123,40 +93,80 @@ proctype Setter() {
           fi
        fi
      }
-  od;
+  od
+}
+
+proctype Setter() {
+  byte new, ticket, seen, seen_version;
+  bool is_equal, is_over, is_insertion;
+  if
+  :: is_insertion = true
+  :: skip
+  fi;
+#if TICKET == 3
+  take_ticket();
+#endif
+  if
+  :: value = 0
+  :: value = 1
+  fi;
+#if TICKET == 1
+  take_ticket();
+#endif
+  new = value;
+#if TICKET == 2
+  take_ticket();
+#endif
+  if
+  :: is_insertion ->
+     atomic {
+       told = 9;
+       is_known = false;
+       version++;
+       has_elements = true;
+       if
+       :: ELEMENTS && ticket > last_ticket -> last_ticket = ticket
+       :: else
+       fi
+     }
+  :: else -> compare()
+  fi;
   done++
 }
 
 proctype Registrar() {
-  byte new, ticket;
-  bool is_over;
+  byte new, ticket, seen_version;
+  bool is_equal, is_over;
   if
   :: has_initial = true
   :: skip
   fi;
-  do
-  :: is_over -> break
-  :: else ->
-     take_ticket();
-     new = value;
-     atomic {
-       is_over = !has_initial || !AGAIN || ticket >= last_ticket;
+  take_ticket();
+  new = value;
+  atomic {
+    is_over = ticket >= last_ticket || !has_initial || !AGAIN;
+    if
+    :: !has_initial && FIRST && last_ticket
+    :: else ->
+       is_known = true;
+       known = new;
+       version++;
+       last_ticket = ticket;
        if
-       :: !is_over
-       :: is_over && !has_initial && FIRST && last_ticket
-       :: is_over && has_initial && ticket < last_ticket -> told = new
-       :: else ->
-          last_ticket = ticket;
-          is_known = true;
-          known = new;
-          version++;
-          if
-          :: has_initial -> told = new
-          :: else
-          fi
+       :: has_initial -> told = new
+       :: else
        fi
-     }
-  od;
+    fi
+  };
+  if
+  :: is_over
+  :: else ->
+#if AGAIN == 1
+     take_ticket();
+#endif
+     new = value;
+     compare()
+  fi;
   done++
 }
 

@@ -423,33 +423,54 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
   return is_read;
 }
 
-// Reads the first value. Before an initial call it is read again if a distinct change with a later value has been delivered
-// since (D3).
+// Reads the value at registration. Sets `is_overtaken` if a distinct change whose value was read later has been compared
+// before it.
 static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
-    kvo_frame *frame) {
+    kvo_frame *frame, bool *is_overtaken) {
   bool is_distinct = registration->options & KVO_DISTINCT;
   bool is_initial = registration->options & KVO_INITIAL;
-  for (;;) {
-    uint64_t ticket = is_distinct ? kvo_distinct_take_ticket() : 0;
-    kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
-    if (!(registration->options & (KVO_NEW | KVO_DISTINCT))) return true;
-    kvo_frame_forget_new(frame);
-    if (!read_initial(registration, accessors, frame)) return false;
-    if (!is_distinct) return true;
-    if (kvo_distinct_begin(registration, ticket, &frame->new_value, is_initial)) return true;
-    if (!is_initial || !kvo_handle_is_valid(registration)) return true;
-  }
+  uint64_t ticket = is_distinct ? kvo_distinct_take_ticket() : 0;
+  kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
+  if (!(registration->options & (KVO_NEW | KVO_DISTINCT))) return true;
+  if (!read_initial(registration, accessors, frame)) return false;
+  if (is_distinct)
+    *is_overtaken = !kvo_distinct_begin(registration, ticket, &frame->new_value, is_initial);
+  return true;
+}
+
+// Delivers the property's present value after an initial call with an overtaken one (D3). It is not called in a loop: the
+// getter, or other threads, might set the property without end. This change takes a ticket, like any other, so a value
+// that overtakes it is delivered by its own change.
+static void deliver_overtaking_value(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame) {
+  kvo_change_take_ticket(frame);
+  frame->old_value = frame->new_value;
+  frame->flags = (uint16_t)((frame->flags | KVO_FRAME_HAS_OLD) & ~KVO_FRAME_HAS_NEW);
+  accessors = kvo_accessors_current(accessors);
+  if (!read_initial(registration, accessors, frame)) change_report_unread(frame, accessors);
+  if (change_is_admitted(registration, frame) && frame->flags & KVO_FRAME_HAS_NEW)
+    kvo_change_call_late(frame, registration, &frame->old_value, &frame->new_value);
+}
+
+// The program's getter may have ended the registration.
+static void call_initially(kvo_registration *registration, const kvo_accessors *accessors,
+    kvo_frame *frame, bool is_overtaken) {
+  if (kvo_registration_state(registration) != KVO_LIVE) return;
+  const kvo_change change = {
+      .kind = KVO_SETTING, .new_value = registration->options & KVO_NEW ? &frame->new_value : NULL};
+  kvo_change_call(frame, registration, &change);
+  if (is_overtaken && kvo_registration_state(registration) == KVO_LIVE)
+    deliver_overtaking_value(registration, accessors, frame);
 }
 
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   if (!kvo_handle_is_valid(registration)) return true;
   void *recorder = kvo_suspend_recording();
-  bool is_read = read_first(registration, accessors, frame);
-  uint32_t options = registration->options;
-  const kvo_change change = {
-      .kind = KVO_SETTING, .new_value = options & KVO_NEW ? &frame->new_value : NULL};
-  if (is_read && options & KVO_INITIAL) kvo_change_call(frame, registration, &change);
+  bool is_overtaken = false;
+  bool is_read = read_first(registration, accessors, frame, &is_overtaken);
+  if (is_read && registration->options & KVO_INITIAL)
+    call_initially(registration, accessors, frame, is_overtaken);
   kvo_resume_recording(recorder);
   return is_read;
 }

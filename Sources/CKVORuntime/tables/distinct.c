@@ -197,17 +197,18 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
 
 // MARK: Beginning and end
 
-// Stores the first value. Returns false, with nothing done, if a change has been compared: before an initial call, only one
-// with a later ticket counts. The caller releases `made`, which is the value that was replaced, or the one not stored.
+// Stores the first value, unless a change has been compared already and the value is not about to be delivered. The caller
+// releases `made`: the value that was replaced, or the one not stored. False if a change with a later ticket was compared.
 static bool store_first(kvo_registration *registration, uint64_t ticket, bool is_initial,
     kvo_known **made) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);
   kvo_last *last = last_of(registration);
-  if (is_initial ? ticket < last->ticket : last->ticket) return false;
+  bool is_newest = ticket >= last->ticket;
+  if (!is_initial && last->ticket) return is_newest;
   kvo_known *replaced = last->known;
   *last = (kvo_last){*made, ticket};
   *made = replaced;
-  return true;
+  return is_newest;
 }
 
 bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value,

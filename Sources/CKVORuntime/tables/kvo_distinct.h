@@ -10,8 +10,8 @@ KVO_ASSUME_NONNULL_BEGIN
 /// A ticket for a change, or for a registration: tickets are in the order in which values are read. Take it after the
 /// change and before the new value is read. Any thread. O(1).
 uint64_t kvo_distinct_take_ticket(void);
-/// Stores the value at registration, read with the ticket. False if a change has been compared before it.
-/// - is_initial: the value is about to be delivered by the initial call. It is then stored over older ones.
+/// Stores the value at registration, read with the ticket. False if a change has been compared whose value was read later.
+/// - is_initial: the initial call is about to deliver the value, so it replaces that of any change.
 ///
 /// Copies the value, and releases another one, which runs the program's code. No lock held.
 bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const kvo_value *value,

@@ -65,6 +65,49 @@ import Testing
     end()
   }
 
+  /// An account whose getter of `balance` runs `body`.
+  private func interrupted(
+    _ name: String, _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
+  ) -> CObject {
+    let cls = interrupted_account_subclass(name)
+    interrupted_account_interrupt_getter(cls)
+    kvo_class_add_dependency(cls, "balance", "interestRate", nil)
+    let account = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(
+      to: interrupted_account.self)
+    account.pointee.context = UnsafeMutableRawPointer(account)
+    account.pointee.during = body
+    return UnsafeMutableRawPointer(account).assumingMemoryBound(to: kvo_object.self)
+  }
+
+  @Test("D3: registration returns, though each reading of the first value overtakes itself")
+  func initialThatSets() {
+    let object = interrupted("CInitialThatSets") {
+      let account = $0!.assumingMemoryBound(to: account.self)
+      account_setInterestRate(account, account_interestRate(account) + 1)
+    }
+    for options in [.KVO_INITIAL, [.KVO_INITIAL, .KVO_DISTINCT]] as [kvo_options] {
+      log.observe(object, "balance", [options, .KVO_NEW])
+      expectEqual(log.take(), ["a: balance new 0.0", "a: balance new 0.0"])
+      log.end()
+    }
+    kvo_object_release(object)
+    end()
+  }
+
+  @Test(
+    "I2 D3: there is no initial call if the getter has ended the registration",
+    arguments: [.KVO_NEW, .KVO_DISTINCT] as [kvo_options])
+  func endedByGetter(_ options: kvo_options) {
+    let object = interrupted("CEndedByGetter\(options.rawValue)") {
+      kvo_remove_all_observers($0!.assumingMemoryBound(to: kvo_object.self))
+    }
+    log.observe(object, "balance", [options, .KVO_INITIAL])
+    expectEqual(log.take(), [])
+    log.end()
+    kvo_object_release(object)
+    end()
+  }
+
   @Test(
     "D3: an observer that asks for old, for new or for neither gets the same changes",
     arguments: [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options],
