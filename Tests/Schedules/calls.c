@@ -110,9 +110,9 @@ static void check_ages(const registration *registration, const call *call,
     const kvo_change *record) {
   node_key key = key_at_end(registration->path);
   int node = registration->node;
-  if (key == KEYS || links_on(registration->path)) return;
+  if (key == KEYS || links_on(registration->path) || past.stores_again) return;
   const kvo_value *old = kvo_change_get_old(record), *new = kvo_change_get_new(record);
-  if (call->change == INITIAL) {
+  if (call->change < 0) {
     int oldest = oldest_seen(node, key, registration->before, call->thread);
     check_age(registration, new, oldest, past.store_count);
     return;
@@ -128,7 +128,7 @@ static void check_ages(const registration *registration, const call *call,
 // MARK: Records
 
 static kvo_change_kind kind_of(const registration *registration, const call *call) {
-  if (call->change == INITIAL || registration->path != PATH_ITEMS) return KVO_SETTING;
+  if (call->change < 0 || registration->path != PATH_ITEMS) return KVO_SETTING;
   return past.changes[call->change].verb == REMOVE ? KVO_REMOVAL : KVO_INSERTION;
 }
 
@@ -137,7 +137,7 @@ static void check_kind(const registration *registration, const call *call,
     const kvo_change *change) {
   kvo_change_kind kind = kvo_change_get_kind(change), wanted = kind_of(registration, call);
   bool may_be_late =
-      call->change != INITIAL &&
+      call->change >= 0 &&
       (!registration->add_end || registration->add_end > past.changes[call->change].begin);
   const kvo_index_set *indexes = kvo_change_get_indexes(change);
   bool is_kind = kind == wanted || (kind == KVO_SETTING && may_be_late);
@@ -177,15 +177,15 @@ static bool ended_before_store(const registration *registration, int change) {
 
 // Whether the call comes at a time at which there are calls.
 static void check_time(const registration *registration, const call *call) {
-  bool is_initial = call->change == INITIAL;
+  bool is_of_change = call->change >= 0;
   if (registration->ended || registration->ended_by & 1 << call->thread)
     fail_call("called after the end", registration);
   if (call->change == NO_CHANGE) fail_call("called without a change", registration);
-  if (!is_initial && !call->is_prior && ended_before_store(registration, call->change))
+  if (is_of_change && !call->is_prior && ended_before_store(registration, call->change))
     fail_call("called after the end", registration);
-  if (call->is_prior && (is_initial || !(registration->options & KVO_PRIOR)))
+  if (call->is_prior && (call->change == INITIAL || !(registration->options & KVO_PRIOR)))
     fail_call("called before a change", registration);
-  if (!is_initial && !call->is_prior && is_early(&past.changes[call->change]))
+  if (is_of_change && !call->is_prior && is_early(&past.changes[call->change]))
     fail_call("called before the store", registration);
 }
 
@@ -198,10 +198,26 @@ void check_call(const registration *registration, const call *call, const kvo_ch
   check_ages(registration, call, change);
 }
 
-void check_added(const registration *registration) {
+static int count_calls(const registration *registration, int change) {
   int calls = 0, number = (int)(registration - past.registrations);
-  for (int i = 0; i < past.call_count; i++)
-    calls += past.calls[i].change == INITIAL && past.calls[i].registration == number;
+  for (int i = 0; i < past.call_count; i++) {
+    const call *call = &past.calls[i];
+    calls += call->change == change && call->registration == number && !call->is_prior;
+  }
+  return calls;
+}
+
+// The call after the initial one is that of an overtaken value, so it is made once, and only with distinct.
+static void check_after_initial(const registration *registration) {
+  int calls = count_calls(registration, AFTER_INITIAL);
+  if (calls > (registration->options & KVO_DISTINCT ? 1 : 0))
+    fail_schedule("initial calls", "registration %s has had %d calls after the initial one",
+        describe_registration(registration).text, calls);
+}
+
+void check_added(const registration *registration) {
+  check_after_initial(registration);
+  int calls = count_calls(registration, INITIAL);
   int wanted = registration->options & KVO_INITIAL ? 1 : 0;
   if (calls == wanted || (calls < wanted && (registration->end_begin || registration->is_unsure)))
     return;

@@ -50,13 +50,18 @@ static void print_changes(void) {
   }
 }
 
+static const char *name_of_cause(int change) {
+  if (change == INITIAL) return "initial";
+  return change == AFTER_INITIAL ? "after the initial one" : "no change";
+}
+
 static void print_calls(void) {
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     printf("  call at %llu: thread %d, registration #%d, ", (unsigned long long)call->at,
         call->thread, past.registrations[call->registration].label);
     if (call->change >= 0) printf("change %d", call->change);
-    else printf("%s", call->change == INITIAL ? "initial" : "no change");
+    else printf("%s", name_of_cause(call->change));
     printf("%s, reads %d\n", call->is_prior ? ", prior" : "", call->read);
   }
 }

@@ -44,7 +44,7 @@ typedef struct registration {
 } registration;
 
 typedef struct call {
-  int registration, change; ///< change: INITIAL for an initial call, or NO_CHANGE
+  int registration, change; ///< change: an index, or INITIAL and so on
   bool is_prior;
   int thread, read;
   int received; ///< the new value that the call brought; NOWHERE without one
@@ -67,7 +67,9 @@ typedef struct stored_link {
 } stored_link;
 
 enum { REGISTRATIONS = LABELS * 3, CHANGES = 400, CALLS = 6000, STORES = 1000, LINKS = 400 };
-enum { NO_CHANGE = -1, INITIAL = -2, FIRST_NUMBER = 1000, NUMBERS = 4096 };
+/// In place of a change: there is none; the initial call; the call after one whose value had been overtaken (D3).
+enum { NO_CHANGE = -1, INITIAL = -2, AFTER_INITIAL = -3 };
+enum { FIRST_NUMBER = 1000, NUMBERS = 4096 };
 
 typedef struct history {
   registration registrations[REGISTRATIONS];
@@ -83,6 +85,7 @@ typedef struct history {
   uint64_t first_point;            ///< when the threads were started
   int passing_made, passing_ended; ///< short-lived registrations of observers
   int kept, given_back;            ///< associations
+  bool stores_again;               ///< the oracle sets a property to the value that it has
   uint16_t stored_as[NUMBERS];     ///< the store of each number from FIRST_NUMBER on
 } history;
 

@@ -18,8 +18,8 @@ int received_by(int path, const kvo_value *new);
 void check_added(const registration *registration);
 /// When all threads have returned: checks each change against each registration.
 void check_changes(void);
-/// Checks that the last value read is the last one stored. Then sets each key once more, and checks that each
-/// observer is called.
+/// Checks that the last value read is the last one stored. Then sets each key once more, to the same number and
+/// to another, and checks which observers are called.
 void check_quiet(void);
 /// When all has been released: checks that each `ended` was called once.
 void check_ends(void);

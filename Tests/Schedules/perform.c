@@ -25,11 +25,14 @@ static _Thread_local struct {
   int wanted;           // what it is to store: a number, or a node
   registration *adding; // the registration whose initial call is pending
   int depth;            // the nesting of observers
+  int again;            // what it is to store once more, or 0
   bool may_leave, may_drop;
 } doing;
 
 static int next_number(void) { return ++last_number; }
-static int number_to_store(void) { return doing.wanted = next_number(); }
+static int number_to_store(void) {
+  return doing.wanted = doing.again ? doing.again : next_number();
+}
 static kvo_object *object(int node) { return &nodes[node]->object; }
 
 bool is_held(int node) {
@@ -299,15 +302,25 @@ static void act_as(registration *registration, bool is_prior) {
   }
 }
 
+static int cause_of_call(const registration *registration) {
+  if (!doing.adding || doing.adding->head != registration->head) return doing.change;
+  for (int i = 0; i < past.call_count; i++) {
+    const call *call = &past.calls[i];
+    bool is_of_it = &past.registrations[call->registration] == registration;
+    if (is_of_it && call->change == INITIAL) return AFTER_INITIAL;
+  }
+  return INITIAL;
+}
+
 static void is_called(registration *registration, const kvo_change *change) {
   check_unlocked("an observer");
   buffers_fence(
       __ATOMIC_SEQ_CST); // an observer that reads what other threads set takes a lock (I5)
   if (past.call_count == CALLS) fail_schedule("no room", "too many calls");
+  int cause = cause_of_call(registration);
   call *call = &past.calls[past.call_count++];
-  bool is_initial = doing.adding && doing.adding->head == registration->head;
   *call = (struct call){.registration = (int)(registration - past.registrations),
-      .change = is_initial ? INITIAL : doing.change,
+      .change = cause,
       .is_prior = kvo_change_is_prior(change),
       .thread = doing.thread,
       .before = past.store_count,
@@ -585,6 +598,15 @@ int probe(int node, node_key key) {
   if (key == KEY_NEXT) op.verb = LINK, op.to = (int8_t)node_index(nodes[node]->next);
   if (key == KEY_ITEMS) op.verb = INSERT;
   return do_change(&op);
+}
+
+int probe_again(int node, node_key key) {
+  doing.again = read_path(node, key == KEY_VALUE ? PATH_VALUE : PATH_OTHER);
+  past.stores_again = true;
+  int number = doing.again < FIRST_NUMBER ? NO_CHANGE : probe(node, key);
+  past.stores_again = false;
+  doing.again = 0;
+  return number;
 }
 
 static void end_world(void) {
