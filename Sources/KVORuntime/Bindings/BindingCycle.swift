@@ -14,9 +14,9 @@ internal import Synchronization
 // split.
 //
 // In a circle a change may reach a property by several ways, and their number may grow exponentially with that of the
-// bindings. So each property notes when a binding last began to set it. If that is after the change of a binding's
-// source began to be delivered, the change has already come to the target by another way, and the binding passes on
-// nothing. Where one-way bindings part and meet again, each passes on the change: a transform may use further
+// bindings. So each property notes when a binding of a circle last began to set it, and the origin of that: the change
+// with which it began. If that is after the change of a binding's source began to be delivered, and has the same origin, the
+// change has already come to the target by another way, and the binding passes on nothing. Where one-way bindings part and meet again, each passes on the change: a transform may use further
 // properties, which the change has reached by the other ways.
 //
 // | state | protection |
@@ -77,7 +77,8 @@ final class BindingCycle: Sendable {
   ) {
     guard begins(flow, of: binding, in: chain) else { return }
     let delivery = chain?.delivery ?? kvo_binding_delivery_stamp()
-    if !flow.isOvertaken(since: delivery) { binding.carryInCircle(flow, in: chain) }
+    let origin = chain?.origin ?? BindingHop.origin(of: flow.source)
+    if !flow.isOvertaken(since: delivery, origin) { binding.carryInCircle(flow, in: chain) }
     end()
   }
 
@@ -93,7 +94,7 @@ final class BindingCycle: Sendable {
     let begins = BindingGraph.lock.withLock {
       if root.state.begins() { return true }
       dropped = root.state.leave(
-        LeftChange(binding: binding, flow: flow, chain: chain ?? BindingHop.chain))
+        LeftChange(binding: binding, flow: flow, chain: chain ?? BindingHop.chain(of: flow.source)))
       return false
     }
     withExtendedLifetime(dropped) {}
@@ -113,7 +114,7 @@ final class BindingCycle: Sendable {
     // A circle is reused, so that one that is closed repeatedly stays the same object.
     let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
     for binding in bindings {
-      for edge in binding.edges { edge.target.joinCircle() }
+      for edge in binding.edges { edge.flow.joinCircle() }
       let joined = binding.join(whole)
       if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
       if let circle = joined.circle { whole.absorb(circle.root) }
@@ -121,7 +122,8 @@ final class BindingCycle: Sendable {
     // Other threads' changes may cross this thread's, so the last thread to end forwards the new binding once
     // more.
     if whole.state.workers.count > 1 {
-      let chain = BindingChain(flows: [], delivery: kvo_binding_stamp())
+      let stamp = kvo_binding_stamp()
+      let chain = BindingChain(flows: [], delivery: stamp, origin: stamp)
       whole.state.left.append(LeftChange(binding: edge.binding, flow: edge.flow, chain: chain))
     }
   }
@@ -174,8 +176,10 @@ final class BindingPlace {
   fileprivate var incoming: [ObjectIdentifier: BindingGraph.Edge] = [:]
   // The number of changes from here that threads are forwarding.
   private let changes = Atomic<Int>(0)
-  // The stamp of the last time when a binding began to set the property; 0 if no circle leads to it.
+  // The stamp of the last time when a binding of a circle began to set the property, and the origin of that change; 0 at
+  // first. Only the thread that forwards in the circle stores them.
   private let entry = Atomic<UInt64>(0)
+  private let entryOrigin = Atomic<UInt64>(0)
 
   fileprivate init(_ property: BoundProperty) {
     self.property = property
@@ -204,25 +208,26 @@ final class BindingPlace {
 
   // MARK: In a circle
 
-  private var isInCircle: Bool { lastEntry != 0 }
-
-  fileprivate func joinCircle() { if !isInCircle { entry.store(1, ordering: .relaxed) } }
-
   /// Notes that a binding begins to set the property: before it reads its source, so that a later change of that does
   /// not count as passed on.
-  func enter() { if isInCircle { entry.store(kvo_binding_stamp(), ordering: .relaxed) } }
+  func enter(from origin: UInt64) {
+    entry.store(kvo_binding_stamp(), ordering: .relaxed)
+    entryOrigin.store(origin, ordering: .relaxed)
+  }
 
   /// Notes that the binding has failed to set it.
-  func forgetEntry() { if isInCircle { entry.store(1, ordering: .relaxed) } }
+  func forgetEntry() { entry.store(0, ordering: .relaxed) }
 
   fileprivate var lastEntry: UInt64 { entry.load(ordering: .relaxed) }
+  fileprivate var lastOrigin: UInt64 { entryOrigin.load(ordering: .relaxed) }
 }
 
 extension BindingLoopGuard {
   /// Whether a change of the source has come to the target by another way round the circle: a binding has begun to set
-  /// the target since the change began to be delivered, and none has set the source again since then.
-  fileprivate func isOvertaken(since delivery: UInt64) -> Bool {
-    target.lastEntry > max(delivery, source.lastEntry)
+  /// the target since the change began to be delivered, because of a change with the same origin, and none has set the
+  /// source again since then.
+  fileprivate func isOvertaken(since delivery: UInt64, _ origin: UInt64) -> Bool {
+    target.lastOrigin == origin && target.lastEntry > max(delivery, source.lastEntry)
   }
 }
 

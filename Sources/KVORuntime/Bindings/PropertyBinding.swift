@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import Synchronization
 
 // One property that follows another (L). Each change of the source calls an observer, which reads the source
 // and sets the target. Endless forwarding is prevented in three ways:
@@ -13,7 +14,7 @@ internal import CKVORuntime
 //   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
 //   ever.
 // * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`). A change is not passed on
-//   to a property that another way round the circle has led it to since it began to be delivered.
+//   to a property that it has come to by another way round the circle.
 //
 // | state | protection |
 // |---|---|
@@ -80,6 +81,8 @@ struct BoundProperty {
 final class BindingLoopGuard {
   let source, target: BindingPlace
   private let transfer: (_ source: BindingPlace, _ target: BindingPlace) throws -> Void
+  // Whether the binding is in a circle.
+  private let inCircle = Atomic<Bool>(false)
 
   /// - Parameter transfer: Reads the source and sets the target, unless one of them has died.
   init(
@@ -92,6 +95,10 @@ final class BindingLoopGuard {
   }
 
   fileprivate func carry() throws { try transfer(source, target) }
+
+  /// The caller holds the graph's lock.
+  func joinCircle() { inCircle.store(true, ordering: .relaxed) }
+  var isInCircle: Bool { inCircle.load(ordering: .relaxed) }
 
   /// Whether the target is a property that the change being forwarded came from.
   fileprivate var isEcho: Bool {
@@ -115,12 +122,13 @@ extension BoundProperty {
 /// The flows that led to a change, for a thread that forwards it in place of another. Immutable.
 final class BindingChain {
   let flows: [BindingLoopGuard]
-  /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`).
-  let delivery: UInt64
+  /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`), and its origin (`BindingHop.origin(of:)`).
+  let delivery, origin: UInt64
 
-  init(flows: [BindingLoopGuard], delivery: UInt64) {
+  init(flows: [BindingLoopGuard], delivery: UInt64, origin: UInt64) {
     self.flows = flows
     self.delivery = delivery
+    self.origin = origin
   }
 }
 
@@ -133,6 +141,8 @@ struct BindingHop {
   let outer: UnsafeMutablePointer<BindingHop>?
   /// The chain of a change that another thread left to this one. It replaces an outer entry.
   let inherited: BindingChain?
+  /// In a circle, the origin of the change (`origin(of:)`). Otherwise 0.
+  let origin: UInt64
 
   private static var innermost: UnsafeMutablePointer<BindingHop>? {
     kvo_current_forwarding()?.assumingMemoryBound(to: BindingHop.self)
@@ -144,15 +154,17 @@ struct BindingHop {
     _ binding: PropertyBinding, _ flow: BindingLoopGuard, in chain: BindingChain?
   ) throws {
     let current = innermost
+    let origin = flow.isInCircle ? chain?.origin ?? Self.origin(of: flow.source) : 0
     var passage = BindingHop(
-      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain)
+      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain,
+      origin: origin)
     flow.source.beginForwarding()
     if let chain { for flow in chain.flows { flow.source.beginForwarding() } }
     defer {
       flow.source.endForwarding()
       if let chain { for flow in chain.flows { flow.source.endForwarding() } }
     }
-    flow.target.enter()
+    if flow.isInCircle { flow.target.enter(from: origin) }
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_forwarding($0)
       defer { kvo_set_forwarding(current) }
@@ -169,8 +181,17 @@ struct BindingHop {
     return false
   }
 
-  /// The flows that this thread is forwarding, which led to the change that it delivers.
-  static var chain: BindingChain {
+  /// A number for what began the change of a property that this thread delivers: the stamp of a change that no binding
+  /// in a circle has made. What bindings set because of that change has the same origin.
+  static func origin(of source: BindingPlace) -> UInt64 {
+    if let outer = innermost?.pointee, outer.flow.target === source, outer.origin != 0 {
+      return outer.origin
+    }
+    return kvo_binding_delivery_stamp()
+  }
+
+  /// The flows that this thread is forwarding, which led to the change of a property that it delivers.
+  static func chain(of source: BindingPlace) -> BindingChain {
     var flows: [BindingLoopGuard] = []
     var passage = innermost
     while let one = passage {
@@ -178,7 +199,8 @@ struct BindingHop {
       flows += one.pointee.inherited?.flows ?? []
       passage = one.pointee.outer
     }
-    return BindingChain(flows: flows, delivery: kvo_binding_delivery_stamp())
+    return BindingChain(
+      flows: flows, delivery: kvo_binding_delivery_stamp(), origin: origin(of: source))
   }
 
   /// Whether a change that this thread is forwarding came from a property.
@@ -352,13 +374,13 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     _ flow: BindingLoopGuard, _ chain: BindingChain?, failed: (any Error) -> Void
   ) {
     if let actor, !actor.isCurrent {
-      let chain = chain ?? BindingHop.chain
+      let chain = chain ?? BindingHop.chain(of: flow.source)
       return actor.callLater { [weak self] in self?.pass(on: flow, in: chain) }
     }
     do {
       try BindingHop.run(self, flow, in: chain)
     } catch {
-      flow.target.forgetEntry()
+      if flow.isInCircle { flow.target.forgetEntry() }
       failed(error)
     }
   }
@@ -373,7 +395,8 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     if let beginning = state.withLock({ $0.begin(isInCircle: isInCircle) }) { return beginning }
     let isNested = chain == nil && BindingHop.contains(self)
     var waiting: Waiting? = Waiting(
-      flow: flow, isNested: isNested, chain: isNested ? nil : chain ?? BindingHop.chain)
+      flow: flow, isNested: isNested,
+      chain: isNested ? nil : chain ?? BindingHop.chain(of: flow.source))
     return state.withLock { state in
       if let beginning = state.begin(isInCircle: isInCircle) { return beginning }
       if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }

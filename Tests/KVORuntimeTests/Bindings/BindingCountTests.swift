@@ -65,6 +65,21 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("L4: what an observer sets in a circle is not taken for the change that it is called for")
+  func setByObserver() {
+    let cells = cells(4)
+    let tokens = [(1, 0), (2, 0), (2, 3)].map { target, source in
+      cells[target].bindTwoWay(\.value, to: cells[source], \.value)
+    }
+    let last = cells[3]
+    let watch = cells[1].observe(\.value) { cell, _ in if cell.value == 2 { last.value = 7 } }
+    for value in 1...3 {
+      cells[0].value = value
+      expectEqual(cells.map(\.value), cells.map { _ in value })
+    }
+    withExtendedLifetime((tokens, watch)) {}
+  }
+
   @Test("L2: a ring of properties bound in pairs is set once, whoever else is bound to them")
   func ringOfPairs() {
     let cells = cells(6)
