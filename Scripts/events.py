@@ -13,8 +13,9 @@ import subprocess
 import time
 
 # The seconds that a test may wait for another thread or task. Then the fixtures' watchdog names the wait and aborts the
-# program. That counts as a crash of the test: the test requires an event that the mutant prevents.
+# program. That counts as a crash of the test, if the test ends much sooner without the mutant (mutants.py).
 PATIENCE = 30
+LONG_PATIENCE = 300
 # The time limit in seconds for a run that hangs without waiting: in a loop, or in a process that a test has started.
 TIMEOUT = 150
 # The same for a run without a mutant, of hundreds of tests, beside other work.
@@ -25,9 +26,9 @@ ENVIRONMENT = {
     # Dictionaries and sets have the same order in each run: a mutant must not pass by luck.
     "SWIFT_DETERMINISTIC_HASHING": "1",
     "KVO_CHAOS": "8",  # where there are delays, one at every eighth point on average
-    "KVO_PATIENCE": str(PATIENCE),
 }
 LOADER_FAILED = 127
+EXPIRED = re.compile(r"^(?:watchdog: |a case waits for ever)", re.M)
 
 
 @dataclasses.dataclass
@@ -42,8 +43,13 @@ class Outcome:
     @property
     def crashed(self):
         """The test that was running when the program crashed."""
-        is_crash = self.code not in (0, LOADER_FAILED) and not self.is_hanging and not self.failed
+        is_crash = self.code not in (0, LOADER_FAILED, -signal.SIGKILL) and not self.is_hanging and not self.failed
         return self.running if is_crash else None
+
+    @property
+    def has_expired(self):
+        """Whether the test notices by a wait that the watchdog has ended, of itself or of a child."""
+        return bool(self.noticed_by and EXPIRED.search(self.output))
 
     @property
     def noticed_by(self):
@@ -64,9 +70,11 @@ def command(program, pattern, events):
     return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
 
 
-def run_tests(program, tests, until_failure=True):
-    """Runs the tests with these identifiers, up to the first failure unless told to run all."""
-    events, output = program.parent / "events", program.parent / "output"
+def run_tests(program, tests, until_failure=True, patience=LONG_PATIENCE, folder=None):
+    """Runs the tests with these identifiers, up to the first failure unless told to run all. Files are put into `folder`, by
+    default the program's."""
+    folder = folder or program.parent
+    events, output = folder / "events", folder / "output"
     events.unlink(missing_ok=True)
     with output.open("wb") as file:
         process = subprocess.Popen(
@@ -74,10 +82,10 @@ def run_tests(program, tests, until_failure=True):
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env=os.environ | ENVIRONMENT,
+            env=os.environ | ENVIRONMENT | {"KVO_PATIENCE": str(patience)},
             start_new_session=True,
         )
-    limit = TIMEOUT if until_failure else LONG_TIMEOUT
+    limit = max(TIMEOUT, 5 * patience) if until_failure else LONG_TIMEOUT
     is_over = wait_for(process, limit, lambda: until_failure and has_failure(events))
     with contextlib.suppress(ProcessLookupError):  # tests start processes, which may wait for ever
         os.killpg(process.pid, signal.SIGKILL)

@@ -136,7 +136,7 @@ install_packages() {
 judge_tests() {
   local status=0
   grep -q 'Test run with [1-9][0-9]* tests\{0,1\} ' "$1" || { echo "wrong: no test was run" && status=1; }
-  if grep '^➜.* skipped' "$1" | grep -vE "skipped: \"(${2:-no reason})" | sed 's/^➜ */wrong: a test was skipped: /' | grep .; then status=1; fi
+  if sed 's/\x1b\[[0-9;]*m//g' "$1" | grep '^➜.* skipped' | grep -vE "skipped: \"(${2:-no reason})" | sed 's/^➜ */wrong: a test was skipped: /' | grep .; then status=1; fi
   return $status
 }
 

@@ -160,7 +160,8 @@ STRESS = {("CKVORuntimeTests", "StressTests"), ("KVORuntimeTests", "StressTests"
 STRESS |= {("CKVORuntimeTests", "ModelTests")}
 TYPE = re.compile(r"^(?:@\w+(?:\(.*\))? |public |private |fileprivate |final )*(?:struct|class|enum|actor|extension) (\w+)")
 TEST = re.compile(r"^\s*@Test\b", re.M)
-FUNCTION = re.compile(r"\bfunc (\w+)")
+# A test's function, not one in the text of an argument.
+FUNCTION = re.compile(r"^ +(?:@\w+(?:\(.*?\))? |static |private |fileprivate |nonisolated )*func (\w+)", re.M)
 
 
 def functions_of(path):
@@ -168,7 +169,7 @@ def functions_of(path):
     text = path.read_text()
     for test in TEST.finditer(text):
         suites = [found[1] for line in text[: test.start()].splitlines() if (found := TYPE.match(line))]
-        function = FUNCTION.search(text, test.end())
+        function = FUNCTION.search(text, test.start())
         name = TEST_NAME.search(text[test.start() : function.start()])
         yield path.parts[1], suites[-1], function[1], WORD.findall(name[1] if name else "")
 

@@ -21,6 +21,7 @@ build_schedules() {
   for object in "${objects[@]}"; do
     [ "${object##*/}" = memory.c.o ] || schedule_objects+=("$object")
   done
+  rm -f "$schedules"/*.c.o # of sources that are gone
   printf '%s\n' Tests/Schedules/*.c | xargs -P 2 -I '{}' bash -c '
     exec clang "${@:3}" -c "$1" -o "$2/$(basename "$1").o"' bash '{}' "$schedules" \
     "${c_flags[@]}" "${schedule_flags[@]}" -Wall -Wextra -Wstrict-prototypes -Werror

@@ -17,13 +17,15 @@ from mutant import all_paths
 from selection import git
 
 MOST = 5  # files named in one line
+# What the macro generates is compiled and run by other tests than those of its sources.
+MACRO = ("KVOExpansion", "KVOMacros")
 
 
 def is_tried(file, mutants):
     """Whether a test or a mutant of this file runs."""
     path = pathlib.Path(file)
     if path.parts[0] == "Sources":
-        return path.parts[1] in rules.MODULES
+        return path.parts[1] in rules.MODULES and path.parts[1] not in MACRO
     has_tests = path.suffix == ".swift" and path.parts[0] == "Tests" and path.exists() and any(rules.functions_of(path))
     return has_tests or path in mutants
 

@@ -94,6 +94,8 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(self.shell("judge_tests log"), (0, ""))
         self.write("log", f"➜ Test slow() skipped.\n{passed}")
         self.assertEqual(self.shell("judge_tests log"), (1, "wrong: a test was skipped: Test slow() skipped.\n"))
+        self.write("log", f"\x1b[90m➜\x1b[0m Test slow() skipped.\n{passed}")
+        self.assertEqual(self.shell("judge_tests log")[0], 1)
         self.write("log", "✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.")
         self.assertEqual(self.shell("judge_tests log"), (1, "wrong: no test was run\n"))
 
@@ -117,7 +119,39 @@ class ArgumentsTest(unittest.TestCase):
         self.refuses("there is no argument --check", "format", "--check")
 
 
+SUITE = """struct LexerTests {
+  @Test("F1: functions are read", arguments: ["func a() {}", "var b"])
+  func functions(_ text: String) {}
+  @Test static func plain() {}
+}
+"""
+LIBRARY = """public struct S { public init() {} }
+@inlinable @inline(__always) public func always(_ s: S) -> Int { 54321 }
+@inlinable public func inlinable<T>(_ t: T) -> Int { 54322 }
+@_alwaysEmitIntoClient public func copied(_ s: S) -> Int { 54323 }
+"""
+
+
 class FilesTest(unittest.TestCase):
+    def test_a_function_in_an_argument_of_a_test_is_no_test(self):
+        import rules
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "LexerTests.swift")
+            path.write_text(SUITE)
+            found = [(suite, function, words) for _, suite, function, words in rules.functions_of(path)]
+        self.assertEqual(found, [("LexerTests", "functions", ["F1"]), ("LexerTests", "plain", [])])
+
+    def test_only_some_bodies_are_copied_into_other_modules(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "A.swift").write_text(LIBRARY)
+            pathlib.Path(folder, "B.swift").write_text("import A\nprint(always(S()), inlinable(1), copied(S()))\n")
+            for options in (["-emit-module", "-parse-as-library"], ["-emit-assembly", "-I", folder, "-o", f"{folder}/B.s"]):
+                source = "B.swift" if "-I" in options else "A.swift"
+                subprocess.run(["swiftc", "-Onone", "-wmo", *options, source], cwd=folder, check=True)
+            assembly = pathlib.Path(folder, "B.s").read_text()
+        self.assertEqual([f"${number}" in assembly for number in (54321, 54322, 54323)], [False, False, True])
+
     def test_what_swiftpm_does_not_compile_asks_for_no_build(self):
         import quick_build
 
