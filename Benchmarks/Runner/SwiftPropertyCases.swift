@@ -167,8 +167,8 @@ private func appending(to count: Int) -> Workload {
   let list = List()
   list.items = Array(0..<count)
   list.items.reserveCapacity(count + 1)
-  var told = 0
-  let token = list.observe(\.items, options: .new) { _, _ in told += 1 }
+  var calls = 0
+  let token = list.observe(\.items, options: .new) { _, _ in calls += 1 }
   return Workload(
     run: {
       for i in 0..<$0 {
@@ -177,7 +177,7 @@ private func appending(to count: Int) -> Workload {
       }
     },
     finish: {
-      require(told == 2 * $0, "the observer was notified of \(told) of \(2 * $0) changes")
+      require(calls == 2 * $0, "the observer was notified of \(calls) of \(2 * $0) changes")
       token.invalidate()
     })
 }
@@ -188,8 +188,8 @@ private func appendingFollowed(to count: Int) -> Workload {
   basket.items.reserveCapacity(count + 1)
   let items = basket.mutableArray(\.items)
   let item = ObservedItem(0)
-  var told = 0
-  let token = try? basket.observe(keyPath: "items.@sum.amount") { _, _ in told += 1 }
+  var calls = 0
+  let token = try? basket.observe(keyPath: "items.@sum.amount") { _, _ in calls += 1 }
   return Workload(
     run: {
       for _ in 0..<$0 {
@@ -198,7 +198,7 @@ private func appendingFollowed(to count: Int) -> Workload {
       }
     },
     finish: {
-      require(told == 2 * $0, "the observer was notified of \(told) of \(2 * $0) changes")
+      require(calls == 2 * $0, "the observer was notified of \(calls) of \(2 * $0) changes")
       token?.invalidate()
     })
 }

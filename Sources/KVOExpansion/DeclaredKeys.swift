@@ -23,7 +23,7 @@ struct DeclaredKeys {
       return Expansion(diagnostics: [problem])
     }
     var keys = DeclaredKeys(request, type, lexed.tokens)
-    if let problem = lexed.problems.first { keys.tell(problem) }
+    if let problem = lexed.problems.first { keys.diagnose(problem) }
     keys.diagnostics += EarlyReads(of: type, lexed.tokens).diagnostics(request)
     let coded = CodedProperties(of: type, request, lexed.tokens)
     let source = keys.source() + coded.source(access: keys.access)
@@ -69,9 +69,9 @@ struct DeclaredKeys {
         continue
       }
       look(at: member)
-      tell(methods.misfits(of: member))
+      diagnose(methods.misfits(of: member))
       if methods.isValidatorWithResult(member) {
-        tell(
+        diagnose(
           .warning, member,
           "@KVO: this method does not validate its key, since it returns a result; let it throw instead."
         )
@@ -85,7 +85,7 @@ struct DeclaredKeys {
     }
     for (declaration, actor) in methods.collections {
       if let line = declaration.line { lines.add(line, on: actor) }
-      tell(declaration.misfits)
+      diagnose(declaration.misfits)
     }
     let own = Lines.text(lines.own, "    ").map { "  _declareKeys { keys in\n\($0)\n  }" }
     let others = Lines.text(lines.others, "  ")
@@ -166,19 +166,19 @@ struct DeclaredKeys {
     else { return }
     let isStored = bindings.contains { !$0.isComputed }
     if isStored, bindings.count > 1 || bindings[0].name == nil {
-      tell(
+      diagnose(
         .error, member,
         "@KVO: a declaration of several variables can't be observed; declare each by itself, or mark it @KVOIgnored."
       )
     } else if isStored, let wrapper = ObservableMember.wrapper(of: member) {
-      tell(
+      diagnose(
         .warning, member,
         """
         @KVO: "\(bindings[0].name?.name ?? "")" is not observed, since @\(wrapper.name) stands before it, beside which \
         no other wrapper can; mark it @KVOIgnored if that is meant.
         """, fixIts: [markIgnored(member)])
     } else if isStored, let reason = ObservableMember.reasonNotObserved(member) {
-      tell(
+      diagnose(
         .warning, member,
         """
         @KVO: setting "\(bindings[0].name?.name ?? "")" notifies no observer, since \(reason); change it inside \
@@ -191,7 +191,7 @@ struct DeclaredKeys {
       warn(ofSetter: setter, of: name, member)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
       !setters.saysOtherwise(name.name),
-      let other = setters.toldBeside(accessors, of: name.name)
+      let other = setters.notifiedBeside(accessors, of: name.name)
     {
       warn(ofTelling: name, beside: other)
     }
@@ -204,7 +204,7 @@ struct DeclaredKeys {
       let getter = bindings[0].accessors?.block("get", "_read", "read"),
       let kept = setters.keeping(getter, of: name.name), kept.sources.isEmpty
     else { return }
-    tell(
+    diagnose(
       .warning, member,
       """
       @KVO: the getter of "\(name.name)" keeps its value in "\(kept.cache)" and names no observed property that it is made \
@@ -223,7 +223,7 @@ struct DeclaredKeys {
         methods.affecting($0) == nil && !setters.saysOtherwise($0)
       })
     else { return }
-    tell(
+    diagnose(
       .warning, member,
       """
       @KVO: "\(reader)" reads "\(name.name)", whose changes are announced manually, so observers of "\(reader)" are not \
@@ -287,20 +287,20 @@ struct DeclaredKeys {
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
   }
 
-  private mutating func tell(_ problem: LexicalProblem) {
+  private mutating func diagnose(_ problem: LexicalProblem) {
     let message = "@KVO: this class may be read wrongly, because of \(problem.message)."
     diagnostics.append(
       Diagnostic(severity: .warning, message: message, offset: request.offset + problem.offset))
   }
 
-  private mutating func tell(_ misfits: [Misfit]) {
+  private mutating func diagnose(_ misfits: [Misfit]) {
     diagnostics += misfits.map { misfit in
       Diagnostic(
         severity: .warning, message: misfit.message, offset: request.offset + misfit.name.offset)
     }
   }
 
-  private mutating func tell(
+  private mutating func diagnose(
     _ severity: Diagnostic.Severity, _ member: Member, _ message: String,
     fixIts: [Diagnostic.FixIt] = []
   ) {

@@ -80,7 +80,7 @@ struct SetterCheck {
   /// A stored property that the setter assigns to and the getter reads, so that the change is notified twice: by the
   /// property, and manually. Assigning to a part of it, or calling its methods, does not count: it may be an object,
   /// and then the property does not change.
-  func toldBeside(_ accessors: Accessors, of key: String) -> String? {
+  func notifiedBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
       announcesByHand(Array(setter.body), of: key)
     else { return nil }

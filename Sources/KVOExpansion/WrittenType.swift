@@ -65,14 +65,14 @@ struct WrittenType: Hashable {
       || Self.names.contains(String(text.prefix { $0 != "<" }))
   }
 
-  /// Whether it may be that type: true unless both are known to differ.
+  /// Whether it may be that type: true unless this type is known and differs.
   func mayBe(_ type: WrittenType) -> Bool {
     if self == type || !isKnown { return true }
     return parts(with: type).contains { own, other in own.mayBe(other) }
   }
 
-  /// Whether a parameter of this type accepts values of the other: the types have the same name, or this one may be a
-  /// superclass or protocol of the other.
+  /// Whether a parameter of this type accepts values of the other: the types have the same name, or neither name
+  /// is known, so that this one may be a superclass or protocol of the other.
   func mayTake(_ value: WrittenType) -> Bool {
     if self == value || !isKnown && !value.isKnown { return true }
     if ["Any", "AnyObject", "AnyHashable"].contains(text) || text.hasPrefix("any ") { return true }

@@ -210,7 +210,7 @@ private final class TrackedKey: @unchecked Sendable {
     return withExtendedLifetime(last) { made.begin(object, name) ? made : nil }
   }
 
-  fileprivate func told(_ registration: Registration, isPrior: Bool) {
+  fileprivate func receive(_ registration: Registration, isPrior: Bool) {
     // From now on, a read waits for the change after this one.
     if registration.isFirstReport() || isPrior {
       // Threads that have read the key but are not waiting yet will be notified of the next change.
@@ -291,7 +291,7 @@ private final class Registration: @unchecked Sendable {
 
   private static let call: kvo_callback = { context, _, _, change in
     let registration = Unmanaged<Registration>.fromOpaque(context!).takeUnretainedValue()
-    registration.key.told(registration, isPrior: kvo_change_is_prior(change))
+    registration.key.receive(registration, isPrior: kvo_change_is_prior(change))
   }
 
   // If the registration was ended by `removeAllObservers()`, for instance, the next read registers anew.

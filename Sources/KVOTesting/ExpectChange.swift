@@ -143,9 +143,9 @@ private struct ChangeSpan<Value: Equatable> {
     ].compactMap(\.self)
     guard !faults.isEmpty else { return }
     let changes = recorder.changes.map { ExpectedChange.text($0) }.joined(separator: "; ")
-    let told = changes.isEmpty ? "" : "\n  changes: \(changes)"
+    let listed = changes.isEmpty ? "" : "\n  changes: \(changes)"
     Issue.record(
-      "\(recorder.subject): \(faults.joined(separator: "; "))\(told)",
+      "\(recorder.subject): \(faults.joined(separator: "; "))\(listed)",
       sourceLocation: sourceLocation)
   }
 }

@@ -59,8 +59,8 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
     -> String?
   {
     guard let expected, expected != found else { return nil }
-    let told = found.map { described($0) } ?? "none, which the options do not ask for"
-    return "expected \(name) \(described(expected)), found \(told)"
+    let said = found.map { described($0) } ?? "none, which the options do not ask for"
+    return "expected \(name) \(described(expected)), found \(said)"
   }
 
   /// The change as failures show it: `setting from 0 to 1`.

@@ -55,7 +55,7 @@ static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
 }
 
 // Whether a late observer can get the values it asks for; reads the new value if it has not been read yet. The new
-// value also stands in for an old value that was not read in time, and is the value of the prior call.
+// value also stands in for an old value that was not read in time, and is passed in the prior call of a late observer.
 static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_accessors *accessors) {
   bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
   bool needs_new = options & (KVO_NEW | KVO_DISTINCT) || (options & KVO_OLD && lacks_old);
@@ -71,8 +71,8 @@ static __attribute__((noinline)) bool change_is_admitted(kvo_registration *regis
          kvo_registration_state(registration) == KVO_LIVE;
 }
 
-// Whether the observer asks for distinct changes, and has come since this change took no ticket. Its value at registration
-// is no older than this change's.
+// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a ticket. The observer
+// has stored a value that is at least as new, so this change is not delivered to it.
 static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
   return registration->options & KVO_DISTINCT && !(frame->flags & KVO_FRAME_HAS_TICKET);
 }
@@ -325,7 +325,7 @@ KVO_INLINE void change_finish(kvo_frame *frame) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (KVO_UNLIKELY(!observers)) {
-    if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_finish(frame);
+    if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) finish_general_delivery(frame);
     return;
   }
   uint32_t options = kvo_observers_options(observers);

@@ -63,7 +63,7 @@ static kvo_observers observers_of_dependent_key(kvo_object *object,
   return kvo_object_observers(object, observation->accessors->id);
 }
 
-// The key's inline registration. A dependent key is stored in a list, so a derived key has a list even for one observer.
+// The key's only registration, or NULL. A dependent key is stored in a list, so a derived key has a list even for one observer.
 static kvo_registration *one_of(kvo_observers observers) {
   if (kvo_observers_is_group_key(observers)) return NULL;
   if (!kvo_observers_is_list(observers)) return kvo_observers_registration(observers);
@@ -250,9 +250,9 @@ static bool notify_by_path(kvo_frame *hazard, kvo_frame *frame,
 static bool notify_of_path(kvo_frame *frame, const kvo_path_observation *observation) {
   kvo_frame *hazard = single_visit(frame, observation);
   if (!hazard) return false;
-  bool is_told = notify_by_path(hazard, frame, observation);
+  bool is_notified = notify_by_path(hazard, frame, observation);
   kvo_frame_pop(hazard);
-  return is_told;
+  return is_notified;
 }
 
 static bool notify_of_dependent_key(kvo_frame *frame, const kvo_path_observation *observation) {
@@ -278,9 +278,9 @@ static bool notify_of_path_cache(kvo_frame *frame, const kvo_path_observation *o
     const kvo_path_cache *cache) {
   kvo_frame *hazard = visit_origin(frame, cache);
   if (!hazard) return false;
-  bool is_told = notify_along(hazard, frame, observation, cache);
+  bool is_notified = notify_along(hazard, frame, observation, cache);
   kvo_frame_pop(hazard);
-  return is_told;
+  return is_notified;
 }
 
 static bool single_notify(kvo_frame *frame, const kvo_path_observation *observation) {

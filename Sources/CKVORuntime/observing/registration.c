@@ -4,7 +4,7 @@
 // A registration with an observer object is linked in two places: in the table of the observed object, and in the
 // observer's list of its registrations, under the observer's lock. It holds an unowned reference to the observer, so
 // that a delivery can check whether the observer is alive. It is inserted before its initial call, so that no change
-// is missed between the two. A registration for a key path follows the path (path_observation.c) before the initial call.
+// is missed between the two. A registration for a key path follows the path (path_tasks.c) before the initial call.
 //
 // If this calls the program's code (class hooks, getters, the initial call), object and observer are held until the
 // registration is made (C4). That code may release the last other reference to either.

@@ -35,13 +35,13 @@ kvo_status kvo_registration_prepare(kvo_object *object, const char *key,
 kvo_status kvo_registration_prepare_manual(kvo_object *object, const char *key,
     kvo_prepared_registration *prepared, kvo_error *error);
 void kvo_prepared_registration_discard(kvo_prepared_registration *prepared);
-/// Ends the use of a placement that was used: if the class has changed since it was prepared, the dependencies of the
+/// Ends the use of a prepared registration that was inserted: if the class has changed since it was prepared, the dependencies of the
 /// object's derived keys are determined again. No lock held.
 void kvo_prepared_registration_finish(kvo_prepared_registration *prepared);
 
 /// Inserts an entry among its key's observers, and swizzles the object's isa. Takes the object's and the observer's
 /// lock. Call it under the graph lock if the entry is linked or the key derived. Returns false, with nothing changed,
-/// if out of memory.
+/// if out of memory. If the group of the registration has ended, it inserts nothing and returns true.
 bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration *prepared,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Inserts a registration, follows its path, and makes its initial call. It takes over the placement and, on an

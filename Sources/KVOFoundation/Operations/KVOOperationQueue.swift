@@ -13,7 +13,7 @@ public import KVORuntime
 /// An observable replacement for `OperationQueue`.
 ///
 /// These keys can be observed: `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`
-/// (also named `suspended`), `name`, and those of its `progress`.
+/// (also named `suspended`), `qualityOfService`, `name`, and those of its `progress`.
 ///
 /// ```swift
 /// let token = queue.observe(\.operationCount, options: [.new]) { _, change in … }
@@ -98,7 +98,7 @@ open class KVOOperationQueue: KVOObject, @unchecked Sendable {
     var leave: (@Sendable () -> Void)? = { [weak self, unowned operation] in self?.remove(operation)
     }
     var count: (@Sendable () -> Void)? = { [progress] in progress.count() }
-    // Exchanged, because an operation that is in a queue already has those of that queue.
+    // Swapped: closures that an earlier queue has left are released outside the lock.
     operation.state.withLock { state in
       swap(&state.leave, &leave)
       swap(&state.count, &count)

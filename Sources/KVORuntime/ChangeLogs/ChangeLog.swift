@@ -105,7 +105,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   ///
   /// - Complexity: O(*n*) in the number of records.
   public func removeAll() {
-    tellOfAll { withExtendedLifetime(history.withLock { $0.removeAll() }) {} }
+    announceAll { withExtendedLifetime(history.withLock { $0.removeAll() }) {} }
   }
 
   // MARK: Groups
@@ -128,7 +128,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   private func closeGroup() {
     if history.withLock({ $0.closeInnerGroup() }) { return }
     var dropped: [RecordedChange] = []
-    tellOfAll {
+    announceAll {
       history.withLock {
         $0.closeGroup()
         $0.trim(&dropped)
@@ -153,7 +153,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   public var undoLimit: Int? {
     get { history.withLock { $0.undoLimit } }
     set {
-      tellOfAll {
+      announceAll {
         var dropped: [RecordedChange] = []
         history.withLock { history in
           history.undoLimit = newValue
@@ -202,27 +202,27 @@ extension ChangeLog {
   private static let ownKeys = ["count", "canUndo", "canRedo", "undoName", "redoName"]
 
   /// Brackets a body that may change any of the log's own keys.
-  func tellOfAll(_ body: () throws -> Void) rethrows { try tell(of: Self.ownKeys[...], body) }
+  func announceAll(_ body: () throws -> Void) rethrows { try announce(of: Self.ownKeys[...], body) }
 
   /// Brackets the recording of a change, which usually changes only the count.
-  func tellOfRecord(_ record: (inout ChangeHistory) -> Void) {
+  func announceRecord(_ record: (inout ChangeHistory) -> Void) {
     guard hasObserver else { return history.withLock(record) }
     let isMore = history.withLock { !$0.staysSame }
     var isUnforeseen = false
-    tell(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0]) {
+    announce(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0]) {
       history.withLock { history in
         isUnforeseen = !isMore && !history.staysSame
         record(&history)
       }
     }
     // Another thread has changed the groups in between.
-    if isUnforeseen { tellOfAll {} }
+    if isUnforeseen { announceAll {} }
   }
 
   private var hasObserver: Bool { kvo_binding_is_observed(header) }
 
-  private func tell(of keys: ArraySlice<String>, _ body: () throws -> Void) rethrows {
+  private func announce(of keys: ArraySlice<String>, _ body: () throws -> Void) rethrows {
     guard hasObserver, let key = keys.first else { return try body() }
-    try withChange(forKey: key) { try tell(of: keys.dropFirst(), body) }
+    try withChange(forKey: key) { try announce(of: keys.dropFirst(), body) }
   }
 }

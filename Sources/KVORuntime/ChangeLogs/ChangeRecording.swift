@@ -26,7 +26,7 @@ extension ChangeLog {
       place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
       old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
     var added = (garbage: [RecordedChange](), hasOverlapped: false)
-    tellOfRecord { added = $0.add(recorded, on: thread) }
+    announceRecord { added = $0.add(recorded, on: thread) }
     release(added.garbage)
     if added.hasOverlapped { settle(place) }
   }
@@ -39,7 +39,7 @@ extension ChangeLog {
     guard let object = place.object.object else { return }
     let value = value(of: place.key, of: object)
     var garbage: [RecordedChange] = []
-    tellOfRecord { garbage = $0.settle(place, read, value, on: thread) }
+    announceRecord { garbage = $0.settle(place, read, value, on: thread) }
     release(garbage)
   }
 

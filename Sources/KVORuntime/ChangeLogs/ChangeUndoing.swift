@@ -53,7 +53,7 @@ extension ChangeLog {
   ) throws {
     var disturbed: [RecordedPlace] = []
     defer { for place in disturbed { settle(place) } }
-    try tellOfAll {
+    try announceAll {
       defer {
         let ended = history.withLock { $0.endPerformance() }
         disturbed = ended.disturbed

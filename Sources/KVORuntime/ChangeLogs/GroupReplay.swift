@@ -106,7 +106,7 @@ final class GroupReplay {
       wrong = []
       for key in next { try setRight(key) }
     }
-    if let obstinate = wrong.first { tellOf(obstinate.place) }
+    if let obstinate = wrong.first { report(obstinate.place) }
     record()
   }
 
@@ -149,7 +149,7 @@ final class GroupReplay {
     }
   }
 
-  private func tellOf(_ place: RecordedPlace) {
+  private func report(_ place: RecordedPlace) {
     KVODiagnostics.report(
       misuse: """
         A change log can't undo what was done: each time that it takes back what an observer has changed of \

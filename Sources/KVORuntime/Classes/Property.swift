@@ -117,7 +117,7 @@ extension Property {
     guard case .value(let converted) = setter.type.convert(value) else {
       throw mismatch(value, object, setter.type)
     }
-    try tell(of: object) { try setter.set(converted, of: object) }
+    try announce(of: object) { try setter.set(converted, of: object) }
   }
 
   /// Whether setting the value will succeed, apart from errors that the program's accessors throw. It returns
@@ -145,14 +145,14 @@ extension Property {
   }
 
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
-    try tell(of: object) {
+    try announce(of: object) {
       if let accessors { return try accessors.set(converted, of: object) }
       if Hint.areWanted { hintAtOverride(passedBy: "what sets it by key", of: object) }
       storage!.write(converted, to: object)
     }
   }
 
-  private func tell(of object: KVOObject, _ change: () throws -> Void) rethrows {
+  private func announce(of object: KVOObject, _ change: () throws -> Void) rethrows {
     let frame = kvo_binding_is_observed(object.header) ? willChange(object) : nil
     defer { closeChange(frame, of: object.header, source ?? name) }
     try change()
@@ -213,7 +213,7 @@ extension Property {
   var keyInSource: String? { accessors?.path?.text(ofKey: name.string) ?? storage?.key }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    if let told = accessors ?? override { return try told.read(object, into: value) }
+    if let accessor = accessors ?? override { return try accessor.read(object, into: value) }
     if let readToMany { return readToMany.read(object, into: value) }
     storage!.read(object, into: value)
   }

@@ -31,7 +31,7 @@ extension KVOObject {
       observationInfo.registrations.contains(where: { $0.keyPath == key })
     else { return }
     let name = className(of: type(of: self))
-    Hint.tell(
+    Hint.give(
       """
       \(quoted(key)) of \(name) is set, and observed by a string, in which a dot separates the keys of a key path: no \
       observer is notified. Declare a property for the key, declareKeys { $0.computed(\(quoted(key)), \\.name) }, and \

@@ -5,13 +5,13 @@ internal import CKVORuntime
 enum Hint {
   static var areWanted: Bool { kvo_wants_hints() }
 
-  private static let told = Locked<Set<String>>([])
+  private static let given = Locked<Set<String>>([])
 
   /// - Parameter text: A sentence. It is not evaluated unless hints are wanted.
-  static func tell(_ text: @autoclosure () -> String) {
+  static func give(_ text: @autoclosure () -> String) {
     guard areWanted else { return }
     let text = text()
-    if told.withLock({ $0.insert(text).inserted }) { kvo_give_hint(text) }
+    if given.withLock({ $0.insert(text).inserted }) { kvo_give_hint(text) }
   }
 }
 
@@ -39,7 +39,7 @@ extension KVOObject {
       })
     else { return }
     let name = tracked?.text(ofKey: key) ?? "\"\(key)\""
-    Hint.tell(
+    Hint.give(
       """
       The getter of \(name) of \(className(of: type(of: self))) announces a change of that very property, by \
       willChangeValue or withChange: so its observers are notified each time that it is read, and endlessly if \
@@ -64,7 +64,7 @@ extension KVOObject {
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key), !reads.isAnnounced
     else { return }
-    Hint.tell(
+    Hint.give(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
       property: \(remedy(for: key)) Setting it by key always notifies.
@@ -104,7 +104,7 @@ extension Property {
   @inline(never)
   func hintAtOverride(passedBy change: String, of object: KVOObject) {
     guard override != nil, let storage else { return }
-    Hint.tell(
+    Hint.give(
       """
       \(className(of: Swift.type(of: object))) overrides "\(storage.key)", and \(change) passes by the override, since the \
       key is not declared in registerKeys(): \

@@ -17,7 +17,7 @@ extension KVOObject {
     let known = KVOClass.of(self)
     let mark = known.mark(for: field)
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
-    Hint.tell(
+    Hint.give(
       """
       "\(key)" of \(name) is observed, and is \(word): assigning to it notifies no observer. \
       \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
@@ -35,7 +35,7 @@ extension KVOObject {
     else { return }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.named != nil, let own = reads.names.first, own != key else { return }
-    Hint.tell(
+    Hint.give(
       """
       "\(key)" of \(known.name) is observed, and is declared as stored, but is the @Observed property "\(own)": \
       assigning to that notifies observers of the key "\(own)" only. A property under another key is declared in \
@@ -46,7 +46,7 @@ extension KVOObject {
   /// Gives a hint at an object on a key path whose changes notify no observer.
   func hintAtKeylessObject(on keyPath: AnyKeyPath) {
     guard let type = keyPath.keylessClass else { return }
-    Hint.tell(
+    Hint.give(
       """
       The key path \(keyPath.text) is observed, and goes through an object of \(className(of: type)), which is not a \
       KVOObject: replacing the object notifies observers, changing what it contains does not.
@@ -86,7 +86,7 @@ final class UnusedTokenCheck {
     let known = KVOClass.of(object)
     let tracked = known.trackedKeyPath(ofKey: key)
     let subject = tracked?.text(ofKey: key) ?? "\(quoted(key)) of \(known.name)"
-    Hint.tell(
+    Hint.give(
       """
       An observation of \(subject) ended where it was made, before its handler was called. Keep the token that observe \
       returns, in a property: a release build lets go of a local variable or array after its last use.

@@ -52,7 +52,7 @@ extension KVOObject {
       key != "self",
       !isObserved(forKey: key), (try? value(forUndefinedKey: key)) == nil
     else { return }
-    Hint.tell(
+    Hint.give(
       "A manual change of \(quoted(key)) of \(known.name) notifies no observer: "
         + known.lack(of: key))
   }
@@ -68,7 +68,7 @@ extension KVOClass {
     for (key, keyPaths) in declared.dependencies.sorted(by: { $0.key < $1.key }) {
       for first in Set(keyPaths.map { String($0.prefix { $0 != "." }) }).sorted()
       where !first.isEmpty && !first.hasPrefix("@") && first != "self" && !answers(first) {
-        Hint.tell(
+        Hint.give(
           "\(name) declares that \(quoted(first)) affects \(quoted(key)): " + lack(of: first))
       }
     }
@@ -76,7 +76,7 @@ extension KVOClass {
 
   private func hint(at keys: some Sequence<String>, declared word: String) {
     for key in keys.sorted() where !answers(key) && !Field.isNamed(key, in: type) {
-      Hint.tell("\(name) declares \(word) for \(quoted(key)): " + lack(of: key))
+      Hint.give("\(name) declares \(word) for \(quoted(key)): " + lack(of: key))
     }
   }
 

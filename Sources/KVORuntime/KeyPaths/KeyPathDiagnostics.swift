@@ -60,7 +60,7 @@ extension KVOObject {
     guard keyPath.utf8.contains(UInt8(ascii: ".")), let end = known.unresolvedPath(of: keyPath),
       (try? value(forKeyPath: end.link)) == nil
     else { return }
-    Hint.tell(
+    Hint.give(
       """
       The key path \(quoted(keyPath)) of \(known.name) is observed, and leads nowhere at \(quoted(end.key)) once \
       \(quoted(end.link)) is no longer nil. \(end.reason(in: known))

@@ -58,7 +58,7 @@ struct KeyPathWalk {
     if let property = known.declaredKey(atPlain: offset).flatMap({ known.property($0.string) }) {
       return read(property, of: object)
     }
-    if !isLast { tell(of: [field], object, known) }
+    if !isLast { reportLinks(of: [field], object, known) }
     return field.value(in: object)
   }
 
@@ -80,11 +80,11 @@ struct KeyPathWalk {
     let silence = RecordingSuspension()
     var value: Any?
     silence.record { value = flattened(function.value(of: object, as: type)) }
-    if silence.isKept { tell(of: links, object, known) }
+    if silence.isKept { reportLinks(of: links, object, known) }
     return value
   }
 
-  private func tell(of fields: [Field], _ object: KVOObject, _ known: KVOClass) {
+  private func reportLinks(of fields: [Field], _ object: KVOObject, _ known: KVOClass) {
     let keys = fields.flatMap { field in
       ([field.key] + KVOClass.aliases(of: field.key)).compactMap { known.property($0) }
         .filter { $0.storage?.offset == field.offset }.map(\.name)

@@ -125,7 +125,7 @@ final class ReadSetRecorder: ReadRecorder {
   // Whether the key path is walked afterwards, to find the keys that its getters don't report.
   private let isFollowed: Bool
   private let stored: StoredPath?
-  private var told: [RecordedRead] = []
+  private var reported: [RecordedRead] = []
 
   private init(
     _ property: Property, of object: KVOObject, _ reads: OpaquePointer, isFollowed: Bool,
@@ -154,7 +154,7 @@ final class ReadSetRecorder: ReadRecorder {
         return collector.evaluate(accessors, object)
       }
       collector.evaluate(accessors, object)
-      let walk = KeyPathWalk(wasRead: collector.told.key, own: property.name) { object, key in
+      let walk = KeyPathWalk(wasRead: collector.reported.key, own: property.name) { object, key in
         if let key { kvo_reads_add(reads, object.header, key.interned) }
       }
       walk.go(along: path, from: object)
@@ -182,7 +182,7 @@ final class ReadSetRecorder: ReadRecorder {
     } else {
       kvo_reads_add_known(reads, object, name.interned, token)
     }
-    if isFollowed { told.append(RecordedRead(header, accessor().firstGetter, name)) }
+    if isFollowed { reported.append(RecordedRead(header, accessor().firstGetter, name)) }
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
@@ -233,7 +233,7 @@ final class KeyPathReadRecorder: ReadRecorder {
   private(set) var names: [String] = []
   /// The key path of the first property that was read, if that is a property of the object itself.
   private(set) var first: AnyKeyPath?
-  private var told: [RecordedRead] = []
+  private var reported: [RecordedRead] = []
   private var endsAtHidden = false
   /// Whether the key path goes through a plain property that is not declared.
   private(set) var hasPlainLink = false
@@ -267,7 +267,7 @@ final class KeyPathReadRecorder: ReadRecorder {
       resolveReads()
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
       isWalking = true
-      let walk = KeyPathWalk(wasRead: told.key) { _, key in
+      let walk = KeyPathWalk(wasRead: reported.key) { _, key in
         self.hasPlainLink = true
         self.endsAtHidden = key == nil
       }
@@ -288,7 +288,7 @@ final class KeyPathReadRecorder: ReadRecorder {
     let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
     if let key {
       if names.count < Self.mostNames { names.append(key.string) }
-      told.append(RecordedRead(header, accessor().firstGetter, key))
+      reported.append(RecordedRead(header, accessor().firstGetter, key))
     }
     guard isNamed else { return }
     named = Property(

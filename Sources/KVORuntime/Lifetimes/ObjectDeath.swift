@@ -65,7 +65,7 @@ final class DeathWatches: Sendable {
     let error = failure {
       kvo_object_associate(
         header, address, Unmanaged.passRetained(made).toOpaque(),
-        { Unmanaged<DeathWatches>.fromOpaque($0).takeRetainedValue().tell() }, $0)
+        { Unmanaged<DeathWatches>.fromOpaque($0).takeRetainedValue().callHandlers() }, $0)
     }
     if let error { KVODiagnostics.stop(error.text) }
     return made
@@ -81,7 +81,7 @@ final class DeathWatches: Sendable {
   }
 
   // Called when the object has died. Skips handlers that are removed by an earlier handler or another thread.
-  private func tell() {
+  private func callHandlers() {
     let numbers = state.withLock { $0.handlers.keys.sorted() }
     for number in numbers { take(number)?() }
   }

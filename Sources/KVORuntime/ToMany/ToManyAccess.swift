@@ -74,17 +74,17 @@ struct ToManyKey {
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, isExact: Bool = false,
     _ body: () throws -> R
-  ) rethrows -> R { try tell(.elements(kind, indexes, isExact: isExact), body) }
+  ) rethrows -> R { try announcing(.elements(kind, indexes, isExact: isExact), body) }
 
   /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
-  func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try tell(.whole, body) }
+  func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try announcing(.whole, body) }
 
   /// Runs a body as one change of a set whose removed and added members are known.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
     _ body: () throws -> R
   ) rethrows -> R {
-    try tell(
+    try announcing(
       .members(
         kind, goes: kind == .insertion ? nil : goes(), comes: kind == .removal ? nil : comes()),
       body)
@@ -96,9 +96,9 @@ struct ToManyKey {
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
     _ body: () throws -> R
-  ) rethrows -> R { try tell(.mutation(mutation, members()), body) }
+  ) rethrows -> R { try announcing(.mutation(mutation, members()), body) }
 
-  private func tell<R>(
+  private func announcing<R>(
     _ part: @autoclosure () -> ToManyChange, _ body: () throws -> R
   ) rethrows -> R {
     let frame = kvo_binding_is_observed(object.header) ? part().announce(object.header, name) : nil
