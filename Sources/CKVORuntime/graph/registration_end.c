@@ -286,7 +286,7 @@ static kvo_retired *end_all(kvo_object *object, kvo_dependent_key **orphans,
 // derived keys that have lost their observers (`orphans`).
 static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
     kvo_retired **retired) {
-  for (kvo_retired *one = ended; one; one = one->next) {
+  for (kvo_retired *one = ended; one; one = kvo_retired_next(one)) {
     kvo_registration *entry = kvo_retired_registration(one);
     if (kvo_path_node_of(entry)) kvo_entry_end_locked(entry, retired);
   }
@@ -298,7 +298,7 @@ static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
 
 // Whether some are registrations of observer objects: other threads may be reading these objects' lists.
 static bool has_observer_objects(kvo_retired *chain) {
-  for (; chain; chain = chain->next)
+  for (; chain; chain = kvo_retired_next(chain))
     if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
   return false;
 }
@@ -339,7 +339,7 @@ static void unlink_from_observer(kvo_registration *registration) {
 // The table was emptied in one critical section of the object's lock. The observers' lists follow one by one, before
 // anything is retired.
 static void retire_all(kvo_retired *chain, kvo_retired *retired) {
-  for (kvo_retired *link = chain; link; link = link->next) {
+  for (kvo_retired *link = chain; link; link = kvo_retired_next(link)) {
     kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
     if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);

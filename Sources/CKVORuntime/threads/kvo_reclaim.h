@@ -28,6 +28,9 @@ struct kvo_retired {
   const kvo_object *KVO_NULLABLE hazard; ///< freed when no earlier frame protects this object
 };
 
+KVO_INLINE kvo_retired *KVO_NULLABLE kvo_retired_next(const kvo_retired *retired) {
+  return __atomic_load_n(&retired->next, __ATOMIC_RELAXED);
+}
 KVO_INLINE void kvo_retired_set_next(kvo_retired *retired, kvo_retired *KVO_NULLABLE next) {
   __atomic_store_n(&retired->next, next, __ATOMIC_RELEASE);
 }
@@ -48,8 +51,9 @@ KVO_INLINE bool kvo_retired_is_own(const kvo_retired *retired) {
 /// Sets KVO_RETIRED_OWN in a chain, up to `end`.
 KVO_INLINE void kvo_retire_mark_own(kvo_retired *KVO_NULLABLE first,
     const kvo_retired *KVO_NULLABLE end) {
-  for (; first != end; first = first->next)
-    __atomic_store_n(&first->since_and_kind, first->since_and_kind | KVO_RETIRED_OWN,
+  for (; first != end; first = kvo_retired_next(first))
+    __atomic_store_n(&first->since_and_kind,
+        __atomic_load_n(&first->since_and_kind, __ATOMIC_RELAXED) | KVO_RETIRED_OWN,
         __ATOMIC_RELEASE);
 }
 

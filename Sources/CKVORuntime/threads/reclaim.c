@@ -192,7 +192,7 @@ static kvo_frame *frame_protecting(const kvo_retired *retired) {
 // with one may throw.
 static void reclaim_all(kvo_retired *chain, struct kvo_known **taken) {
   for (kvo_retired *next; chain; chain = next) {
-    next = chain->next;
+    next = kvo_retired_next(chain);
     if (kvo_retired_get_kind(chain) == KVO_RETIRED_MEMORY) kvo_free(chain);
     else kvo_registration_reclaim(chain, taken);
   }
@@ -219,7 +219,7 @@ static bool must_wait_locked(const kvo_retired *retired) {
 static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
   kvo_retired *free = NULL;
   for (kvo_retired *next; chain; chain = next) {
-    next = chain->next;
+    next = kvo_retired_next(chain);
     reclaim_push(must_wait_locked(chain) ? &waiting : &free, chain);
   }
   return free;
@@ -234,7 +234,7 @@ static void reclaim_or_wait(kvo_retired *chain, struct kvo_known **taken) {
   kvo_retired *free = NULL, *protected = NULL;
   const kvo_object *unprotected = NULL;
   for (kvo_retired *next; chain; chain = next) {
-    next = chain->next;
+    next = kvo_retired_next(chain);
     kvo_retired_set(chain, since, kvo_retired_get_kind(chain));
     bool is_protected = chain->hazard != unprotected && frame_protecting(chain);
     if (!is_protected) unprotected = chain->hazard;
@@ -251,7 +251,7 @@ static void reclaim_or_wait(kvo_retired *chain, struct kvo_known **taken) {
 // MARK: Batches
 
 static bool all_can_wait(const kvo_retired *chain) {
-  for (; chain; chain = chain->next)
+  for (; chain; chain = kvo_retired_next(chain))
     if (kvo_retired_get_kind(chain) == KVO_RETIRED_REPORTING) return false;
   return true;
 }
@@ -259,7 +259,7 @@ static bool all_can_wait(const kvo_retired *chain) {
 static void add_to_batch_locked(kvo_retired *chain) {
   uint32_t count = batch_count;
   for (kvo_retired *next; chain; chain = next, count++) {
-    next = chain->next;
+    next = kvo_retired_next(chain);
     reclaim_push(&batch, chain);
   }
   __atomic_store_n(&batch_count, count, __ATOMIC_RELAXED);
@@ -290,7 +290,7 @@ static bool reclaim_is_alone(const kvo_thread *thread) {
 }
 
 static bool is_own(const kvo_retired *chain) {
-  while (chain && kvo_retired_is_own(chain)) chain = chain->next;
+  while (chain && kvo_retired_is_own(chain)) chain = kvo_retired_next(chain);
   return !chain;
 }
 
@@ -342,7 +342,7 @@ void kvo_reclaim_after_fork(void) {
 static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
   kvo_retired *taken = NULL, *before = NULL;
   for (kvo_retired *next, *retired = waiting; retired; retired = next) {
-    next = retired->next;
+    next = kvo_retired_next(retired);
     if (retired->hazard != hazard) {
       before = retired;
       continue;
