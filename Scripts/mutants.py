@@ -34,6 +34,7 @@ from mutant import FOLDERS, MUTANTS, RULE, Mutant, Wrong, label, rule_of
 
 NOTICED = MUTANTS / "noticed.txt"
 MANY_RULES = 3  # a test that names more, at random, runs only if no other names the rule
+MOST_PATIENCE = 16 * events.PATIENCE
 MANY_HANG = 3  # after this many hanging tests, the others are not tried
 
 
@@ -140,7 +141,8 @@ class Notice:
 
     def run(self, tests):
         """Runs the tests until one notices. A wait that expires must be the mutant's fault, not the load's: without the
-        mutant, the test's waits end within a tenth of the time. If they do not, the tests get more."""
+        mutant, the test's waits end within a tenth of the time. If they do not, the tests get more, up to MOST_PATIENCE.
+        A test that fails otherwise without the mutant is reported by `failing_without`."""
         while True:
             outcome = events.run_tests(self.program, tests, patience=self.patience)
             if not outcome.has_expired:
@@ -148,8 +150,12 @@ class Notice:
             folder = self.program.parent / "without"
             folder.mkdir(exist_ok=True)
             patience = self.patience // 10
-            if not events.run_tests(self.suite.program, [outcome.noticed_by], patience=patience, folder=folder).noticed_by:
+            without = events.run_tests(self.suite.program, [outcome.noticed_by], patience=patience, folder=folder)
+            if not without.has_expired:
                 return outcome
+            if self.patience >= MOST_PATIENCE:
+                name = self.suite.names.get(outcome.noticed_by, outcome.noticed_by)
+                raise Wrong(f"{name} waits for more than {patience} s without the mutant")
             self.patience *= 2
 
     def among(self, tests):

@@ -5,7 +5,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 SCRIPTS = pathlib.Path("Scripts").resolve()
 sys.path.insert(0, str(SCRIPTS))
@@ -141,6 +143,31 @@ class FilesTest(unittest.TestCase):
             path.write_text(SUITE)
             found = [(suite, function, words) for _, suite, function, words in rules.functions_of(path)]
         self.assertEqual(found, [("LexerTests", "functions", ["F1"]), ("LexerTests", "plain", [])])
+
+    def test_a_wait_that_expires_must_end_soon_without_the_mutant(self):
+        import events
+        import mutants
+
+        def outcome(*failed, said=""):
+            return events.Outcome(["T"], list(failed), None, int(bool(failed)), False, said)
+
+        expired = outcome("T", said="watchdog: a wait")
+        for without, patiences in ((outcome(), 1), (outcome("T"), 1), (expired, 5)):
+            runs = []
+
+            def run_tests(program, tests, patience, folder=None):
+                runs.append(patience)
+                return without if folder else expired
+
+            with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(events, "run_tests", run_tests):
+                suite = types.SimpleNamespace(program="original", names={})
+                notice = mutants.Notice(pathlib.Path(folder, "program"), suite)
+                if without is expired:
+                    with self.assertRaisesRegex(mutants.Wrong, "^T waits for more than 48 s without the mutant"):
+                        notice.run(["T"])
+                else:
+                    self.assertIs(notice.run(["T"]), expired)
+            self.assertEqual(runs, [part for i in range(patiences) for part in (30 * 2**i, 3 * 2**i)])
 
     def test_only_some_bodies_are_copied_into_other_modules(self):
         with tempfile.TemporaryDirectory() as folder:
