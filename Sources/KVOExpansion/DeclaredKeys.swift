@@ -193,7 +193,7 @@ struct DeclaredKeys {
       !setters.saysOtherwise(name.name),
       let other = setters.notifiedBeside(accessors, of: name.name)
     {
-      warn(ofTelling: name, beside: other)
+      warn(ofNotifyingTwice: name, beside: other)
     }
   }
 
@@ -241,7 +241,7 @@ struct DeclaredKeys {
       edits: [.init(start: place, end: place, text: needsReturn ? call + "return " : call)])
   }
 
-  private mutating func warn(ofTelling name: Token, beside other: String) {
+  private mutating func warn(ofNotifyingTwice name: Token, beside other: String) {
     let place = setters.place(of: other, markedFor: name.name).map { request.offset + $0 }
     let fixIts = place.map { place in
       Diagnostic.FixIt(

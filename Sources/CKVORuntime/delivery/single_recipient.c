@@ -63,7 +63,8 @@ static kvo_observers observers_of_dependent_key(kvo_object *object,
   return kvo_object_observers(object, observation->accessors->id);
 }
 
-// The key's only registration, or NULL. A dependent key is stored in a list, so a derived key has a list even for one observer.
+// The key's only registration, or NULL. A dependent key is stored in a list, so a derived key has a list even for one
+// observer.
 static kvo_registration *one_of(kvo_observers observers) {
   if (kvo_observers_is_group_key(observers)) return NULL;
   if (!kvo_observers_is_list(observers)) return kvo_observers_registration(observers);

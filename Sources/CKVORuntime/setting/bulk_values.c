@@ -1,6 +1,6 @@
 // Reading and setting several keys at once (B11). Before the first key is set, all keys are checked and all values
-// converted, so only a key that the class's hook sets may still be refused half-way. The object is held until the last key is read or set, because a
-// getter or an observer of the first may release it.
+// converted, so only a key that the class's hook sets may still be refused half-way. The object is held until the last
+// key is read or set, because a getter or an observer of the first may release it.
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
 #include "kvo_coding.h"

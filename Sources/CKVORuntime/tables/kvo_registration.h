@@ -35,8 +35,8 @@ kvo_status kvo_registration_prepare(kvo_object *object, const char *key,
 kvo_status kvo_registration_prepare_manual(kvo_object *object, const char *key,
     kvo_prepared_registration *prepared, kvo_error *error);
 void kvo_prepared_registration_discard(kvo_prepared_registration *prepared);
-/// Ends the use of a prepared registration that was inserted: if the class has changed since it was prepared, the dependencies of the
-/// object's derived keys are determined again. No lock held.
+/// Ends the use of a prepared registration that was inserted: if the class has changed since it was prepared, the
+/// dependencies of the object's derived keys are determined again. No lock held.
 void kvo_prepared_registration_finish(kvo_prepared_registration *prepared);
 
 /// Inserts an entry among its key's observers, and swizzles the object's isa. Takes the object's and the observer's
