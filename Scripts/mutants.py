@@ -1,7 +1,7 @@
 """Breaks the libraries, a line at a time, and checks that a test of the broken rule notices.
 
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTANT]...
-       mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth HASH] [--list]
+       mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth COUNT] [--list]
 
 BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
@@ -310,7 +310,7 @@ def main():
             write_records(records, found)
     rules = len({rule_of(path) for path in paths})
     said = [f"{len(paths)} mutants of {rules} rules, {failures} not noticed or wrong"] if paths or failures else []
-    if given.changed_since and not given.tenth and (without := selection.without_mutants(given.changed_since)):
+    if given.changed_since and given.tenth is None and (without := selection.without_mutants(given.changed_since)):
         said.append(f"no mutant for {', '.join(without)}")
     print("; ".join(said or ["no mutant"]))
     sys.exit(bool(failures))

@@ -31,7 +31,7 @@ import time
 
 CHECKS = pathlib.Path("Scripts/checks")
 RECORD = pathlib.Path(".ci/full-ring.txt")
-MOST_COMMITS = 200
+MOST_COMMITS = 100
 AFFORDABLE = 120
 ALWAYS = ["Scripts/lib.sh"]
 LANES = 2

@@ -3,8 +3,9 @@
 `--changed-since COMMIT` selects those whose own file, record, source or noticing test has changed since that commit, in
 later commits or in the working tree. For a source with many mutants, it selects those of the changed functions.
 
-`--tenth HASH` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in the
-same tenth, and a commit's hash determines which of the ten runs. With it, a change of these scripts selects all mutants.
+`--tenth COUNT` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in the
+same tenth, and COUNT determines which of the ten runs: with the number of commits, ten commits in a row run all. With it,
+a change of these scripts, or of what all tests share (Tests/Support), selects all mutants.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
 
 def add_arguments(arguments):
     arguments.add_argument("--changed-since", metavar="COMMIT")
-    arguments.add_argument("--tenth", metavar="HASH")
+    arguments.add_argument("--tenth", type=int, metavar="COUNT")
 
 
 def git(*arguments):
@@ -67,17 +68,21 @@ def records_at(commit, path):
 def select(paths, records, commit, tenth):
     """The mutants to run, with the reasons."""
     changed = changed_since(commit)
-    own = set(rings.Check.read(rings.CHECKS / "mutants").inputs)
-    if tenth and (scripts := own & changed):
-        return {path: f"{min(scripts)} has changed" for path in paths}
+    if tenth is not None and (shared := sorted(filter(is_shared, changed))):
+        return {path: f"{shared[0]} has changed" for path in paths}
     earlier = records_at(commit, MUTANTS / "noticed.txt")
     reasons = {}
     for path in paths:
         if reason := reason_for(path, changed, records, earlier):
             reasons[path] = reason
-        elif tenth and tenth_of(label(path)) == int(tenth[:8], 16) % 10:
-            reasons[path] = f"is in the tenth of {tenth[:8]}"
-    return reasons if tenth else without_other_functions(reasons, commit)
+        elif tenth is not None and tenth_of(label(path)) == tenth % 10:
+            reasons[path] = f"is in tenth {tenth % 10}"
+    return without_other_functions(reasons, commit) if tenth is None else reasons
+
+
+def is_shared(file):
+    """Whether a file can change the result of every mutant."""
+    return file.startswith("Tests/Support/") or file in rings.Check.read(rings.CHECKS / "mutants").inputs
 
 
 def reason_for(path, changed, records, earlier):

@@ -119,13 +119,13 @@ class RingsTest(unittest.TestCase):
     def test_an_old_record_is_an_error(self):
         commit = self.commit()
         self.record(commit, quick=1, cheap=1, dear=1)
-        for _ in range(200):
+        for _ in range(100):
             self.commit()
         self.assertEqual(self.rings()[0], 0)
         self.commit()
         status, output = self.rings()
         self.assertEqual(status, 1)
-        self.assertIn("wrong: quick passed 201 commits ago, 200 at most", output)
+        self.assertIn("wrong: quick passed 101 commits ago, 100 at most", output)
 
     def test_a_record_from_elsewhere_is_an_error(self):
         self.commit()
