@@ -41,7 +41,7 @@ SIGNATURES = pathlib.Path("Tests/Support/Signatures")
 # Targets whose names differ from their folders' names.
 TARGETS = {FIXTURES: "CFixtures", SIGNATURES: "SignatureFixtures"}
 FLAGS = ["-D_GNU_SOURCE", "-DKVO_EXCEPTIONS", "-DKVO_FAILING_MEMORY", "-DKVO_POISON", "-DKVO_CHECK_LOCKS"]
-FLAGS += ["-fPIC", "-w", "-c", f"-I{LIBRARY}/include", f"-I{LIBRARY}"]
+FLAGS += ["-fPIC", "-c", f"-I{LIBRARY}/include", f"-I{LIBRARY}"]
 CHAOS = pathlib.Path("Tests/Chaos")
 # With delays at atomic operations and locks, defined by `compile_delays`.
 DELAYED = ["-O1", "-include", str((CHAOS / "chaos.h").resolve())]
@@ -85,12 +85,12 @@ def using(header, tree):
     return [path for path in sources(tree) if path.name in reached]
 
 
-def compile_source(source, into, *options, library=LIBRARY):
+def compile_source(source, into, *options, library=LIBRARY, warnings=("-w",)):
     """Compiles one source of C or C++ with the headers of its library. Returns the object."""
     target = into / (source.name + ".o")
     language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
     includes = [f"-I{library}/include", f"-I{library}"]
-    run([*language, *includes, *FLAGS, *options, str(source), "-o", str(target)])
+    run([*language, *includes, *FLAGS, *warnings, *options, str(source), "-o", str(target)])
     return target
 
 

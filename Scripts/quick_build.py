@@ -5,6 +5,7 @@ Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE <CHANGED
 BUILD_FOLDER has the tests, built from the git tree TREE. CHANGED lists the files that differ from it, each ended by NUL.
 Prints the path of the program. Prints nothing if the change needs a full build: if more than one source differs, or more
 than the bodies of functions. Then SwiftPM has to compile every module that depends on the changed one, which takes minutes.
+A build that another command has changed since, such as `swift build`, needs a full build, too.
 
 A C source is compiled alone, a Swift source with its module. Other modules are not affected as long as only bodies of
 functions differ; the layout made by swift-format shows where these begin and end. Bodies that the compiler copies into
@@ -25,6 +26,8 @@ PRODUCTS = ["kvo-move", "ObservationBridge"]  # started by tests
 # The folders that SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
 COMPILED = ("Sources/", "Tests/Support/", "Tests/ObservationBridge/", "Tests/Migration/", "Tests/XCTMain.swift")
 COMPILED += ("Package.swift",)
+
+WARNINGS = ["-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror"]
 
 FUNCTION = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*(?:func\b|init\b|deinit\b|subscript\b)")
 ACCESSOR = re.compile(r"^ *(?:@\S+ +|(?:non)?mutating +)*(?:get|set|_modify|_read|willSet|didSet)\b.*\{$")
@@ -99,7 +102,7 @@ def compiled(path, tree, build, scratch):
     """The objects that the change of a source requires, by library; None if they can't be determined."""
     library = library_of(path, C_LIBRARIES)
     if library and path.suffix in (".c", ".cpp"):
-        return {library: {path.name: link_variants.compile_source(path, scratch, library=library)}}
+        return {library: {path.name: link_variants.compile_source(path, scratch, library=library, warnings=WARNINGS)}}
     library = library_of(path, SWIFT_LIBRARIES)
     if library and path.suffix == ".swift" and differs_in_bodies_alone(path, tree):
         return {library: link_variants.compile_module(library, scratch / library.name, build)}
@@ -110,12 +113,20 @@ def is_compiled(name):
     return name.startswith(COMPILED) or bool(re.match(r"Tests/\w+Tests/", name))
 
 
+def is_newer(build):
+    """Whether an object was compiled after the record of the build was written."""
+    recorded = (build.folder / "built-from").stat().st_mtime_ns
+    return any(path.stat().st_mtime_ns > recorded for path in build.objects)
+
+
 def main():
     folder, scratch, tree = sys.argv[1:]
     sources = [pathlib.Path(name) for name in sys.stdin.read().split("\0") if is_compiled(name)]
     scratch = pathlib.Path(scratch).resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     build = link_variants.Build(folder)
+    if is_newer(build):
+        return
     if not sources:
         print("nothing to compile", file=sys.stderr)
         return print(build.program)

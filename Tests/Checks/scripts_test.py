@@ -189,6 +189,18 @@ class FilesTest(unittest.TestCase):
         for folder in ("Mutants", "Schedules", "Fuzz", "Models", "Checks", "Counts"):
             self.assertFalse(quick_build.is_compiled(f"Tests/{folder}/a.c"), folder)
 
+    def test_a_build_that_another_command_has_changed_is_not_relinked(self):
+        import quick_build
+
+        with tempfile.TemporaryDirectory() as folder:
+            build = types.SimpleNamespace(folder=pathlib.Path(folder), objects=[pathlib.Path(folder, "a.c.o")])
+            for name, seconds in (("a.c.o", 1), ("built-from", 2)):
+                pathlib.Path(folder, name).touch()
+                os.utime(pathlib.Path(folder, name), (seconds, seconds))
+            self.assertFalse(quick_build.is_newer(build))
+            os.utime(build.objects[0], (3, 3))
+            self.assertTrue(quick_build.is_newer(build))
+
     def test_a_change_of_the_c_runtime_runs_the_stress(self):
         pattern = self.pattern_for("Sources/CKVORuntime/delivery/change.c")
         self.assertIn(r"CKVORuntimeTests\.StressTests/", pattern)
