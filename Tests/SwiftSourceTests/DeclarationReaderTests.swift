@@ -62,13 +62,19 @@ import Testing
       ])
     expectEqual(members[1].modifiers, ["private(set)"])
     expect(members[4].modifiers == ["class", "override"] && members[4].isOfType)
-    guard case .function(let function) = members[4].kind else { return }
+    guard case .function(let function) = members[4].kind else {
+      Issue.record("f(_:y:) is not read as a function")
+      return
+    }
     expect(
       function.effects == ["async", "throws"]
         && function.parameters.map(\.type) == ["inout Int", "(Int) -> Void"])
     guard case .variable(_, let observed) = members[11].kind,
       case .variable(_, let computed) = members[12].kind
-    else { return }
+    else {
+      Issue.record("c and d are not read as variables")
+      return
+    }
     expect(!observed[0].isComputed && observed[0].accessors?.block("willSet")?.parameter == "new")
     expect(computed[0].isComputed && computed[0].accessors?.block("set")?.parameter == "x")
   }
@@ -137,7 +143,10 @@ import Testing
     guard case .variable(_, let two) = type.members[0].kind,
       case .variable(_, let one) = type.members[1].kind,
       case .function(let f) = type.members[2].kind, case .function(let g) = type.members[3].kind
-    else { return }
+    else {
+      Issue.record("a member is read as another kind")
+      return
+    }
     expectEqual(two.map { tokens[$0.place].text }, ["a", "b"])
     expect(two[0].accessors == nil && two[1].accessors?.isBare == false)
     expectEqual(two[1].accessors?.block("didSet").map { tokens[$0.open - 1].text }, "didSet")

@@ -99,8 +99,9 @@ import Testing
 
   @Test(
     "calling a method that an object does not have stops the program", arguments: [true, false])
-  func callWithout(_ isFilled: Bool) async {
-    await #expect(processExitsWith: .failure) { [isFilled] in
+  func callWithout(_ isFilled: Bool) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [isFilled] in
       // If the method can't even be set up, the process succeeds, which fails the test.
       guard let elder = makeClass("CElder"), kvo_class_register(elder, nil) == .KVO_OK,
         let younger = makeClass("CYounger", elder)
@@ -113,6 +114,8 @@ import Testing
       if isFilled { kvo_class_add_method(elder, "width", nothing, getter, nil, nil) }
       kvo_class_imp(elder, method)()
     }
+    let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
+    expect(errors.contains("A method was called on an object whose class does not have it"))
   }
 
   @Test("a method value is described by its selector")

@@ -73,13 +73,15 @@ import Testing
   @Test(
     "E4: overlapping accesses to an observed property stop, as they do without observers",
     arguments: [true, false])
-  func exclusivity(_ observed: Bool) async {
-    await #expect(processExitsWith: .failure) { [observed] in
+  func exclusivity(_ observed: Bool) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [observed] in
       let ledger = Ledger()
       let token = observed ? ledger.observe(\.entries) { _, _ in } : nil
       appendTwice(&ledger.entries) { ledger.entries.append(2) }
       withExtendedLifetime(token) {}
     }
+    expect(try require(result).errors.contains("Fatal access conflict detected"))
   }
 
   @Test("E4: observers may read a property changed in place, before and after")
