@@ -117,11 +117,21 @@ LOOK = r"""([contrast, longest]) => {
   return [...new Set(found)]
 }"""
 
-# Waits for this many frames, in which the renderer sets colours by script, and lays out its list anew for another
-# window width. A loaded machine draws them later, but not fewer.
-FRAMES = "count => new Promise(done => { const next = () => count-- > 0 ? requestAnimationFrame(next) : done(); next() })"
-SETTLED = 5
-PLACED = 90
+# Waits until a page has looked the same in this many frames in a row. For another window width, the renderer sets colours
+# by script and lays out its list anew, which takes several frames.
+SETTLE = r"""async count => {
+  const state = () => {
+    const rows = [...document.querySelectorAll('.navigator-card-item, main')].map(row => row.getBoundingClientRect())
+    return JSON.stringify([rows, document.documentElement.scrollWidth]) + document.body.innerHTML
+  }
+  for (let same = 0, last = ''; same < count; ) {
+    await new Promise(requestAnimationFrame)
+    const now = state()
+    same = now === last ? same + 1 : 0
+    last = now
+  }
+}"""
+SETTLED = 8
 STILL = "* { transition: none !important; animation: none !important; }"
 LANGUAGE = "() => document.querySelector('.current-language')?.innerText.trim() ?? null"
 
@@ -139,12 +149,8 @@ async def findings(tab, path):
     for width, scheme in VIEWS:
         await tab.set_viewport_size({"width": width, "height": HEIGHT})
         await tab.emulate_media(color_scheme=scheme)
-        await tab.evaluate(FRAMES, SETTLED)
-        found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
-        if found:
-            await tab.evaluate(FRAMES, PLACED)
-            found = await tab.evaluate(LOOK, [CONTRAST, LONGEST])
-        for finding in found:
+        await tab.evaluate(SETTLE, SETTLED)
+        for finding in await tab.evaluate(LOOK, [CONTRAST, LONGEST]):
             yield f"{finding} ({width}, {scheme})"
     await tab.set_viewport_size({"width": VIEWS[0][0], "height": HEIGHT})
     await tab.emulate_media(color_scheme=VIEWS[0][1])
