@@ -15,14 +15,14 @@ internal import Synchronization
 //
 // In a circle a change may reach a property by several ways, and their number may grow exponentially with that of the
 // bindings. So each property notes when a binding of a circle last began to set it, and the origin of that: the change
-// with which it began. If that is after the change of a binding's source began to be delivered, and has the same origin, the
-// change has already come to the target by another way, and the binding passes on nothing. Where one-way bindings part and meet again, each passes on the change: a transform may use further
-// properties, which the change has reached by the other ways.
+// with which it began. If that is after the change of a binding's source began to be delivered, and has the same origin,
+// the change has already come to the target by another way, and the binding passes on nothing. Where one-way bindings
+// part and meet again, each passes on the change: a transform may use further properties, which the change has reached
+// by the other ways.
 //
 // | state | protection |
 // |---|---|
-// | `places`, each circle | `BindingGraph.lock`; no user code is called and no object is destroyed while it
-// is held |
+// | `places`, each circle | `BindingGraph.lock`; while it is held, no user code is called and no object destroyed |
 
 /// A thread that forwards changes.
 struct BindingThread: Hashable {
