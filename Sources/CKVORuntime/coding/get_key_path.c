@@ -257,7 +257,7 @@ static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo
 
 // MARK: One of many values
 
-// A read while the class changes may use the general path.
+// NULL if the key has to be read by the full search, as after a change of the class.
 static const kvo_accessors *known_accessors(kvo_reader *reader, const kvo_class *cls,
     const char *key) {
   if (KVO_UNLIKELY(reader->cls != cls)) {

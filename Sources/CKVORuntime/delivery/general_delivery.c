@@ -1,5 +1,4 @@
-// The general delivery (slow path): the life of a change that reaches more than the observers of one key (F2, G1,
-// H1).
+// The general delivery: the life of a change that reaches more than the observers of one key (F2, G1, H1).
 //
 // In the will phase the recipients are found and old values are read. In the did phase, nodes that lead on and
 // tracked keys are followed again, the recipients are found again, and new values are read. The recipients that were

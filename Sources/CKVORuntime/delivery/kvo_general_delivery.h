@@ -199,11 +199,11 @@ void kvo_general_delivery_release(kvo_general_delivery *delivery);
 // Changes that reach exactly one recipient, along a path or to a derived key (single_recipient.c).
 
 /// The will phase of a change of a key with linked observers, whose frame is open: finds the recipient, and reads the
-/// old value if the recipient asks for it. Returns false, having done nothing, if the change has to take the slow
-/// path.
+/// old value if the recipient asks for it. Returns false, having done nothing, if the change needs a general
+/// delivery.
 bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);
 /// The did phase of a frame with KVO_FRAME_SINGLE_RECIPIENT. Clears the flag, reads the new value and calls the
-/// recipient. Returns false if the slow path has to finish the change: then what the will phase found is in the
+/// recipient. Returns false if a general delivery has to finish the change: then what the will phase found is in the
 /// frame's general delivery.
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers);
 

@@ -3,8 +3,8 @@
 //
 // Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a link with no
 // further key behind it. The recipient is found from that link without a lock, in the will phase and again in the did
-// phase. If it is the same both times, it registered in time. All other changes go to the slow path (general_delivery.c),
-// which gets what was found in the will phase.
+// phase. If it is the same both times, it registered in time. All other changes go to general_delivery.c, which gets what
+// was found in the will phase.
 //
 // Another thread may unlink the objects that are read on the way:
 //
@@ -162,7 +162,7 @@ static bool single_read(kvo_frame *frame, const kvo_path_observation *observatio
 
 // MARK: The will phase
 
-// The recipient and its options. If `recipient` is NULL, the change takes the slow path.
+// The recipient and its options. If `recipient` is NULL, general_delivery.c takes the change.
 typedef struct {
   kvo_registration *recipient;
   uint32_t options;
@@ -212,7 +212,7 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers) {
 
 // MARK: The did phase
 
-// Calls the recipient unless it has ended. As on the slow path, an observer added while the new value was read is not
+// Calls the recipient unless it has ended. As in general_delivery.c, an observer added while the new value was read is not
 // called.
 static void single_call(kvo_frame *hazard, const kvo_frame *frame, kvo_registration *recipient) {
   if (kvo_registration_state(recipient) != KVO_LIVE) return;

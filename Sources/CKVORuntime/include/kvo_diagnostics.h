@@ -66,8 +66,8 @@ void kvo_report_unhandled_notification(const char *key_path, kvo_object *object,
 /// faster. The notifications are the same. Returns the previous setting. Any thread.
 bool kvo_set_closures_forced(bool forced);
 
-/// Forces the slow path: each change takes the general path that changes with several observers take, even if the
-/// fast path would do. The notifications are the same. Returns the previous setting. Don't call it while another
+/// Forces the slow path: each change is delivered like a change with several observers, even if it could take the fast
+/// path. The notifications are the same. Returns the previous setting. Don't call it while another
 /// thread makes changes.
 bool kvo_set_fast_path_disabled(bool forced);
 

@@ -361,7 +361,7 @@ static bool has_all_nodes(const kvo_dependent_key *dependent_key) {
 }
 
 // Stores the path cache in the path observation at the path's last property, unless that path observation has a path cache already. In that case
-// changes of the property take the slow path.
+// changes of the property need a general delivery.
 static void keep_path_cache_locked(kvo_dependent_key *dependent_key, kvo_path_cache *cache) {
   const kvo_last_reads *last_reads = dependent_key->last_reads;
   const kvo_read *last = &last_reads->reads[last_reads->count - 1];
