@@ -71,8 +71,8 @@ static __attribute__((noinline)) bool change_is_admitted(kvo_registration *regis
          kvo_registration_state(registration) == KVO_LIVE;
 }
 
-// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a ticket. The observer
-// has stored a value that is at least as new, so this change is not delivered to it.
+// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number.
+// The observer has stored a value that is at least as new, so this change is not delivered to it.
 static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
   return registration->options & KVO_DISTINCT && !(frame->flags & KVO_FRAME_HAS_TICKET);
 }
@@ -439,8 +439,8 @@ static bool read_first(kvo_registration *registration, const kvo_accessors *acce
 }
 
 // Delivers the property's present value after an initial call with an overtaken one (D3). It is not called in a loop: the
-// getter, or other threads, might set the property without end. This change takes a ticket, like any other, so a value
-// that overtakes it is delivered by its own change.
+// getter, or other threads, might set the property without end. This change takes a sequence number, like any
+// other, so a value that overtakes it is delivered by its own change.
 static void deliver_overtaking_value(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_change_take_ticket(frame);

@@ -112,8 +112,8 @@ static void read_dirty_key(const kvo_frame *frame, kvo_dirty_key *dirty) {
   kvo_frame_pop(hazard);
 }
 
-// Copies the value that a tracked key had when it was read for this change, once for all of its recipients. A ticket
-// was taken later, so the key is read again.
+// Copies the value that a tracked key had when it was read for this change, once for all of its recipients. False if
+// the key must be read again: a sequence number for distinct changes (`ticket`) was taken after that reading.
 static bool copy_result(const kvo_frame *frame, const kvo_general_delivery *delivery,
     uint32_t index, kvo_value *value) {
   if (index == KVO_NO_INDEX || frame->flags & KVO_FRAME_HAS_TICKET) return false;

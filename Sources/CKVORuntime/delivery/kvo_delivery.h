@@ -100,7 +100,8 @@ void kvo_change_report_undelivered(kvo_object *object, uintptr_t id);
 /// Reports that, once per change, if memory ran out since `kvo_shortages` had the value `shortages`.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 
-/// Takes a ticket for a change, whose new values are read after this, because it reaches observers with KVO_DISTINCT.
+/// Takes a sequence number (distinct.c) for a change that reaches observers with KVO_DISTINCT. Call this before its new
+/// values are read.
 void kvo_change_take_ticket(kvo_frame *frame);
 
 /// Whether a registration became visible only after the change had begun.

@@ -7,10 +7,11 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// A ticket for a change, or for a registration: tickets are in the order in which values are read. Take it after the
-/// change and before the new value is read. Any thread. O(1).
+/// The next sequence number, for a change or a registration. These numbers order the readings of values. Take one after
+/// the change and before the new value is read. Any thread. O(1).
 uint64_t kvo_distinct_take_ticket(void);
-/// Stores the value at registration, read with the ticket. False if a change has been compared whose value was read later.
+/// Stores the value at registration, which was read after taking `ticket`. False if a change has been compared whose
+/// value was read later.
 /// - is_initial: the initial call is about to deliver the value, so it replaces that of any change.
 ///
 /// Copies the value, and releases another one, which runs the program's code. No lock held.
@@ -18,7 +19,7 @@ bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const k
     bool is_initial);
 /// Whether a change is to be delivered to an observer with KVO_DISTINCT. If so, its value is stored as the one last
 /// delivered, so call this just before the observer.
-/// - new: the value that was read with the ticket. NULL if there is none, or if the observer gets elements only: then
+/// - new: the value that was read after taking `ticket`. NULL if there is none, or if the observer gets elements only: then
 ///   the change is delivered, and so is the next one whose value is read.
 ///
 /// Compares values, which runs the program's code: it may throw, and end the registration. A frame protects the
