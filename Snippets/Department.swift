@@ -1,4 +1,4 @@
-// A total over the employees of a department, maintained by hand: the department observes the
+// A total over the employees of a department, which the department keeps up to date: it observes the
 // salary of each employee, including those who join, and stops when they leave.
 import KVORuntime
 

@@ -3,7 +3,7 @@
 import KVORuntime
 
 final class LabColor: KVOObject {
-  // Notifies by hand, and only if the value changes.
+  // Notifies manually, and only if the value changes.
   private var lightness = 50.0
   var lComponent: Double {
     get { lightness }

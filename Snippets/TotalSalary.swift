@@ -1,5 +1,5 @@
 // A total over the employees of a department as a computed property, without any declaration.
-// (Department maintains one by hand.) Observers are notified when employees join or leave, and when
+// (Department keeps one up to date itself.) Observers are notified when employees join or leave, and when
 // a salary changes.
 import KVORuntime
 

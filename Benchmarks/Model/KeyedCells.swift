@@ -4,7 +4,7 @@ import KVORuntime
 /// An object whose keys are data: cells of an array, with keys made in a loop.
 ///
 /// No property of such a key could notify automatically. So the keys are declared by accessors, and code that
-/// changes a cell notifies by hand, around the change. This suits records, spreadsheets and settings, whose
+/// changes a cell notifies manually, around the change. This suits records, spreadsheets and settings, whose
 /// keys are known only at run time.
 open class KeyedCells: KVOObject {
   /// The number of keys of the class. An object may use fewer.

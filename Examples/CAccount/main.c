@@ -11,7 +11,7 @@ static void stop_on_failure(kvo_status status, const kvo_error *error) {
   exit(EXIT_FAILURE);
 }
 
-// Changes the same property with its setter, with its key, and by hand.
+// Changes the same property with its setter, with its key, and manually.
 static void change_balance(account *savings) {
   account_setBalance(savings, 100);
 

@@ -142,7 +142,7 @@ final class Square: KVOObject, KeyValueObservingCustomization {
   }
 }
 
-/// Declares nothing by hand: the macro does.
+/// Declares nothing itself: the macro does.
 @KVO final class Labelled: KVOObject {
   var text = ""
   weak var owner: Labelled?

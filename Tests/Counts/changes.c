@@ -368,7 +368,7 @@ static void change_last(const growing *growing, kvo_change_kind kind, kvo_collec
   kvo_did_change_indexes(&growing->self->object, kind, growing->last, "items");
 }
 
-// Exchanging the collection leaves out what a list of the program's takes to add an element.
+// Exchanges two collections, so that the cost of adding an element to the program's own list is not counted.
 static void add_and_remove(void *state) {
   const growing *growing = state;
   for (size_t i = 0; i < TIMES; i++) {

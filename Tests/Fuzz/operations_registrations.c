@@ -11,7 +11,7 @@ static ops_record *record_of(const ledger_entry *entry) {
 
 // MARK: Observers
 
-// Often about the registration that was called, or the next one.
+// Sometimes runs an operation: any one, or one about the registration that was called or about the next one.
 static void react(const ledger_entry *entry) {
   size_t choice = ops.depth < OPS_DEPTH ? ops_below(8) : 0;
   if (choice == 1) ops_operate(NULL);

@@ -41,14 +41,14 @@ import Testing
   }
 }
 
-/// Has each hint in a line on stderr.
+/// Makes each hint print a line on stderr.
 func sayHints() {
   KVODiagnostics.hint = { hint in
     try? FileHandle.standardError.write(contentsOf: Data("hint: \(hint)\n".utf8))
   }
 }
 
-/// What an exit test has said so.
+/// The lines that an exit test has printed for hints.
 func hints(in result: ExitTest.Result?) -> [String] {
   let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   return errors.split(separator: "\n").filter { $0.hasPrefix("hint: ") }.map(String.init)

@@ -7,9 +7,9 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F5: each way in which a getter can read something observable, for each way in which what it reads is followed.
+/// F5: each way to read something observable in a getter, combined with each way to observe what the getter reads.
 @Suite struct TrackedReadsTests {
-  /// What a getter reads, and a change of that.
+  /// Something that a getter reads, and a change of it.
   struct Way: CustomTestStringConvertible {
     let name: String
     let make: @Sendable () throws -> (read: () -> Int, change: () -> Void)
@@ -29,7 +29,7 @@ import Testing
     subscript(dynamicMember keyPath: KeyPath<Model, Int>) -> Int { self[keyPath: keyPath] }
     func withNumber<R>(_ body: (inout Int) -> R) -> R { body(&number) }
 
-    // Behind a lock.
+    // Guarded by a lock.
     private let stored = LockedValue(1)
     var locked: Int {
       get { stored.withLock { $0 } }
@@ -211,7 +211,7 @@ import Testing
     },
   ]
 
-  /// Reads it in a computed property, which others read.
+  /// Reads it in computed properties, one of which reads another.
   final class Reader: KVOObject {
     let read: () -> Int
     @Observed var own = 1

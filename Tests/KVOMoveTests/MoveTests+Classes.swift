@@ -1,4 +1,4 @@
-/// Which class a name means where several have it, and where it is written with its enclosing types.
+/// The class that a name means, if several classes have the name or if it is written with its enclosing types.
 import Expectations
 import KVOMove
 import Testing

@@ -1,4 +1,4 @@
-/// Which variables are contexts: those of which only the address is used.
+/// The variables that are contexts: those of which only the address is used.
 import Expectations
 import KVOMove
 import Testing
@@ -53,7 +53,7 @@ extension MoveTests {
     Case("private var c = 0\n\(use("&c")); let d = { print(c) }", nil),
     Case("class A { var c = 0; \(use("&c")) }\nfunc f(a: A) { a.c = 1 }", nil),
     Case("class A { static var c = 0; \(use("&c")) }\nlet n = A.c", nil),
-    // Nor is one whose address is never taken.
+    // A variable whose address is never taken is no context.
     Case("var c = 0", nil),
   ]
 

@@ -6,8 +6,8 @@ import Testing
 
 /// Cached keys of a binding, which make observing again free of lookups.
 @Suite struct TokenTests {
-  // In processes of their own, because other tests change classes and give hints. The cache is unused where the slow
-  // path is forced.
+  // In processes of their own, because other tests change classes and give hints. With the slow path
+  // forced, the cache is not used.
   @Test("C12: a token names a key for objects of one type, until their class changes")
   func names() async {
     await #expect(processExitsWith: .success) {

@@ -34,7 +34,7 @@ import Testing
     disturbed_setValue(object, 1)
     let root = way.observe(object, log)
     let told = { (value: Int) in "a: \(way.key) new \(value)" }
-    object.pointee.value = 2  // a store that is no change
+    object.pointee.value = 2  // stored without a notification
     disturbed_setValue(object, 1)
     expectEqual(log.take(), [])
     object.pointee.value = 2
@@ -306,7 +306,7 @@ import Testing
     first.release()
     let initial: kvo_options = isInitial ? .KVO_INITIAL : []
     log.observe(account.object, "branch", [initial, .KVO_DISTINCT])
-    account.pointee.branch = nil  // a store that is no change
+    account.pointee.branch = nil  // stored without a notification
     first.release()
     expectEqual(deaths.count, 1)
     account_setBranch(account, nil)

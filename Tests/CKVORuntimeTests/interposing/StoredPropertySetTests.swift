@@ -86,7 +86,7 @@ import Testing
     withGuest { boundObject in
       let log = Recorder()
       log.observe(boundObject.header, "length")
-      // One at each place that a mark may have.
+      // The address determines a bit of the isa; these cover all of its marks.
       let copies = UnsafeMutablePointer<Double>.allocate(capacity: Int(KVO_ISA_MARK_COUNT))
       defer { copies.deallocate() }
       copies.initialize(repeating: 1, count: Int(KVO_ISA_MARK_COUNT))

@@ -4,8 +4,8 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C5: a registration of several keys takes only a group key at each key without other observers (group_keys.c). Whatever is
-/// registered there later, it must notify as registrations of single keys do.
+/// C5: at each key that has no other observer, a registration of several keys stores only a group key (group_keys.c).
+/// Whatever is registered there later, it must notify as registrations of single keys do.
 @Suite(.recording) struct GroupKeyTests {
   private static let asked: [kvo_options] = [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]]
 

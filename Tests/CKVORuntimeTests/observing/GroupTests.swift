@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  // Inside a call, where the freed registration has to wait and gets a number.
+  // Inside a call, what is freed has to wait, and takes one serial: the serials show that it was freed once.
   @Test("C5: ended by their handle, they are freed at once, not one by one")
   func endedAtOnce() async {
     await #expect(processExitsWith: .success) {

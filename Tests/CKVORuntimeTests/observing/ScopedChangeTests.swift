@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Manual changes around a body, as a binding makes them. Each test runs in a process of its own, whose binding is
-/// the offset objects'.
+/// Manual changes around a body, as a binding makes them. Each test runs in a process of its own, which installs the
+/// binding of the offset objects.
 @Suite struct ScopedChangeTests {
   private static let ways = [false, true]
 
@@ -230,7 +230,7 @@ import Testing
   }
 }
 
-/// A offset object, with a recorder of its observers.
+/// An offset object, with a recorder of its observers.
 private final class House {
   nonisolated(unsafe) static let plain: CClass = {
     offset_object_install()

@@ -4,14 +4,14 @@ import Expectations
 import TestSupport
 import Testing
 
-/// C6: the elements of an observed collection are followed as they come and go. A change that names its elements is
-/// followed by these alone; where it is not what it says, all elements are read.
+/// C6: the elements of an observed collection are followed as they come and go. If a change names the elements that it
+/// inserts and removes, only these are read. If it does something else than it says, all elements are read.
 @Suite(.recording) struct ElementTests {
   typealias Node = UnsafeMutablePointer<graph_node>
 
   private let log = Recorder()
 
-  /// A list of so many nodes, and nodes besides that are not in it.
+  /// A list of `count` nodes, and `spare` more nodes that are not in it.
   private func makeList(_ count: Int, spare: Int = 4) -> (root: Node, all: [Node]) {
     let root = make(graph_node.self)
     let all = (0..<count + spare).map { _ in make(graph_node.self) }
@@ -49,7 +49,7 @@ import Testing
 
   // MARK: Cost
 
-  /// How many elements are read for each of these changes of a list of so many.
+  /// The number of elements read for each of these changes of a list of `count` elements.
   private func reads(of count: Int, _ path: String) -> [Int] {
     let (root, all) = makeList(count, spare: 5)
     defer { end(root, all) }
@@ -89,7 +89,7 @@ import Testing
     "C6: elements that come and go are followed without reading the others",
     arguments: ["items.@sum.value", "items.@max.value", "items.@unionOfObjects.value", "sum"])
   func namedElements(_ path: String) async {
-    // In a process of its own, since all elements are read after memory was out in any other test.
+    // In a process of its own: once memory has run out in a process, all elements are read.
     await #expect(processExitsWith: .success) { [path] in
       let tests = ElementTests()
       let few = tests.reads(of: 20, path)

@@ -188,7 +188,7 @@ static bool is_mutation(const ledger_change *change, const ledger_entry *entry) 
   return change->kind != KVO_SETTING && !strcmp(last, change->key);
 }
 
-// Whether distinct, which compares settings, must withhold the change from this entry, or, with `may_be`, whether it may.
+// Whether distinct, which compares settings, must withhold the change from this entry; with `may_be`, whether it may.
 static bool is_left_out(const ledger_change *change, const ledger_entry *entry, bool may_be) {
   const model_value *new = &change->new[entry - fuzz_ledger.entries];
   if (!(entry->options & KVO_DISTINCT)) return false;

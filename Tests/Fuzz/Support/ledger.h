@@ -40,7 +40,7 @@ typedef struct ledger_change {
   bool may_be_untold;       ///< had no effect, so it need not notify
   kvo_change_kind kind;     ///< for observers of the key itself; 0 if unknown
   size_t index;             ///< of an array's mutation
-  model_value goes;         ///< elements that a mutation will remove, later has removed
+  model_value goes;         ///< elements that a mutation will remove, or has removed
   model_value before, came; ///< the key's value before, and the elements inserted
 
   ledger_set reached; ///< when it began, also behind open changes of links

@@ -245,7 +245,7 @@ import Testing
     expect(log.take() == [2, 2] && target.value == 2)
     target.value = 3
     expect(log.take() == [3, 3] && source.value == 3)
-    // The value that the setter makes stays there.
+    // If a setter clamps the value, the target keeps the clamped one.
     token.invalidate()
     let clamping = target.bindTwoWay(\.clamped, to: source, \.value)
     source.value = 20

@@ -24,7 +24,7 @@ import Testing
       let values = desk.values(of: \.plain)
       _ = values.makeAsyncIterator()
     }
-    // Of the functions above, in their order.
+    // The lines of the calls above, in order.
     static let lines = [14, 15, 16, 17, 18, 20, 24]
   }
 

@@ -6,7 +6,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// J1: handlers of Swift are listed with where the program has written them.
+/// J1: Swift handlers are listed by the function that contains their code.
 @Suite(
   .leakFree,
   .enabled(

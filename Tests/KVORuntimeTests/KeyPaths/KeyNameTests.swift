@@ -70,7 +70,7 @@ import Testing
   func unknown(_ which: String) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       [which] in
-      // An object that has been observed or asked by the key path makes no difference.
+      // It makes no difference that an object has been observed, or asked for its key, by the key path.
       let person = Person()
       person.observe(\.name) { _, _ in }.invalidate()
       expectEqual(person.key(of: \.name), "name")

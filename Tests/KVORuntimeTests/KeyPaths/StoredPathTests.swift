@@ -28,7 +28,7 @@ import Testing
     var ownPart: Int { place.x }
     var lastObject: Node? { next?.next }
     var behindMuted: Int? { muted?.number }
-    // A path may name this property, which reads another one than it seems.
+    // On a path, it is not known in advance which stored property this one reads.
     var shownNumber: Int { isFormal ? other : number }
     var shown: Int? { next?.shownNumber }
 
@@ -116,7 +116,7 @@ import Testing
 
   fileprivate struct Step: @unchecked Sendable {
     let name: String
-    /// String paths notify differently here: they follow stored links only as far as these notify.
+    /// Whether string paths notify differently: they follow a stored link only if its changes notify.
     var isOthers = false
     let take: (Graph) throws -> Void
 
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  // While a link's change is open, a path's observers alone are notified as G5 says.
+  // False for a change inside an open change of a link: G5 applies only to observers of paths.
   private func isOfAnyKey(_ line: String) -> Bool {
     !line.hasPrefix("a bracket of a link around the last")
   }

@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// F6, G: plain properties and declared keys on a typed path, of which no getter informs the runtime.
+/// F6, G: plain properties and declared keys on a typed path, whose reads no getter reports.
 @Suite(.leakFree) struct TrackedPlainTests {
   private class Node: KVOObject {
     @Observed var next: Node?

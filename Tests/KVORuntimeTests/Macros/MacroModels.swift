@@ -216,7 +216,7 @@ struct Song: Hashable { var title: String }
   func removeObject(fromTracksAt index: Int) { mutableArray(\.tracks).remove(at: index) }
 }
 
-/// Answers differently, without the macro.
+/// Overrides the answers of its superclass, without the macro.
 final class Single: Album {
   override class func keyPathsForValuesAffectingLabel() -> Set<String> { ["artist", "year"] }
   override class func automaticallyNotifiesObserversOfYear() -> Bool { true }
@@ -273,7 +273,7 @@ enum Outer {
   weak var owner: Sailor?
 }
 
-/// The properties with `@Observed` by hand, for comparison.
+/// The same properties with `@Observed` and with the macro, for comparison.
 final class Handmade: KVOObject {
   @Observed var a = 1
   @Observed var b = 2.0

@@ -144,8 +144,9 @@ func lifetimes() {
   print("valid: \(token?.isValid ?? true), observed: \(account.isObserved(forKey: "balance"))")
 }
 
-/// What a set releases sets the same property: of an unobserved object, and beside and on an observed property. Without
-/// optimisation, Swift stops that, as for plain properties.
+/// A set releases an object whose deinit sets the same property: of an unobserved object, of one with another observed
+/// property, and of one where this property is observed. Without optimisation, Swift's exclusivity check stops such a
+/// program, as for plain properties.
 func releasing() {
   #if !DEBUG
     let slot = Slot()

@@ -223,7 +223,7 @@ void use_mutable(faulty_use use, const pair &objects) {
   kvo_store_retained_object(&of(objects.first)->list, nullptr);
 }
 
-// Lets elements go that die with it. They are old values of several recipients, or are held by an edit.
+// Releases the last references to elements: as old values of several recipients, or in an edit of a proxy.
 void let_elements_go(faulty_use use, const pair &objects) {
   owned_handle plain, counted;
   owned_collection proxy;
@@ -278,7 +278,7 @@ void change(faulty_use use, const pair &objects) {
   }
 }
 
-// Paths whose values are read after others, which the walk holds.
+// Observes paths with several components: while a value is read, the walk holds the values before it.
 void walk(const pair &objects) {
   owned_value one;
   owned_handle along, among;
@@ -303,7 +303,7 @@ void compare_distinct(const pair &objects) {
   kvo_did_change(objects.first, "list");
 }
 
-// Lets a struct of objects go, with which they die.
+// Destroys a struct that holds the last references to its objects.
 void let_struct_go(const pair &objects) {
   kvo_object *held[4];
   kvo_value value;
@@ -313,7 +313,7 @@ void let_struct_go(const pair &objects) {
   kvo_value_destroy(&value);
 }
 
-// Stores a list that alone holds its element.
+// Stores a list that holds the last reference to its element.
 void store_list(const pair &objects, kvo_object *owner) {
   kvo_object *object = make(objects.cls);
   kvo_value element = kvo_value_object(object);
@@ -324,7 +324,7 @@ void store_list(const pair &objects, kvo_object *owner) {
   kvo_object_release(object);
 }
 
-// Lets an object die with two open changes by hand, which alone hold old values.
+// Lets an object die with two open manual changes, which hold the last references to old values.
 void leave_open(const pair &objects) {
   int calls = std::exchange(calls_left, 0);
   kvo_object *object = make(objects.cls);
@@ -339,8 +339,8 @@ void leave_open(const pair &objects) {
   kvo_object_release(object);
 }
 
-// Registrations that alone hold a list, with which its element dies. Each counts as one of the objects made, and its end
-// as a death.
+// Two registrations. Each holds the last reference to a list, and so to the list's element. Each counts as an object
+// that was made, and its end as a death.
 struct distinct_pair {
   kvo_handle *handles[2] = {};
 

@@ -122,7 +122,7 @@ static void step_paths(stage *stage, int thread, worker_state *worker) {
 
 static void end_paths(stage *stage) {
   for (int i = 0; i < 2; i++) shared_node_set_next(stage->objects[i], NULL);
-  stage->sets++; // the first of them notified; by the second the rest was detached
+  stage->sets++; // only the first of these sets notified: it detached the objects of the second
   end_objects(stage);
 }
 

@@ -1,5 +1,5 @@
-// The classes: for each type an instance struct, a getter and a setter, and the calls, all as a C user writes them by
-// hand.
+// The classes: for each type an instance struct, a getter and a setter, and the calls, all as C users write
+// them without the macros.
 #include "signature_case.h"
 
 #include <string.h>

@@ -311,7 +311,7 @@ extension ObservationModel {
     return Final(registration: registration, calls: [call], value: mutation == nil ? new : nil)
   }
 
-  /// The change of a link that would have notified the observer of this one has ended before.
+  /// The calls for a registration that a link's open change should have notified, if that change has already ended.
   private func final(forUncovered registration: Registration, _ change: Change) -> Final {
     let new = read(registration.root, registration.path)
     var call = call(of: registration, nil)

@@ -230,7 +230,7 @@ extension ObservationModel {
     let open = underWay.filter { change in change.isOpen && leadsOn(from: change.affected) }
     guard !open.isEmpty else { return all }
     var reached: [Registration] = []
-    // Each open change notifies those alone that it found when it began.
+    // Each open change notifies only the registrations that it reached when it began.
     for registration in all {
       covering = open.filter { change in change.told.contains { $0.registration === registration } }
       defer { covering = [] }
@@ -252,7 +252,7 @@ extension ObservationModel {
     return covering.contains { $0.affected.contains(parent.node) } || isCovered(parent)
   }
 
-  /// A typed path comes by these objects before.
+  /// Whether a typed path reads an affected object of an open change before it reaches the node.
   private func isCovered(_ path: Watched, _ node: Node) -> Bool {
     guard !covering.isEmpty else { return false }
     let before = reads(of: path.node).prefix { $0.object != node.object }

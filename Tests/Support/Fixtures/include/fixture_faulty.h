@@ -1,4 +1,4 @@
-/// Objects every method of which may throw a C++ exception, one call after the other.
+/// Objects whose methods may throw C++ exceptions, one call after the other.
 #ifndef FIXTURE_FAULTY_H
 #define FIXTURE_FAULTY_H
 
@@ -36,7 +36,7 @@ typedef enum KVO_CLOSED_ENUM faulty_use {
   FAULTY_SET_CHANGED,
   FAULTY_DISTINCT,          ///< the value is compared with the one last delivered
   FAULTY_STRUCT,            ///< of objects, in a value
-  FAULTY_LEFT_OPEN,         ///< a change by hand, when its object dies
+  FAULTY_LEFT_OPEN,         ///< a manual change, whose object dies
   FAULTY_DISTINCT_RELEASED, ///< with the value last delivered; also below
   FAULTY_DISTINCT_REMOVED,
   FAULTY_DISTINCT_REMOVED_WITH_PATH,

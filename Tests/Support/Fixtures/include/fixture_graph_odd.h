@@ -1,4 +1,4 @@
-/// Nodes whose accessors of `items` do otherwise than they are asked.
+/// Nodes whose accessors of `items` do something else, or more, than they are asked to.
 #ifndef FIXTURE_GRAPH_ODD_H
 #define FIXTURE_GRAPH_ODD_H
 
@@ -10,8 +10,8 @@ KVO_ASSUME_NONNULL_BEGIN
 typedef enum KVO_CLOSED_ENUM graph_oddity {
   GRAPH_AT_FRONT, ///< inserts and removes at the front, wherever it is asked to
   GRAPH_BESIDE, ///< inserts, and replaces another element by `other`, calling the accessor for that
-  GRAPH_DROPS,  ///< inserts, and removes another element without a word
-  GRAPH_EXCHANGES,    ///< inserts, and exchanges an element beside for `other` without a word
+  GRAPH_DROPS,  ///< inserts, and removes another element without announcing it
+  GRAPH_EXCHANGES,    ///< inserts, and replaces a neighbour by `other` without announcing it
   GRAPH_REMOVES_LAST, ///< removes the last element, wherever it is asked to
 } graph_oddity;
 

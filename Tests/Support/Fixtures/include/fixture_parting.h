@@ -28,8 +28,8 @@ typedef enum KVO_CLOSED_ENUM parting_use {
   PARTING_COALESCED,
 } parting_use;
 
-/// Uses objects in this way, each by a key or a path, and dropped by a hook or an accessor, in all combinations that
-/// drop one.
+/// Uses objects in this way, by a key and by a path. During each use, a hook or an accessor drops the object. Tries all
+/// combinations in which that is possible.
 /// - dropped: receives how many were dropped in a use.
 ///
 /// Returns how many of those died, once, after the use.

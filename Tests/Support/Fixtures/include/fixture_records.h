@@ -25,7 +25,7 @@ records_left records_of_suspended_change(void);
 /// and each begins before the previous one ends.
 int frames_of_overlapping_changes(int count, int open);
 
-/// The blocks of frames for such changes, each ended by another thread than began it.
+/// The blocks of frames for such changes, each begun by one thread and ended by another.
 int frames_of_changes_ended_elsewhere(int count);
 
 /// The blocks that this thread's frames occupy now, besides the first.

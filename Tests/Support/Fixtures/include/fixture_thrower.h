@@ -72,11 +72,11 @@ void fixture_throw(int number);
 int thrown_by_set_reading(thrower *object, double value);
 /// Releases the object.
 int thrown_by_release(kvo_object *object);
-/// Releases a list that holds the last reference to an object, released here, and a value whose end takes the
-/// account's branch, then throws the number. Returns how often that value has ended.
+/// Releases a list that holds the last reference to `first` and a value. The value's destructor takes the account's
+/// branch, then throws the number. Returns how often the value was destroyed.
 int thrown_by_death_of_list(account *account, kvo_object *first, int throws, size_t *ends);
-/// Releases an object with which so many values are kept, each of which throws the number when it is released. Returns
-/// how many have been.
+/// Releases an object with `count` associated values, each of which throws the number when it is released. Returns the
+/// number thrown, and in `released` how many values were released.
 int thrown_by_death_with_values(kvo_object *object, size_t count, int throws, size_t *released);
 int thrown_by_set_edge(thrower *object, int value);
 int thrown_by_set_value(kvo_object *object, const char *key, const kvo_value *value);

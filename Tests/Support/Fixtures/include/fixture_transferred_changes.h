@@ -1,4 +1,4 @@
-/// Changes that another thread ends than began them, as a language does that suspends in an access, and events in
+/// Changes that one thread begins and another ends, as in a language that can suspend during an access; and events in
 /// between.
 #ifndef FIXTURE_TRANSFERRED_CHANGES_H
 #define FIXTURE_TRANSFERRED_CHANGES_H

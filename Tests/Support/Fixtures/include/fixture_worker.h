@@ -18,7 +18,7 @@ typedef struct badge {
 /// `_badge`, a struct with a string.
 ///
 /// Validators: an `age` below 0 is refused with only a status; one above 150 becomes 150. An empty `name` is refused
-/// with the class's own error, whatever has replaced it; nil becomes "anonymous".
+/// with the class's own error, though the validator has replaced the value; nil becomes "anonymous".
 typedef struct worker {
   tracked tracked;
   const char *name;

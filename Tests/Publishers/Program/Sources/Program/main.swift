@@ -1,5 +1,5 @@
-// R9: publishers of key-value changes, tested with a stand-in for OpenCombine. Prints a line for each case, and ends with 1
-// if one fails.
+// R9: publishers of key-value changes, tested with a stand-in for OpenCombine. Prints a line for each case, and exits
+// with 1 if one fails.
 import Foundation
 import KVOFoundation
 import KVORuntime
