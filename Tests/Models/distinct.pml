@@ -1,8 +1,8 @@
 // Which changes `distinct` withholds when several threads set: rule D3 and ordering 15 of
 // Documentation/Internals/Memory.md (distinct.c).
 //
-// Threads set one property, each once, or insert elements in it, while another one registers the observer, with an initial
-// call or without. An initial call delivers the value that was read for it, even if a later one has been delivered; then
+// Threads set one property, each once, or insert elements in it, while another one registers the observer, with an
+// initial call or without. An initial call delivers the value that was read for it, even if a later one has been delivered; then
 // the present value is compared and delivered like that of a change.
 //
 // Each change takes a sequence number (`ticket`) between its store and its reading of the new value. It compares with

@@ -2,8 +2,8 @@
 // the object at which the next one is attached.
 //
 // Models kvo_path_worklist_resolve_link with install and begin_resolution of node_resolution.c, insert_child and
-// push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_starts of active_threads.c, for a path of three
-// keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind link 1. With
+// push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_starts of active_threads.c, for a path
+// of three keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind link 1. With
 // DERIVED, link 1 is at a derived key, whose derivation has a link of its own and a leaf behind that.
 //
 // A thread sets link 0 and follows it, or only follows it, like a registration. A getter may take any time; each step

@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// A1: a language binding sets a stored property in one call, and may skip properties that nobody observes.
+/// A1: a language binding sets a stored property in one call, and may skip unobserved properties.
 @Suite(.recording) struct StoredPropertySetTests {
   /// Sets the length as a binding does. Returns whether the runtime has set it.
   private func set(_ boundObject: UnsafeMutablePointer<bound_object>, _ length: Double) -> Bool {

@@ -368,7 +368,7 @@ import Testing
 
 func className(_ object: Shelf) -> String { name(of: kvo_class_of(object.object)) }
 
-/// A subclass of a shelf's whose key notifies only manually.
+/// A subclass of a shelf class. Its key notifies only manually.
 private func manualClass(_ methods: shelf_methods) -> CClass {
   let superclass = shelf_class(methods)
   let title = name(of: superclass) + "ByHand"

@@ -55,7 +55,7 @@ int thrown_by_release(kvo_object *object) {
 
 namespace {
 
-// A value of a type whose end takes the branch of an account, and may throw.
+// A value of a type whose destructor takes an account's branch, and may throw.
 struct ending {
   account *account;
   int throws;

@@ -9,7 +9,7 @@ package struct GraphGenerator {
   private var observed: [(slot: Int, key: GraphClass.Key)] = []
   /// The path that the reacting observer observes.
   private var own: (slot: Int, key: GraphClass.Key)?
-  /// Slots and keys whose will has been written, but not their did.
+  /// Slots and keys of the manual changes that are open so far.
   private var opened: [(slot: Int, key: GraphClass.Key)] = []
 
   package init(seed: UInt64, _ dialect: GraphDialect = .c) {

@@ -4,7 +4,7 @@ struct LastValue<Value: Equatable> {
   /// When the value that was last compared was read.
   private var time = 0
 
-  /// Whether a value that was read at this time is delivered. `nil` stands for elements of a collection: these are
+  /// Whether a value that was read at this time is delivered. `nil` means elements of a collection: these are
   /// delivered, and so is the next value.
   mutating func admits(_ new: Value?, at time: Int) -> Bool {
     guard let new else {

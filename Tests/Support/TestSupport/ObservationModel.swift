@@ -16,9 +16,9 @@ package final class ObservationModel: GraphSystem {
   /// The derived keys that are observed or needed, in the order in which they were attached.
   var watched: [Watched] = []
   var watchedEver = 0
-  /// Automatic changes whose did is still to come.
+  /// Automatic changes before their did phase.
   var open: [Node] = []
-  /// Manual changes whose did is still to come.
+  /// Manual changes that have not been closed.
   var pairs: [Change] = []
   /// All open changes, from will until the last observer has returned.
   var underWay: [Change] = []
