@@ -21,7 +21,8 @@ import sys
 import link_variants
 
 LEAST = 97  # per cent of the lines; excused lines do not count as run
-# The counters are in a mapped file, so that processes that a test makes stop are counted, too.
+# The counters are in a mapped file, so that processes that a test makes stop are counted, too. All processes of a program
+# share it: with a file for each, one would replace that of an earlier process with the same number.
 INSTRUMENTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 INSTRUMENTED += ["-mllvm", "-runtime-counter-relocation"]
 # The counters are set up before the tests' constructors, some of which replace main and exit.
@@ -43,7 +44,7 @@ def instrumented_tests(build, scratch):
 
 
 def run_tests(program, scratch, options):
-    environment = os.environ | {"LLVM_PROFILE_FILE": str(scratch / "profiles/%p%c.profraw")}
+    environment = os.environ | {"LLVM_PROFILE_FILE": str(scratch / "profiles/%m%c.profraw")}
     command = [str(program), "--testing-library", "swift-testing", *options]
     result = subprocess.run(command, env=environment, text=True, capture_output=True)
     if result.returncode:
