@@ -17,12 +17,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import link_variants
 
 LEAST = 97  # per cent of the lines; excused lines do not count as run
-# The counters are in a mapped file, so that processes that a test makes stop are counted, too. All processes of a program
-# share it: with a file for each, one would replace that of an earlier process with the same number.
+# The counters are in a mapped file, so that processes that a test makes stop are counted, too.
 INSTRUMENTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 INSTRUMENTED += ["-mllvm", "-runtime-counter-relocation"]
 # The counters are set up before the tests' constructors, some of which replace main and exit.
@@ -43,12 +43,28 @@ def instrumented_tests(build, scratch):
     return link_variants.Build(build).link(objects, scratch, *options)
 
 
+def put_away(running, profiles):
+    """Moves the files of processes that have ended: a later process with the same number would replace them."""
+    for path in running.glob("*.profraw"):
+        if not pathlib.Path("/proc", path.stem).exists():
+            path.rename(profiles / f"{len(list(profiles.iterdir()))}.profraw")
+
+
 def run_tests(program, scratch, options):
-    environment = os.environ | {"LLVM_PROFILE_FILE": str(scratch / "profiles/%m%c.profraw")}
+    running, profiles = scratch / "running", scratch / "profiles"
+    for folder in (running, profiles):
+        folder.mkdir()
+    environment = os.environ | {"LLVM_PROFILE_FILE": str(running / "%p%c.profraw")}
     command = [str(program), "--testing-library", "swift-testing", *options]
-    result = subprocess.run(command, env=environment, text=True, capture_output=True)
-    if result.returncode:
-        said = (result.stdout + result.stderr).splitlines()
+    with (scratch / "tests.log").open("w+") as output:
+        tests = subprocess.Popen(command, env=environment, text=True, stdout=output, stderr=subprocess.STDOUT)
+        while tests.poll() is None:
+            put_away(running, profiles)
+            time.sleep(0.1)
+        put_away(running, profiles)
+        output.seek(0)
+        said = output.read().splitlines()
+    if tests.returncode:
         failures = [line for line in said if "\N{HEAVY BALLOT X}" in line] or said[-50:]
         sys.exit("\n".join(["the tests fail:", *failures]))
 
@@ -149,7 +165,7 @@ def main():
     build, scratch, allowed_file, *options = sys.argv[1:]
     scratch = pathlib.Path(scratch).resolve()
     shutil.rmtree(scratch, ignore_errors=True)
-    (scratch / "profiles").mkdir(parents=True)
+    scratch.mkdir(parents=True)
     program = instrumented_tests(build, scratch)
     run_tests(program, scratch, options)
     allowed = Allowed(allowed_file)
