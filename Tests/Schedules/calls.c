@@ -199,7 +199,7 @@ void check_call(const registration *registration, const call *call, const kvo_ch
 }
 
 static int count_calls(const registration *registration, int change) {
-  int calls = 0, number = (int)(registration - past.registrations);
+  int calls = 0, number = number_of(registration);
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     calls += call->change == change && call->registration == number && !call->is_prior;

@@ -40,7 +40,8 @@ typedef struct registration {
   int removals;     ///< how often `kvo_remove_observer` found it
   uint8_t ended_by; ///< a bit for each thread in which a call that ends it has returned
   fate fate;
-  int last_read; ///< what the observer called last has read
+  int first_read,
+      last_read; ///< what was there at registration, and what the observer called last has read
 } registration;
 
 typedef struct call {
@@ -100,6 +101,9 @@ description describe_registration(const registration *registration);
 description describe_change(const change *change);
 
 extern history past;
+static inline int number_of(const registration *registration) {
+  return (int)(registration - past.registrations);
+}
 void print_history(void);
 
 #endif

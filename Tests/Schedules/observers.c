@@ -50,7 +50,7 @@ static void is_called(registration *registration, const kvo_change *change) {
   if (past.call_count == CALLS) fail_schedule("no room", "too many calls");
   int cause = cause_of_call(registration);
   call *call = &past.calls[past.call_count++];
-  *call = (struct call){.registration = (int)(registration - past.registrations),
+  *call = (struct call){.registration = number_of(registration),
       .change = cause,
       .is_prior = kvo_change_is_prior(change),
       .thread = doing.thread,

@@ -7,10 +7,6 @@
 #include "failure.h"
 #include "perform.h"
 
-static int number_of(const registration *registration) {
-  return (int)(registration - past.registrations);
-}
-
 void begin_end(registration *registration) {
   if (!registration->end_begin) registration->end_begin = schedule_now();
   registration->ends_asked++;
@@ -106,8 +102,6 @@ static bool was_absent(const registration *registration, const change *change) {
              !registration->is_unsure);
 }
 
-static bool is_over(const change *change) { return change->end && !change->was_left; }
-
 static bool is_exact(const registration *registration, const change *change) {
   return !(registration->options & KVO_DISTINCT) && is_followed_by_links(registration->path) &&
          !change->is_nested && is_over(change);
@@ -196,58 +190,6 @@ void check_changes(void) {
 
 // MARK: After all threads
 
-static bool is_live(const registration *registration) {
-  return registration->add_end && !registration->end_begin && is_held(registration->node);
-}
-
-// Whether a thread has left a change before it could notify the registration.
-static bool may_have_missed(const registration *registration) {
-  uint8_t keys = last_keys(registration->path);
-  if (links_on(registration->path)) keys |= 1 << KEY_NEXT;
-  if (!is_followed_by_links(registration->path)) keys = UINT8_MAX;
-  for (int i = 0; i < past.change_count; i++)
-    if (!is_over(&past.changes[i]) && past.changes[i].keys & keys) return true;
-  return false;
-}
-
-static bool was_called(const registration *registration) {
-  for (int i = 0; i < past.call_count; i++)
-    if (past.calls[i].registration == number_of(registration) && !past.calls[i].is_prior)
-      return true;
-  return false;
-}
-
-// Whether the last value that the registration has read must be the current one. Without an initial call it has read
-// nothing before its first call. A path or derived key may miss changes until it has been registered, and registering
-// without an initial call does not wait for stores that are not visible yet (I3).
-static bool must_be_current(const registration *registration) {
-  if (!is_live(registration) || registration->is_unsure || may_have_missed(registration))
-    return false;
-  if (registration->options & KVO_DISTINCT && !(registration->options & KVO_NEW)) return false;
-  if (registration->options & KVO_INITIAL || registration->add_end <= past.first_point) return true;
-  bool is_at_once = current_outcome->schedule.stores == STORES_AT_ONCE;
-  return is_at_once && registration->path < PATH_SUM && was_called(registration);
-}
-
-// Whether a call of an observer of distinct changes brought this value. The observer must use that one: what it reads itself
-// is not compared, and calls that overlap may be made in another order than their values were read (D3, I5).
-static bool is_received(const registration *registration, int value) {
-  if (!(registration->options & KVO_DISTINCT)) return false;
-  for (int i = 0; i < past.call_count; i++) {
-    const call *call = &past.calls[i];
-    if (call->registration == number_of(registration) && call->received == value) return true;
-  }
-  return false;
-}
-
-static void check_last_read(const registration *registration) {
-  if (!must_be_current(registration)) return;
-  int there = read_path(registration->node, registration->path);
-  if (registration->last_read != there && !is_received(registration, there))
-    fail_schedule("stale", "registration %s has last read %d; there is %d",
-        describe_registration(registration).text, registration->last_read, there);
-}
-
 // Whether a registration is still there. The first call that it must get shows that if `kvo_remove_all_observers` was called
 // while it was made, or its thread ended meanwhile. All keys of a token have the same fate.
 static bool has_stayed(registration *registration, bool is_called) {
@@ -266,7 +208,7 @@ static bool is_silent(const registration *registration, int before) {
 
 static void compare_quiet(registration *registration, int number, bool is_affected, int before) {
   bool is_unchanged = is_silent(registration, before);
-  if (is_unchanged && may_have_missed(registration)) return; // it may have got another value last
+  if (is_unchanged && may_lack_last(registration)) return; // it may have got another value last
   counts counts = calls_of(registration, number);
   int wanted = is_affected && !is_unchanged && has_stayed(registration, counts.finals > 0);
   if (counts.finals != wanted)
@@ -297,7 +239,7 @@ static void check_probe(int node, node_key key, int probe(int node, node_key key
 }
 
 void check_quiet(void) {
-  for (int i = 0; i < REGISTRATIONS; i++) check_last_read(&past.registrations[i]);
+  check_last_values();
   for (int node = 0; node < MORTAL; node++)
     for (int key = 0; key < KEYS; key++) {
       // Distinct observers whose stored value is not the property's are called.

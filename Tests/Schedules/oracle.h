@@ -18,11 +18,17 @@ int received_by(int path, const kvo_value *new);
 void check_added(const registration *registration);
 /// When all threads have returned: checks each change against each registration.
 void check_changes(void);
-/// Checks that the last value read is the last one stored. Then sets each key once more, to the same number and
+/// Checks that the last value that each observer has received or read is the property's.
+void check_last_values(void);
+/// Whether the registration may have missed a change after the one that it was notified of last.
+bool may_lack_last(const registration *registration);
+/// Checks the last values. Then sets each key once more, to the same number and
 /// to another, and checks which observers are called.
 void check_quiet(void);
 /// When all has been released: checks that each `ended` was called once.
 void check_ends(void);
+
+static inline bool is_over(const change *change) { return change->end && !change->was_left; }
 
 /// Records that a registration is being ended, and that the call has returned.
 void begin_end(registration *registration);

@@ -11,7 +11,8 @@ typedef struct {
   uint64_t random;
   program *program;
   uint8_t labels;
-  uint8_t focus; // a node
+  uint8_t focus;    // a node
+  bool is_distinct; // all observers ask for distinct changes
   bool leaves_out[VERBS];
 } generator;
 
@@ -68,9 +69,11 @@ static int8_t linked_by(generator *generator, int node) {
   return (int8_t)(first + (int)below(generator, 2));
 }
 
-// Half of them ask only for old and new, for which the runtime has fast paths.
+// Half of them ask only for old and new, for which the runtime has fast paths. Distinct changes need several observed changes
+// to go wrong, so in some programs all observers ask for them.
 static uint8_t any_options(generator *generator) {
   uint8_t options = (uint8_t)below(generator, 32);
+  if (generator->is_distinct) return options | KVO_DISTINCT | KVO_NEW;
   if (below(generator, 2)) return options & (KVO_OLD | KVO_NEW);
   return below(generator, 3) ? options & (uint8_t)~KVO_DISTINCT : options;
 }
@@ -129,6 +132,7 @@ void generate_program(program *program, uint64_t seed) {
   for (int i = 0; i < VERBS; i++)
     generator.leaves_out[i] = i != SET && i != WATCH && below(&generator, 3) == 0;
   generator.focus = (uint8_t[]){ROOT, ROOT, MORTAL, MIDDLE}[below(&generator, 4)];
+  generator.is_distinct = below(&generator, 6) == 0;
   program->threads = (uint8_t)(below(&generator, 4) ? 2 : 3);
   program->holders = (uint8_t)(1 + below(&generator, (1u << program->threads) - 1));
   program->come_and_go = below(&generator, 2);

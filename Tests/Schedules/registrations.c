@@ -94,7 +94,8 @@ static registration *make_registration(const op *op, int member) {
       .is_unsure = past.removals_open[op->node] > 0,
       .before = past.store_count,
       .add_begin = schedule_now()};
-  registration->last_read = read_path(registration->node, registration->path);
+  registration->first_read = read_path(registration->node, registration->path);
+  registration->last_read = registration->first_read;
   return registration;
 }
 
