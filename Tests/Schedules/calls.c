@@ -175,11 +175,18 @@ static bool ended_before_store(const registration *registration, int change) {
   return false;
 }
 
+// Whether an end has returned, so that no new call begins (I2). Between the last look at a callback's registration and its call
+// there is no point, so its call is new if it comes after any thread's end. An observer object is retained in between.
+static bool has_ended(const registration *registration, const call *call) {
+  if (registration->ended) return true;
+  bool is_callback = registration->observer == NOWHERE;
+  return is_callback ? registration->end_end > 0 : registration->ended_by & 1 << call->thread;
+}
+
 // Whether the call comes at a time at which there are calls.
 static void check_time(const registration *registration, const call *call) {
   bool is_of_change = call->change >= 0;
-  if (registration->ended || registration->ended_by & 1 << call->thread)
-    fail_call("called after the end", registration);
+  if (has_ended(registration, call)) fail_call("called after the end", registration);
   if (call->change == NO_CHANGE) fail_call("called without a change", registration);
   if (is_of_change && !call->is_prior && ended_before_store(registration, call->change))
     fail_call("called after the end", registration);

@@ -61,20 +61,32 @@ void remove_observer(registration *registration) {
   finish_end(registration);
 }
 
-// Registrations made during the call may or may not have ended afterwards.
+// Whether a token is valid, which another thread may be making. It must not be released while it is asked.
+static bool is_valid(registration *head) {
+  if (!head->handle || head->is_taken) return false;
+  head->users++;
+  bool is_valid = kvo_handle_is_valid(head->handle);
+  head->users--;
+  return is_valid;
+}
+
+// Registrations that are being made may or may not have ended afterwards. One has if its token has become invalid.
 void remove_all_observers(int node) {
-  registration *met[REGISTRATIONS];
-  int count = 0;
+  registration *met[REGISTRATIONS], *asked[REGISTRATIONS];
+  int count = 0, asked_count = 0;
   for (int i = 0; i < REGISTRATIONS; i++) {
     registration *registration = &past.registrations[i];
     if (!registration->is_made || registration->node != node) continue;
-    if (!registration->add_end) registration->is_unsure = true;
-    else begin_end(met[count++] = registration);
+    if (registration->add_end) begin_end(met[count++] = registration);
+    else registration->is_unsure = true;
+    if (!registration->add_end && is_valid(registration->head)) asked[asked_count++] = registration;
   }
   past.removals_open[node]++;
   kvo_remove_all_observers(object_of(node));
   past.removals_open[node]--;
   for (int i = 0; i < count; i++) finish_end(met[i]);
+  for (int i = 0; i < asked_count; i++)
+    if (!is_valid(asked[i]->head)) begin_end(asked[i]), finish_end(asked[i]);
 }
 
 // MARK: Registering
