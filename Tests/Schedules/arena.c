@@ -83,7 +83,32 @@ static void put_aside(block *block) {
   freed_last = block;
 }
 
-void arena_begin(bool reuses_blocks) { reuses = reuses_blocks; }
+static block *merged(block *a, block *b) {
+  block *first = NULL, **end = &first;
+  while (a && b) {
+    block **least = a < b ? &a : &b;
+    *end = *least;
+    *least = (*least)->next;
+    end = &(*end)->next;
+  }
+  *end = a ? a : b;
+  return first;
+}
+
+static block *sorted(block *list) {
+  if (!list || !list->next) return list;
+  block *middle = list;
+  for (block *end = list->next; end && end->next; end = end->next->next) middle = middle->next;
+  block *second = middle->next;
+  middle->next = NULL;
+  return merged(sorted(list), sorted(second));
+}
+
+// Sorts the free lists. So schedules that are equal up to a point have equal addresses up to there.
+void arena_begin(bool reuses_blocks) {
+  reuses = reuses_blocks;
+  for (size_t size = 0; size < SIZES; size++) free_lists[size] = sorted(free_lists[size]);
+}
 
 void arena_end(void) {
   while (freed) {

@@ -39,6 +39,8 @@ static void take_out(queue *queue, uint32_t count) {
 
 void buffers_empty(uint32_t thread) { queues[thread].count = 0; }
 
+bool buffers_hold_any(uint32_t thread) { return queues[thread].count > 0; }
+
 void buffers_empty_all(void) {
   for (uint32_t i = 0; i < SCHEDULE_THREADS; i++) buffers_empty(i);
 }

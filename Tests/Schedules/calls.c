@@ -175,12 +175,14 @@ static bool ended_before_store(const registration *registration, int change) {
   return false;
 }
 
-// Whether an end has returned, so that no new call begins (I2). Between the last look at a callback's registration and its call
-// there is no point, so its call is new if it comes after any thread's end. An observer object is retained in between.
+// Whether an end has returned, so that no new call begins (I2). Between the last look at a registration and its call there is no
+// point, so any thread's end shows that the call is new. But a change looks at the head of several keys in between, and an
+// observer object is retained.
 static bool has_ended(const registration *registration, const call *call) {
   if (registration->ended) return true;
-  bool is_callback = registration->observer == NOWHERE;
-  return is_callback ? registration->end_end > 0 : registration->ended_by & 1 << call->thread;
+  bool is_of_several = registration->head->members > 1;
+  bool has_point = registration->observer != NOWHERE || (is_of_several && call->change >= 0);
+  return has_point ? registration->ended_by & 1 << call->thread : registration->end_end > 0;
 }
 
 // Whether the call comes at a time at which there are calls.

@@ -11,6 +11,7 @@
 #include "perform.h"
 #include "threads/kvo_reclaim.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +32,9 @@ typedef struct {
 void prepare_exploring(void) {
   int flags = MAP_SHARED | MAP_ANONYMOUS;
   current_outcome = mmap(NULL, sizeof *current_outcome, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (current_outcome == MAP_FAILED) abort();
+  size_t size = (SCHEDULE_PLACES + 1) * sizeof *schedule_places;
+  schedule_places = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (current_outcome == MAP_FAILED || schedule_places == MAP_FAILED) abort();
 }
 
 // MARK: One schedule
@@ -45,11 +48,16 @@ static void retire_blocks(uint32_t count) {
   kvo_retire(chain);
 }
 
-// Runs a schedule, and returns how many blocks are left when all deferred frees have been done. Every other schedule begins
-// with an almost full batch of them, so that they are done during the schedule.
+// How many blocks wait to be freed when a schedule begins. With an almost full batch, all are freed during the schedule: in half
+// of the programs, and in every other random schedule.
+static uint32_t blocks_that_wait(const exploration *exploration, const schedule *schedule) {
+  uint64_t number = schedule->way == BY_LIST ? exploration->seed : current_outcome->schedules;
+  return number % 2 ? (uint32_t)(KVO_BATCH - 1 - number / 2 % 16) : 0;
+}
+
+// Runs a schedule, and returns how many blocks are left when all deferred frees have been done.
 static size_t blocks_left_by(const exploration *exploration, const schedule *schedule) {
-  uint64_t number = current_outcome->schedules;
-  if (number % 2) retire_blocks((uint32_t)(KVO_BATCH - 1 - number / 2 % 16));
+  retire_blocks(blocks_that_wait(exploration, schedule));
   run_program(exploration->program, schedule);
   retire_blocks(KVO_BATCH);
   return arena_blocks();
@@ -123,16 +131,6 @@ static void try_schedule(exploration *exploration, const schedule *schedule) {
 
 // MARK: Many schedules
 
-// Starts with each thread once, and switches only where it can't go on.
-static void try_orders(exploration *exploration) {
-  for (uint32_t first = 0; first < exploration->program->threads; first++) {
-    uint64_t before = current_outcome->points;
-    try_schedule(exploration, &(schedule){.way = BY_LIST, .stores = STORES_LATE, .first = first});
-    uint32_t points = (uint32_t)(current_outcome->points - before);
-    if (points > exploration->points) exploration->points = points;
-  }
-}
-
 static schedule any_schedule(const exploration *exploration, uint32_t number) {
   uint64_t random = random_state(exploration->seed * 1000003 + number);
   schedule schedule = {.way = number % 2 ? BY_PRIORITY : BY_CHANCE,
@@ -152,46 +150,113 @@ static void try_at_random(exploration *exploration) {
   }
 }
 
-// Schedules with one switch, or two of which the second goes back to the first thread: they find most faults.
-// Numbered in the order of their points.
-static bool listed_schedule(const exploration *exploration, uint32_t switches, uint64_t number,
-    schedule *schedule) {
-  uint32_t threads = exploration->program->threads;
-  schedule->count = switches;
-  schedule->first = (uint32_t)(number % threads);
-  number /= threads;
-  schedule->switches[0].to = (uint32_t)((schedule->first + 1 + number % (threads - 1)) % threads);
-  schedule->switches[1].to = schedule->first;
-  number /= threads - 1;
-  for (uint32_t i = 0; i < switches; i++, number /= exploration->points)
-    schedule->switches[i].at = 1 + (uint32_t)(number % exploration->points);
-  return switches == 1 || schedule->switches[0].at < schedule->switches[1].at;
+// MARK: Listed switches
+
+// Goes through the schedules that have some switches, each to another thread that may run there.
+typedef struct {
+  exploration *exploration;
+  uint32_t switches;
+  uint64_t count;        // the number of schedules so far
+  uint64_t step, offset; // tries one of `step`
+} listing;
+
+static schedule starting_with(uint32_t first) {
+  return (schedule){.way = BY_LIST, .stores = STORES_LATE, .first = first};
 }
 
-// All of them, or `most` evenly spread ones if there are more.
-static void try_listed(exploration *exploration, schedule_stores stores, uint32_t switches,
-    uint32_t most) {
-  uint64_t threads = exploration->program->threads, total = threads * (threads - 1);
-  for (uint32_t i = 0; i < switches; i++) total *= exploration->points;
-  if (!most || !total) return;
-  uint64_t stride = total / most + 1;
-  while (stride > 1 && (stride % 2 == 0 || stride % 3 == 0))
-    stride++; // or some threads would never be first
-  for (uint64_t number = exploration->seed % stride; number < total; number += stride) {
-    schedule schedule = {.way = BY_LIST, .stores = stores};
-    if (listed_schedule(exploration, switches, number, &schedule))
-      try_schedule(exploration, &schedule);
+// Runs a schedule and returns its number of points. Their places are in schedule_places.
+static uint32_t find_places(exploration *exploration, const schedule *schedule) {
+  uint64_t before = current_outcome->points;
+  try_schedule(exploration, schedule);
+  uint32_t points = (uint32_t)(current_outcome->points - before);
+  if (points > exploration->points) exploration->points = points;
+  return points < SCHEDULE_PLACES ? points : SCHEDULE_PLACES;
+}
+
+static bool may_switch(const schedule_place *place, uint32_t to) {
+  return to != place->running && place->ready & 1 << to;
+}
+
+static void extend(listing *listing, const schedule *given, bool has_unseen);
+
+static void try_or_extend(listing *listing, const schedule *schedule, bool has_unseen) {
+  if (schedule->count < listing->switches) extend(listing, schedule, has_unseen);
+  else if (listing->count++ % listing->step == listing->offset)
+    try_schedule(listing->exploration, schedule);
+}
+
+// If a thread is left that has made stores that others do not see yet, the same schedule is another one when they see them at
+// once. Otherwise it is not: a thread that can't go on, or ends, has made its stores visible.
+static void add_switch(listing *listing, const schedule *given, schedule_switch added,
+    bool had_unseen, bool has_unseen) {
+  schedule schedule = *given;
+  schedule.switches[schedule.count++] = added;
+  try_or_extend(listing, &schedule, had_unseen || has_unseen);
+  if (had_unseen || !has_unseen) return;
+  schedule.stores = STORES_AT_ONCE;
+  try_or_extend(listing, &schedule, true);
+}
+
+// Adds a switch to a schedule at each later point. The schedule itself shows which threads may run there.
+static void extend(listing *listing, const schedule *given, bool had_unseen) {
+  uint32_t points = find_places(listing->exploration, given);
+  uint32_t from = given->count ? given->switches[given->count - 1].at + 1 : 1;
+  schedule_place *places = malloc((points + 1) * sizeof *places);
+  if (!places) abort();
+  memcpy(places, schedule_places, (points + 1) * sizeof *places);
+  for (uint32_t at = from; at <= points; at++)
+    for (uint32_t to = 0; to < listing->exploration->program->threads; to++)
+      if (may_switch(&places[at], to))
+        add_switch(listing, given, (schedule_switch){at, to}, had_unseen, places[at].has_unseen);
+  free(places);
+}
+
+// How many schedules there are with one switch, and about how many with two.
+typedef struct {
+  uint64_t singles, pairs;
+} survey;
+
+static void count_switches(survey *survey, uint32_t threads, uint32_t points) {
+  for (uint32_t at = 1; at <= points; at++)
+    for (uint32_t to = 0; to < threads; to++) {
+      const schedule_place *place = &schedule_places[at];
+      uint64_t schedules = may_switch(place, to) ? 1 + place->has_unseen : 0;
+      survey->singles += schedules;
+      survey->pairs += schedules * (points - at) * (threads - 1);
+    }
+}
+
+// Starts with each thread, and switches only where it can't go on. Twice, unless each process is new: the first time may make
+// what is kept.
+static survey try_orders(exploration *exploration) {
+  survey survey = {0};
+  uint32_t threads = exploration->program->threads;
+  for (uint32_t i = exploration->program->is_cold ? threads : 0; i < 2 * threads; i++) {
+    schedule schedule = starting_with(i % threads);
+    uint32_t points = find_places(exploration, &schedule);
+    if (i >= threads) count_switches(&survey, threads, points);
+  }
+  return survey;
+}
+
+// Tries schedules with so many switches, of which there are about `count`.
+static void try_listed(exploration *exploration, uint32_t switches, uint64_t count,
+    const share *share) {
+  uint64_t most = count <= share->all ? count : share->otherwise;
+  if (!most) return;
+  uint64_t step = (count - 1) / most + 1;
+  listing listing = {exploration, switches, 0, step, exploration->seed % step};
+  for (uint32_t first = 0; first < exploration->program->threads; first++) {
+    schedule schedule = starting_with(first);
+    extend(&listing, &schedule, false);
   }
 }
 
 static void try_all(exploration *exploration) {
-  static const schedule_stores stores[] = {STORES_AT_ONCE, STORES_LATE};
-  try_orders(exploration);
-  for (uint32_t i = 0; i < 4; i++) {
-    const effort *effort = exploration->effort;
-    try_listed(exploration, stores[i % 2], 1 + i / 2,
-        (i < 2 ? effort->singles : effort->pairs) / 2);
-  }
+  const effort *effort = exploration->effort;
+  survey survey = try_orders(exploration);
+  try_listed(exploration, 1, survey.singles, &effort->singles);
+  try_listed(exploration, 2, survey.pairs, &effort->pairs);
   try_at_random(exploration);
 }
 
@@ -201,6 +266,8 @@ outcome explore(const program *program, const effort *effort, uint64_t seed) {
   pid_t child = fork();
   if (!child) {
     begin_process(program);
+    kvo_alloc(1 +
+              seed % 64 * sizeof(max_align_t)); // programs differ in the objects that share a lock
     exploration exploration = {.program = program, .effort = effort, .seed = seed};
     try_all(&exploration);
     end_well();

@@ -5,11 +5,16 @@
 #include "failure.h"
 #include "program.h"
 
-/// The maximum numbers of schedules.
+/// How many of some schedules are tried: all if there are no more than `all`, otherwise so many, evenly spread.
+typedef struct share {
+  uint32_t all, otherwise;
+} share;
+
+/// The schedules that are tried.
 typedef struct effort {
   uint32_t at_random; ///< by priority and at random
-  uint32_t singles;   ///< with one switch, at each point
-  uint32_t pairs;     ///< with two
+  share singles;      ///< with one switch, at any point and to any thread that may run there
+  share pairs;        ///< with two
 } effort;
 
 /// Prepares this process, once.

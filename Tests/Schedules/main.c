@@ -37,8 +37,9 @@ static void add(sums *sums, const outcome *outcome) {
 // MARK: Failures
 
 // For a program from a file, and for each smaller one.
-static const effort THOROUGH = {.at_random = 1200, .singles = 6000, .pairs = 12000};
-static const effort QUICK = {.at_random = 100, .singles = 600};
+static const effort THOROUGH = {
+    .at_random = 1200, .singles = {6000, 6000}, .pairs = {12000, 12000}};
+static const effort QUICK = {.at_random = 100, .singles = {600, 600}};
 // The effort for smaller programs, and the failure that they must have.
 static effort shrinking_effort;
 static uint64_t shrinking_seed;
@@ -95,24 +96,21 @@ static void report(program failing, const outcome *first, const effort *effort,
 
 // MARK: Programs
 
-// Half of the programs get schedules with one switch at each of their first points, some with two.
-static effort effort_for(uint64_t seed) {
-  effort effort = {.at_random = 40};
-  if (seed % 2 == 0) effort.singles = 300;
-  if (seed % 32 == 0) effort.pairs = 1000;
-  return effort;
-}
+// All schedules with one switch are tried for two programs of five, and all with two for one of twenty. A program has 1,000
+// schedules with one switch on average, but half of the programs have fewer than 600.
+static const effort USUAL = {.at_random = 40, .singles = {400, 150}, .pairs = {4000, 0}};
+// Each schedule has a process of its own.
+static const effort COLD = {.at_random = 10, .singles = {50, 20}};
 
 static bool try_seed(uint64_t seed, const options *options, sums *sums) {
   program program;
   generate_program(&program, seed);
-  effort effort = effort_for(seed);
-  if (program.is_cold) effort.singles /= 8, effort.pairs = 0, effort.at_random /= 4;
-  outcome outcome = explore(&program, &effort, seed);
+  const effort *effort = program.is_cold ? &COLD : &USUAL;
+  outcome outcome = explore(&program, effort, seed);
   add(sums, &outcome);
   if (!outcome.has_failed) return true;
   printf("wrong: seed %llu: ", (unsigned long long)seed);
-  report(program, &outcome, &effort, options, seed);
+  report(program, &outcome, effort, options, seed);
   return false;
 }
 

@@ -40,6 +40,7 @@ static void (*body)(uint32_t thread);
 static bool come_and_go, is_held;
 static uint64_t random_numbers, now, digest;
 static uint32_t points;
+schedule_place *schedule_places;
 static int32_t lowest;
 static sem_t all_have_ended;
 static pthread_key_t end_key;
@@ -140,10 +141,19 @@ static void hand_over(int to, const char *what, void *const *frame) {
   wait_for(&actors[from].turn);
 }
 
+static void record_place(void) {
+  if (points > SCHEDULE_PLACES) return;
+  uint8_t ready = 0;
+  for (uint32_t i = 0; i < actor_count; i++) ready |= (uint8_t)(is_ready(i) << i);
+  schedule_places[points] =
+      (schedule_place){(uint8_t)self, ready, buffers_hold_any((uint32_t)self)};
+}
+
 static inline __attribute__((always_inline)) void pass_point(const char *what, void *const *frame) {
   if (schedule_thread() < 0) return;
   points++;
   now++;
+  record_place();
   if (points > ENDLESS) fail_schedule("livelock", "%u points", points);
   if (plan.stores == STORES_LATELY && random_below(&random_numbers, 16) == 0)
     buffers_let_one_be_seen(random_below(&random_numbers, actor_count));

@@ -46,6 +46,16 @@ void schedule_run(const schedule *schedule, uint32_t threads, bool come_and_go,
     void (*body)(uint32_t thread));
 /// The number of points of the last schedule, or of the running one so far.
 uint32_t schedule_points(void);
+
+/// A point as another schedule that is equal up to there would find it.
+typedef struct schedule_place {
+  uint8_t running; ///< the thread
+  uint8_t ready;   ///< a bit for each thread that may run there
+  bool has_unseen; ///< the running thread has made stores that others do not see yet
+} schedule_place;
+enum { SCHEDULE_PLACES = 20000 };
+/// The places of the first points of the last schedule. Points are counted from 1. Forked processes share this memory.
+extern schedule_place *schedule_places;
 /// A checksum over the points and switches of all schedules of this process: equal for equal runs.
 uint64_t schedule_digest(void);
 
@@ -66,6 +76,7 @@ void buffers_begin(schedule_stores stores);
 void buffers_empty(uint32_t thread);
 void buffers_empty_all(void);
 void buffers_let_one_be_seen(uint32_t thread);
+bool buffers_hold_any(uint32_t thread);
 /// Discards pending stores to memory that is freed or allocated.
 void buffers_forget(const void *memory, size_t size);
 
