@@ -35,6 +35,8 @@ static bool is_possible_number(int node, int path, int64_t number) {
   bool is_derived = path == PATH_NEAR || path == PATH_FAR || path == PATH_TRACKED;
   if (is_derived && number == NOTHING) return true;
   if (path == PATH_TRACKED) return is_tracked_value(number);
+  if (path == PATH_STAMPED) return was_stored(node, KEY_VALUE, number);
+  if (path == PATH_STAMP) return was_stored(node, KEY_STAMP, number);
   node_key key = key_at_end(path);
   if (key < KEYS) return was_stored(links_on(path) ? NOWHERE : node, key, number);
   return number >= 0 && number <= 2 * NUMBERS; // a sum or a count

@@ -22,7 +22,8 @@ static int begin_change(const op *op, uint8_t keys) {
       .before = past.store_count,
       .keys = keys,
       .verb = op->verb,
-      .is_nested = doing.depth > 0};
+      .is_of_getter = doing.reads_stamped && doing.change >= 0,
+      .is_nested = doing.depth > 0 || doing.reads_stamped};
   return number;
 }
 
@@ -52,6 +53,11 @@ void node_is_stored(int node, node_key key, int value) {
 static void set_key(int node, int key) {
   if (key == KEY_VALUE) node_setValue(nodes[node], number_to_store());
   else node_setOther(nodes[node], number_to_store());
+}
+
+static void stamp(int node) {
+  doing.wanted = STAMPS + read_path(node, PATH_VALUE);
+  node_setStamp(nodes[node], doing.wanted);
 }
 
 static kvo_status set_by_key(int node, const char *path) {
@@ -117,6 +123,7 @@ static kvo_status make_change(const op *op) {
   case SET_IN_BRACKET: set_in_bracket(op->node, (node_key)op->to); break;
   case LINK: link_to(op->node, op->to); break;
   case BATCH: kvo_coalesce(object_of(op->node), change_together, (void *)(uintptr_t)op); break;
+  case STAMP: stamp(op->node); break;
   case INSERT: return change_items(op->node, true);
   case REMOVE: return change_items(op->node, false);
   case INSERT_BY_HAND: insert_by_hand(op->node); break;
@@ -134,6 +141,7 @@ static uint8_t keys_of(const op *op) {
   case SET_BY_PATH: return 1 << KEY_VALUE;
   case LINK: return 1 << KEY_NEXT;
   case BATCH: return 1 << KEY_VALUE | 1 << KEY_OTHER;
+  case STAMP: return 1 << KEY_STAMP;
   case INSERT:
   case REMOVE:
   case INSERT_BY_HAND: return 1 << KEY_ITEMS;
@@ -163,4 +171,16 @@ int do_change(const op *op) {
   doing.may_leave = could_leave;
   doing.may_drop = could_drop;
   return number;
+}
+
+// What observers of the stamp do is not part of a registration that calls the getter. A getter that is called for an observer of
+// the stamp reads the stamp as it is.
+void node_is_stamped(int node) {
+  if (doing.reads_stamped) return;
+  registration *adding = doing.adding;
+  doing.adding = NULL;
+  doing.reads_stamped = true;
+  do_change(&(op){.verb = STAMP, .node = (uint8_t)node});
+  doing.reads_stamped = false;
+  doing.adding = adding;
 }

@@ -14,6 +14,7 @@ typedef struct doing {
   registration *adding; ///< the registration whose initial call is pending
   int depth;            ///< the nesting of observers
   int again;            ///< what it is to store once more, or 0
+  bool reads_stamped;   ///< in the getter that sets the stamp
   bool may_leave, may_drop;
 } doing_state;
 extern _Thread_local doing_state doing;

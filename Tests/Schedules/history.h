@@ -13,8 +13,9 @@ typedef struct change {
   int before;     ///< the last store of any change when it began
   uint8_t keys;   ///< a bit for each
   uint8_t verb;
-  bool is_nested; ///< made by an observer, so it may be part of another change
-  bool was_left;  ///< the thread, or an observer, ended in it
+  bool is_nested;    ///< made by an observer or a getter, so it may be part of another change
+  bool is_of_getter; ///< made by a getter that is called for another change
+  bool was_left;     ///< the thread, or an observer, ended in it
 } change;
 
 /// Whether a registration is still there when all threads have returned, as far as its calls have shown.
@@ -70,7 +71,7 @@ typedef struct stored_link {
 enum { REGISTRATIONS = LABELS * 3, CHANGES = 400, CALLS = 6000, STORES = 1000, LINKS = 400 };
 /// In place of a change: there is none; the initial call; the call after one whose value had been overtaken (D3).
 enum { NO_CHANGE = -1, INITIAL = -2, AFTER_INITIAL = -3 };
-enum { FIRST_NUMBER = 1000, NUMBERS = 4096 };
+enum { FIRST_NUMBER = 1000, NUMBERS = 2 * STAMPS };
 
 typedef struct history {
   registration registrations[REGISTRATIONS];

@@ -145,12 +145,21 @@ static void compare_most(const registration *registration, int number, counts co
     fail_count("not called before", registration, number, counts, "once before, late as it is");
 }
 
+// A change that the getter makes while it is read for another change is no further one for its key: that has one notification
+// (F2).
+static bool is_part_of_reading(const change *change, const registration *registration) {
+  return change->is_of_getter && registration->path == PATH_STAMPED &&
+         registration->node == change->root;
+}
+
 static void compare(const registration *registration, int number) {
   const change *change = &past.changes[number];
   counts counts = calls_of(registration, number);
   links links;
   bool had_links = links_were_stable(registration, change, &links);
   compare_most(registration, number, counts, most_calls(registration, change, had_links));
+  if (is_part_of_reading(change, registration) && (counts.finals || counts.priors))
+    fail_count("called too often", registration, number, counts, "none, while its key is read");
   if (!had_links || !is_exact(registration, change)) return;
   bool is_affected = affects(change, registration, &links);
   if (!is_affected && counts.finals)

@@ -156,6 +156,7 @@ int probe(int node, node_key key) {
   op op = {.verb = SET, .node = (uint8_t)node, .to = (int8_t)key};
   if (key == KEY_NEXT) op.verb = LINK, op.to = (int8_t)node_index(nodes[node]->next);
   if (key == KEY_ITEMS) op.verb = INSERT;
+  if (key == KEY_STAMP) op.verb = STAMP;
   return do_change(&op);
 }
 

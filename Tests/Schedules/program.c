@@ -29,6 +29,7 @@ static const uint8_t weights[VERBS][2] = {
     [SET_IN_BRACKET] = {4, 0},
     [LINK] = {10, 0},
     [BATCH] = {5, 0},
+    [STAMP] = {2, 0},
     [INSERT] = {3, 0},
     [INSERT_BY_HAND] = {2, 0},
     [REMOVE] = {2, 0},

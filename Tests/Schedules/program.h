@@ -15,6 +15,7 @@ typedef enum verb {
   SET_IN_BRACKET,
   LINK,   ///< to another node, or to none
   BATCH,  ///< value, other and value again, in a batch
+  STAMP,  ///< a node with the stamp that belongs to its value
   INSERT, ///< an item, by a proxy
   INSERT_BY_HAND,
   REMOVE,     ///< an item, by a proxy

@@ -29,6 +29,7 @@ static const form forms[VERBS] = {
     [SET_IN_BRACKET] = {"set-in-bracket", "nk"},
     [LINK] = {"link", "nt"},
     [BATCH] = {"batch", "n"},
+    [STAMP] = {"stamp", "n"},
     [INSERT] = {"insert", "n"},
     [INSERT_BY_HAND] = {"insert-by-hand", "n"},
     [REMOVE] = {"remove", "n"},

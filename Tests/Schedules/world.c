@@ -6,8 +6,9 @@
 
 node *nodes[NODES];
 
-const char *const path_names[PATHS] = {"value", "other", "next", "items", "sum", "next.value",
-    "next.next.value", "next.sum", "next.other", "near", "far", "items.@count", "tracked"};
+const char *const path_names[PATHS] = {"value", "other", "next", "items", "stamp", "sum",
+    "next.value", "next.next.value", "next.sum", "next.other", "near", "far", "items.@count",
+    "stamped", "tracked"};
 
 int node_index(const node *node) {
   for (int i = 0; i < NODES && node; i++)
@@ -21,7 +22,12 @@ static int get(const int *place) { return __atomic_load_n(place, __ATOMIC_ACQUIR
 static node *get_next(const node *node) { return __atomic_load_n(&node->next, __ATOMIC_ACQUIRE); }
 
 static int *place_of(node *node, node_key key) {
-  return key == KEY_VALUE ? &node->value : key == KEY_OTHER ? &node->other : &node->items;
+  switch (key) {
+  case KEY_VALUE: return &node->value;
+  case KEY_OTHER: return &node->other;
+  case KEY_STAMP: return &node->stamp;
+  default: return &node->items;
+  }
 }
 
 static void set(kvo_object *self, node_key key, int value) {
@@ -65,7 +71,8 @@ typedef enum {
   TOWARDS_VALUE = 1 << KEY_VALUE,
   TOWARDS_OTHER = 1 << KEY_OTHER,
   TOWARDS_NEXT = 1 << KEY_NEXT,
-  TOWARDS_ITEMS = 1 << KEY_ITEMS
+  TOWARDS_ITEMS = 1 << KEY_ITEMS,
+  TOWARDS_STAMP = 1 << KEY_STAMP
 } leaf_keys;
 
 // The number of links, then the keys of the node that they lead to.
@@ -79,6 +86,7 @@ static const shape shapes[PATHS] = {
     [PATH_OTHER] = {0, TOWARDS_OTHER},
     [PATH_NEXT] = {0, TOWARDS_NEXT},
     [PATH_ITEMS] = {0, TOWARDS_ITEMS},
+    [PATH_STAMP] = {0, TOWARDS_STAMP},
     [PATH_SUM] = {0, TOWARDS_VALUE | TOWARDS_OTHER},
     [PATH_NEXT_VALUE] = {1, TOWARDS_VALUE},
     [PATH_NEXT_NEXT_VALUE] = {2, TOWARDS_VALUE},
@@ -87,6 +95,7 @@ static const shape shapes[PATHS] = {
     [PATH_NEAR] = {1, TOWARDS_VALUE},
     [PATH_FAR] = {2, TOWARDS_VALUE},
     [PATH_COUNT] = {0, TOWARDS_ITEMS},
+    [PATH_STAMPED] = {0, TOWARDS_VALUE | TOWARDS_STAMP},
     [PATH_TRACKED] = {1, TOWARDS_VALUE},
 };
 
@@ -113,6 +122,7 @@ static int leaf(const node *node, leaf_keys keys) {
   if (keys & TOWARDS_VALUE) sum += seen(&node->value);
   if (keys & TOWARDS_OTHER) sum += seen(&node->other);
   if (keys & TOWARDS_ITEMS) sum += seen(&node->items);
+  if (keys & TOWARDS_STAMP) sum += seen(&node->stamp);
   if (keys & TOWARDS_NEXT) sum += node_index(seen_next(node));
   return sum;
 }
@@ -121,6 +131,7 @@ int read_path(int root, int path) {
   const node *at = nodes[root];
   for (int i = 0; i < shapes[path].links && at; i++) at = seen_next(at);
   if (!at) return NOTHING;
+  if (path == PATH_STAMPED) return seen(&at->value);
   int sum = leaf(at, shapes[path].keys);
   if (path != PATH_TRACKED) return sum;
   if (sum % 2) return ODD + seen(&at->other);
@@ -164,6 +175,22 @@ static void node_setOther_imp(kvo_object *self, const kvo_method *_cmd, int valu
   set(self, KEY_OTHER, value);
 }
 
+static int node_stamp_imp(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  return get(&((node *)self)->stamp);
+}
+static void node_setStamp_imp(kvo_object *self, const kvo_method *_cmd, int value) {
+  (void)_cmd;
+  set(self, KEY_STAMP, value);
+}
+
+static int stamped_imp(kvo_object *self, const kvo_method *_cmd) {
+  (void)_cmd;
+  node *read = (node *)self;
+  int value = get(&read->value);
+  if (get(&read->stamp) != STAMPS + value) node_is_stamped(node_index(read));
+  return value;
+}
 static int sum_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   return get(&((node *)self)->value) + get(&((node *)self)->other);
@@ -260,6 +287,7 @@ static void derive(kvo_class *cls, const char *key, kvo_imp imp, const char *pat
 
 static void setup(kvo_class *cls) {
   derive(cls, "sum", (kvo_imp)sum_imp, "value", "other");
+  derive(cls, "stamped", (kvo_imp)stamped_imp, "value", "stamp");
   derive(cls, "near", (kvo_imp)near_imp, "next.value", NULL);
   derive(cls, "far", (kvo_imp)far_imp, "next.next.value", NULL);
   kvo_class_add_method(cls, "countOfItems", (kvo_imp)countOfItems_imp, KVO_GETTER(size_t), NULL,
@@ -283,7 +311,12 @@ KVO_CLASS_IMPLEMENTATION(node, "Node", kvo_root_class, NODE_PROPERTIES, setup)
 // MARK: The world
 
 int first_value(int node, node_key key) {
-  return key == KEY_VALUE ? 2 * node : key == KEY_OTHER ? 10 * node : 2;
+  switch (key) {
+  case KEY_VALUE: return 2 * node;
+  case KEY_OTHER: return 10 * node;
+  case KEY_STAMP: return STAMPS + 2 * node;
+  default: return 2;
+  }
 }
 
 void make_world(const int8_t next[NODES]) {

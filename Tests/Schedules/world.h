@@ -20,21 +20,23 @@ enum {
   NOWHERE = -1
 };
 
-typedef enum node_key { KEY_VALUE, KEY_OTHER, KEY_NEXT, KEY_ITEMS, KEYS } node_key;
+typedef enum node_key { KEY_VALUE, KEY_OTHER, KEY_NEXT, KEY_ITEMS, KEY_STAMP, KEYS } node_key;
 
 enum {
   PATH_VALUE,
   PATH_OTHER,
   PATH_NEXT,
   PATH_ITEMS,
-  PATH_SUM, ///< derived from value and other
+  PATH_STAMP, ///< a number that belongs to the value
+  PATH_SUM,   ///< derived from value and other
   PATH_NEXT_VALUE,
   PATH_NEXT_NEXT_VALUE,
   PATH_NEXT_SUM,
   PATH_NEXT_OTHER,
-  PATH_NEAR,    ///< derived from next.value
-  PATH_FAR,     ///< derived from next.next.value
-  PATH_COUNT,   ///< items.@count
+  PATH_NEAR,  ///< derived from next.value
+  PATH_FAR,   ///< derived from next.next.value
+  PATH_COUNT, ///< items.@count
+  PATH_STAMPED, ///< the value; its getter sets the stamp that belongs to it, and both are its dependencies
   PATH_TRACKED, ///< reads next, its value, and the value of the node after that
   PATHS
 };
@@ -43,13 +45,14 @@ extern const char *const path_names[PATHS];
 typedef struct node {
   kvo_object object;
   struct node *next;
-  int value, other, items;
+  int value, other, items, stamp;
 } node;
 
 #define NODE_PROPERTIES(PROPERTY)                        \
   PROPERTY(node, struct node *, next, Next, CUSTOM, "@") \
   PROPERTY(node, int, value, Value, CUSTOM)              \
-  PROPERTY(node, int, other, Other, CUSTOM)
+  PROPERTY(node, int, other, Other, CUSTOM)              \
+  PROPERTY(node, int, stamp, Stamp, CUSTOM)
 KVO_CLASS_INTERFACE(node, NODE_PROPERTIES)
 
 /// NULL outside the world's life, and for dead nodes.
@@ -80,13 +83,16 @@ uint8_t last_keys(int path);
 /// A value that the nodes begin with.
 int first_value(int node, node_key key);
 /// The value of derived keys and tracked ones that lead nowhere, and what is added to those of tracked ones.
-enum { NOTHING = -1, ODD = 100000, EVEN = 200000 };
+/// STAMPS is added to a value for its stamp.
+enum { STAMPS = 4096, NOTHING = -1, ODD = 100000, EVEN = 200000 };
 
 /// Stores as the setters do, without notifying.
 void store_key(int node, node_key key, int value);
 void insert_item(int node);
 /// Called by each store, to record it in the history.
 void node_is_stored(int node, node_key key, int value);
+/// Called by the getter that sets the stamp.
+void node_is_stamped(int node);
 /// Called by observer objects.
 void node_observes(kvo_object *observer, const kvo_object *object, const char *key_path,
     const kvo_change *change, void *context);
