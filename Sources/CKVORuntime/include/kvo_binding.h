@@ -449,7 +449,8 @@ bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
 /// The stamp of the change that this thread is delivering, the innermost of several: taken when an observer of the
-/// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none.
+/// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A change that
+/// another thread has begun counts for the thread that delivers it, and only for that.
 uint64_t kvo_binding_delivery_stamp(void);
 /// Whether this thread has an open batch. Its changes of the batch's object are delivered when the batch ends.
 bool kvo_binding_is_collecting(void);

@@ -110,7 +110,7 @@ void kvo_announced_close(kvo_frame *frame) {
     announced_finish(frame);
     return;
   }
-  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED);
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELEASE);
   kvo_announcing announcing = {.frame = frame, .is_did = true};
   if (!announced_call_method(&announcing, kvo_class_of(frame->object)->operations->did) &&
       frame->flags & KVO_FRAME_BEGUN)
@@ -140,6 +140,6 @@ bool kvo_announced_finish(const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = announcing ? announcing->frame : NULL;
   if (!frame || !(frame->flags & KVO_FRAME_BEGUN)) return false;
   announced_finish(frame);
-  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELAXED); // the method goes on
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELEASE); // the method goes on
   return true;
 }

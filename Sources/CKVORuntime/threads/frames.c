@@ -152,13 +152,24 @@ bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
 
 // MARK: Ending
 
-__thread uint32_t kvo_transferred_frames;
+__thread kvo_frame *kvo_transferred_frame;
 
 void kvo_frame_transfer(kvo_frame *frame) {
   frame->flags |= KVO_FRAME_TRANSFERRED;
-  kvo_transferred_frames++;
+  frame->outer_transferred = kvo_transferred_frame;
+  frame->outer_deliveries = kvo_this_thread ? kvo_thread_count_delivering(kvo_this_thread) : 0;
+  kvo_transferred_frame = frame;
+  __atomic_store_n(&frame->transferred_at, kvo_binding_stamp(),
+      __ATOMIC_RELAXED); // before its state
   frame->transferred_to = pthread_self();
   __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
+}
+
+// Other frames may have been taken over since.
+static void give_up_transferred(kvo_frame *frame) {
+  kvo_frame **link = &kvo_transferred_frame;
+  while (*link && *link != frame) link = &(*link)->outer_transferred;
+  if (*link) *link = frame->outer_transferred;
 }
 
 void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
@@ -203,8 +214,8 @@ KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awai
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
+  if (flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
   *awaited = frame_end_any(frame);
-  if (flags & KVO_FRAME_TRANSFERRED) kvo_transferred_frames--;
   tidy_up(thread, frame);
   return flags & KVO_FRAME_RETAINED ? object : NULL;
 }
@@ -311,7 +322,7 @@ void kvo_thread_unwind(kvo_frame *mark) {
 }
 
 static bool frame_is_delivering(const kvo_frame *frame) {
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
   return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
 }
 
@@ -381,7 +392,7 @@ bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *objec
 #ifdef KVO_POISON
 bool kvo_thread_protects(const kvo_object *object) {
   const kvo_thread *thread = kvo_this_thread;
-  if (kvo_transferred_frames) return true; // one of the frames taken over may protect it
+  if (kvo_transferred_frame) return true; // one of the frames taken over may protect it
   if (!thread) return false;
   FOR_EACH_FRAME(frame, thread)
   if (!frame_is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object)
@@ -416,10 +427,17 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
+// Another thread may be delivering a change that this thread has begun.
+static bool is_own_delivery(const kvo_frame *frame) {
+  if (!frame_is_delivering(frame)) return false;
+  uint64_t transferred_at = __atomic_load_n(&frame->transferred_at, __ATOMIC_RELAXED);
+  return transferred_at <= __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
+}
+
 const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kvo_frame *later) {
   bool is_before = !later;
   FOR_EACH_FRAME(frame, thread) {
-    if (is_before && frame_is_delivering(frame)) return frame;
+    if (is_before && is_own_delivery(frame)) return frame;
     if (frame == later) is_before = true;
   }
   return NULL;
@@ -428,7 +446,7 @@ const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kv
 uint32_t kvo_thread_count_delivering(const kvo_thread *thread) {
   uint32_t count = 0;
   FOR_EACH_FRAME(frame, thread)
-  count += frame_is_delivering(frame);
+  count += is_own_delivery(frame);
   return count;
 }
 
@@ -484,11 +502,20 @@ bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread
 
 uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }
 
-uint64_t kvo_binding_delivery_stamp(void) {
+// The innermost change that this thread delivers: of its own stack, unless it has since taken over a change that another thread
+// began, which is in that thread's stack.
+static const kvo_frame *frame_delivering(void) {
   const kvo_thread *thread = kvo_this_thread;
-  const kvo_frame *found = thread ? kvo_thread_delivering_before(thread, NULL) : NULL;
-  if (!found) return kvo_binding_stamp();
-  kvo_frame *frame = (kvo_frame *)(uintptr_t)found;
+  const kvo_frame *taken = kvo_transferred_frame;
+  while (taken && !frame_is_delivering(taken)) taken = taken->outer_transferred;
+  if (!thread || (taken && kvo_thread_count_delivering(thread) <= taken->outer_deliveries))
+    return taken;
+  return kvo_thread_delivering_before(thread, NULL);
+}
+
+uint64_t kvo_binding_delivery_stamp(void) {
+  kvo_frame *frame = (kvo_frame *)(uintptr_t)frame_delivering();
+  if (!frame) return kvo_binding_stamp();
   if (frame->delivery_stamp <= __atomic_load_n(&frame->serial, __ATOMIC_RELAXED))
     frame->delivery_stamp = kvo_binding_stamp();
   return frame->delivery_stamp;

@@ -113,7 +113,13 @@ struct kvo_frame {
   uint64_t ticket;                   ///< with KVO_FRAME_HAS_TICKET (distinct.c)
   kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
-  uint32_t joins;           ///< since its general delivery began: how many changes have joined it
+  uint32_t joins; ///< since its general delivery began: how many changes have joined it
+  /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
+  uint64_t transferred_at;
+  /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before and still
+  /// has, and how many changes of its own stack it was delivering.
+  uint32_t outer_deliveries;
+  kvo_frame *KVO_NULLABLE outer_transferred;
   pthread_t transferred_to; ///< with KVO_FRAME_TRANSFERRED
 };
 
@@ -225,9 +231,10 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited);
 /// Transfers a frame to this thread, which ends a change that another thread has begun. The frame survives a fork in
 /// between.
 void kvo_frame_transfer(kvo_frame *frame);
-/// How many frames this thread has taken over. If it is not 0, the thread is in a change although it may have no
-/// frame.
-extern __thread uint32_t kvo_transferred_frames __attribute__((tls_model("initial-exec")));
+/// The frame that this thread has taken over last, and still has. If there is one, the thread is in a change although it may have
+/// no frame.
+extern __thread kvo_frame *KVO_NULLABLE kvo_transferred_frame
+    __attribute__((tls_model("initial-exec")));
 /// Pops a frame that has values or retains its object, that belongs to another thread, or that something waits for.
 void kvo_frame_pop_slowly(kvo_frame *frame);
 
@@ -267,6 +274,7 @@ void kvo_frame_hold(kvo_frame *frame);
 /// Makes a frame of this thread older than its push.
 KVO_INLINE void kvo_frame_backdate(kvo_frame *frame, uint64_t serial) {
   frame->delivery_stamp = 0; // one that an earlier change took might be greater than the serial
+  __atomic_store_n(&frame->transferred_at, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&frame->serial, serial, __ATOMIC_RELEASE);
 }
 
@@ -342,7 +350,7 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id);
 /// The code that closes them later must not touch the object or join a change of a new object at its address.
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// The newest change whose observers or methods are being called, among those that began before `later`, or among all
-/// if that is NULL. NULL if there is none.
+/// if that is NULL. NULL if there is none. Only changes that the thread has begun and not left to another one.
 const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key and the

@@ -279,7 +279,7 @@ static kvo_retired *join_batch(kvo_retired *chain, bool must_go) {
 
 // Whether this thread is in no change, not even in one that another thread began.
 static bool is_idle(const kvo_thread *thread) {
-  return thread->top == thread->first.frames && !kvo_transferred_frames;
+  return thread->top == thread->first.frames && !kvo_transferred_frame;
 }
 
 // Whether no other thread can be in a change, because there is no other record. False if there is a batch: then the
