@@ -238,6 +238,28 @@ import Testing
     end([root])
   }
 
+  @Test("D3: a value is delivered, also if releasing the one before it sets an equal one")
+  func setByRelease() {
+    let node = make(graph_node.self)
+    let element = make(disturbed.self)
+    withCollection(.KVO_ARRAY, of: [element.object]) { graph_node_setWares(node, $0) }
+    log.observe(node.object, "wares", .KVO_DISTINCT)
+    let key = UnsafeRawPointer(element)
+    let status = kvo_object_associate(
+      element.object, key, node,
+      { value in
+        withCollection(.KVO_ARRAY, [.int(1)]) {
+          graph_node_setWares(value.assumingMemoryBound(to: graph_node.self), $0)
+        }
+      }, nil)
+    expectEqual(status, .KVO_OK)
+    element.release()
+    withCollection(.KVO_ARRAY, [.int(1)]) { graph_node_setWares(node, $0) }
+    expectEqual(log.take(), ["a: wares"])
+    end()
+    node.release()
+  }
+
   @Test(
     "D3: however changes nest and cross on a thread, distinct has delivered the final value",
     arguments: [0, 1, 2, 3], [false, true])
