@@ -45,6 +45,12 @@ public final class TrackedAccount {
   public init() {}
 }
 
+/// Observable properties of a class with the macro.
+@KVO open class MacroAccount: KVOObject {
+  open var balance = 0.0
+  open var interestRate = 0.0
+}
+
 /// Observable properties.
 open class ObservedAccount: KVOObject {
   @Observed open var balance = 0.0

@@ -20,6 +20,23 @@ var swiftSetterFamily: Family {
     .time("swift.set.otherkey", .none, isExtra: true, otherKeySet),
     .time("swift.plain.modify", .plain, isExtra: true, plainModify),
     .time("swift.modify.unobserved", .none, isExtra: true, unobservedModify),
+    .time("swift.macro.set.unobserved", .none, isExtra: true) { macroSet(observing: nil) },
+    .time("swift.macro.set.observed", .uniform, isExtra: true) { macroSet(observing: \.balance) },
+    .time("swift.macro.set.observed.oldnew", .uniform, isExtra: true) {
+      macroSet(observing: \.balance, options: [.old, .new])
+    },
+    .time("swift.macro.set.otherkey", .none, isExtra: true) { macroSet(observing: \.interestRate) },
+    .time("swift.macro.get", .none, isExtra: true, macroGet),
+    .time("swift.macro.modify.unobserved", .none, isExtra: true) { macroModify(observing: nil) },
+    .time("swift.macro.modify.observed", .uniform, isExtra: true) {
+      macroModify(observing: \.balance)
+    },
+    .time("swift.macro.modify.otherkey", .none, isExtra: true) {
+      macroModify(observing: \.interestRate)
+    },
+    .time("swift.own.plain.modify", .plain, isExtra: true, ownPlainModify),
+    .time("swift.own.modify", .none, isExtra: true, ownModify),
+    .time("swift.own.set", .none, isExtra: true, ownSet),
   ])
 }
 
@@ -89,7 +106,98 @@ private func addToBalance(of account: ObservedAccount, _ iterations: Int) {
   for _ in 0..<iterations { account.balance += 1 }
 }
 
+@inline(never)
+private func setBalance(of account: MacroAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func sumOfBalances(of account: MacroAccount, _ iterations: Int) -> Double {
+  var sum = 0.0
+  for _ in 0..<iterations { sum += account.balance }
+  return sum
+}
+
+@inline(never)
+private func addToBalance(of account: MacroAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.balance += 1 }
+}
+
+/// A class of this module, whose properties the compiler accesses directly.
+@KVO private final class OwnAccount: KVOObject {
+  var balance = 0.0
+}
+
+private final class OwnPlainAccount {
+  var balance = 0.0
+}
+
+@inline(never)
+private func addToBalance(of account: OwnAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.balance += 1 }
+}
+
+@inline(never)
+private func setBalance(of account: OwnAccount, _ iterations: Int) {
+  for i in 0..<iterations { account.balance = Double(i) }
+}
+
+@inline(never)
+private func addToBalance(of account: OwnPlainAccount, _ iterations: Int) {
+  for _ in 0..<iterations { account.balance += 1 }
+}
+
 // MARK: Workloads
+
+private func ownModify() -> Workload {
+  let account = OwnAccount()
+  return Workload(run: { addToBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func ownSet() -> Workload {
+  let account = OwnAccount()
+  return Workload(run: { setBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func ownPlainModify() -> Workload {
+  let account = OwnPlainAccount()
+  return Workload(run: { addToBalance(of: account, $0) }, finish: { _ in })
+}
+
+private func macroGet() -> Workload {
+  let account = MacroAccount()
+  return Workload(run: { sink = sumOfBalances(of: account, $0) }, finish: { _ in })
+}
+
+/// Observes a property, or none, while the balance is set.
+private func macroSet(
+  observing property: ReferenceWritableKeyPath<MacroAccount, Double>?,
+  options: KeyValueObservingOptions = []
+) -> Workload {
+  let account = MacroAccount()
+  let counter = Counter()
+  let token = property.map { account.observe($0, options: options) { _, _ in counter.value += 1 } }
+  return Workload(
+    run: { setBalance(of: account, $0) },
+    finish: {
+      counter.check(is: property == \.balance ? $0 : 0)
+      token?.invalidate()
+    })
+}
+
+private func macroModify(
+  observing property: ReferenceWritableKeyPath<MacroAccount, Double>?
+) -> Workload {
+  let account = MacroAccount()
+  let counter = Counter()
+  let token = property.map { account.observe($0) { _, _ in counter.value += 1 } }
+  return Workload(
+    run: { addToBalance(of: account, $0) },
+    finish: {
+      counter.check(is: property == \.balance ? $0 : 0)
+      token?.invalidate()
+    })
+}
 
 private func plainSet() -> Workload {
   let account = PlainAccount()

@@ -24,15 +24,25 @@ struct AccessedProperty {
     (self.request, self.member, binding, self.name) = (request, member, bindings[0], name)
   }
 
-  private var storage: String { Self.storage(of: name) }
+  private var storage: String {
+    isStored ? Self.observed(name) : Self.storage(of: name)
+  }
 
   static func storage(of name: Token) -> String { (prefix + name.name).inSource }
+
+  /// The name of the storage that is an `Observed`.
+  static func observed(_ name: Token) -> String { ("_" + name.name).inSource }
+
+  private var isStored: Bool { ObservableMember.isPlain(member) }
 
   // MARK: Beside the property
 
   static func peers(of request: AttachedMacro) -> Expansion {
     guard let property = AccessedProperty(request) else { return Expansion() }
-    let source = property.member.isOverride ? property.methods : property.storageDeclaration
+    let source =
+      property.member.isOverride
+      ? property.methods
+      : property.isStored ? property.observedDeclaration : property.storageDeclaration
     return Expansion(source: source)
   }
 
@@ -44,6 +54,15 @@ struct AccessedProperty {
     let value = binding.initialValue.map { " = " + $0 } ?? ""
     let words = reference.map { $0 + " " } ?? ""
     return "\(actor)private \(words)var \(storage)\(type)\(value)\(observers)"
+  }
+
+  private var observedDeclaration: String {
+    var type = binding.type.map { $0 } ?? ""
+    if type.hasSuffix("!") { type = type.dropLast() + "?" }
+    let initial = binding.initialValue ?? (type.hasSuffix("?") ? "nil" : nil)
+    let declared = type.isEmpty ? "" : ": KVORuntime.Observed<\(type)>"
+    let value = initial.map { " = KVORuntime.Observed(wrappedValue: \($0))" } ?? ""
+    return "\(actor)private final var \(storage)\(declared)\(value)"
   }
 
   private var observers: String {
@@ -78,7 +97,33 @@ struct AccessedProperty {
       return unreadable(request)
     }
     let isOverride = property.member.isOverride
-    return Expansion(source: isOverride ? property.overridingAccessors : property.ownAccessors)
+    return Expansion(
+      source: isOverride
+        ? property.overridingAccessors
+        : property.isStored ? property.storedAccessors : property.ownAccessors)
+  }
+
+  private var storedAccessors: String {
+    let key = name.name
+    let place = "KVORuntime.KVOObject._place(&\(storage))"
+    return """
+      {
+        @storageRestrictions(initializes: \(storage))
+        init(initialValue) { \(storage) = KVORuntime.Observed(wrappedValue: initialValue) }
+        get {
+          KVORuntime.KVOObject._reads(self, \\.\(name.text)) { \(place) }
+          return \(storage)._value
+        }
+        set {
+          _sets("\(key)", newValue) { $0(\(place)) }
+        }
+        _modify {
+          let change = _willModify("\(key)") { KVORuntime.KVOObject._address(&\(storage)) }
+          defer { KVORuntime.KVOObject._didModify(change, "\(key)") }
+          yield &\(storage)._value
+        }
+      }
+      """
   }
 
   // If no `didSet` reads the old value, the compiler modifies the storage in place.

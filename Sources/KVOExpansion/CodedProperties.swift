@@ -16,10 +16,8 @@ struct CodedProperties {
 
   /// The members to add; empty if the compiler's own are right.
   func source(access: String) -> String {
-    let accessed = type.members.contains {
-      ObservableMember.form(of: $0) == .accessed && !$0.isOverride
-    }
-    guard accessed else { return "" }
+    let hasStorage = type.members.contains { storage(of: $0) != nil }
+    guard hasStorage else { return "" }
     guard let keys = type.members.first(where: { name(ofType: $0) == "CodingKeys" }) else {
       return codingKeys
     }
@@ -37,10 +35,8 @@ struct CodedProperties {
     let cases = type.members.flatMap { member -> [String] in
       if case .directive(let text) = member.kind { return [text] }
       return storedNames(of: member).map { name in
-        let isAccessed = ObservableMember.form(of: member) == .accessed
-        return isAccessed
-          ? "  case \(AccessedProperty.storage(of: name)) = \(JSON.string(name.name).text)"
-          : "  case \(name.text)"
+        storage(of: member).map { "  case \($0) = \(JSON.string(name.name).text)" }
+          ?? "  case \(name.text)"
       }
     }
     return """
@@ -49,6 +45,18 @@ struct CodedProperties {
       \(cases.joined(separator: "\n"))
       }
       """
+  }
+
+  /// The name under which a property is stored by the macro's accessors; nil if it has none.
+  private func storage(of member: Member) -> String? {
+    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
+      !member.isOverride
+    else { return nil }
+    switch ObservableMember.form(of: member) {
+    case .accessed: return AccessedProperty.storage(of: name)
+    case .observed: return name.name.isKey ? AccessedProperty.observed(name) : nil
+    case .known, .none: return nil
+    }
   }
 
   // The compiler's selection: neither properties of the type nor lazy ones.

@@ -144,7 +144,10 @@ struct DeclaredKeys {
     else { return nil }
     let key = "\"\(name.name)\""
     let keyPath = "\\.\(name.text)"
-    guard binding.isComputed else { return "keys.stored(\(key), \(keyPath))" }
+    guard binding.isComputed else {
+      let isObserved = ObservableMember.form(of: member) == .observed || member.has("Observed")
+      return "keys.\(isObserved ? "_observed" : "stored")(\(key), \(keyPath))"
+    }
     let affecting =
       methods.affecting(name.name) ?? keptSources(binding, name).map { "[\($0)]" }
     let affectedBy = affecting.map { ", affectedBy: \($0)" } ?? ""

@@ -29,10 +29,16 @@ struct ObservableMember {
     if request.parent?.marksProperties == true { member = member.ignoredUnlessMarked() }
     switch form(of: member) {
     // Qualified, since the class or its module may have a type `Observed` or `KVOAccessed`.
-    case .observed: return Expansion(source: "@KVORuntime.Observed")
-    case .accessed: return Expansion(source: "@KVORuntime.KVOAccessed")
+    case .observed where !hasKeyName(member): return Expansion(source: "@KVORuntime.Observed")
+    case .observed, .accessed: return Expansion(source: "@KVORuntime.KVOAccessed")
     case .known, .none: return Expansion()
     }
+  }
+
+  /// Whether the property's name is a key; otherwise it can have a wrapper only.
+  static func hasKeyName(_ member: Member) -> Bool {
+    guard case .variable(_, let bindings) = member.kind else { return false }
+    return bindings.first?.name?.name.isKey ?? false
   }
 
   static func form(of member: Member) -> Form {
@@ -46,6 +52,14 @@ struct ObservableMember {
     if member.isOverride { return binding.accessors == nil ? .known : .accessed }
     guard reasonNotObserved(member) == nil else { return .known }
     return member.isReference || binding.accessors != nil ? .accessed : .observed
+  }
+
+  /// Whether the variable has neither observers nor a modifier of references, and overrides none.
+  static func isPlain(_ member: Member) -> Bool {
+    guard case .variable(true, let bindings) = member.kind, let binding = bindings.first else {
+      return false
+    }
+    return !member.isReference && !member.isOverride && binding.accessors == nil
   }
 
   /// Whether the class's macro declares the property under its name. A property with another wrapper is read through

@@ -114,6 +114,53 @@ import Testing
       """)
   }
 
+  @Test(
+    "Q1: any other property is stored in an Observed beside it, which its accessors change",
+    arguments: [
+      (
+        "public private(set) var x: Int = 1",
+        ": KVORuntime.Observed<Int> = KVORuntime.Observed(wrappedValue: 1)"
+      ),
+      ("var x = [1]", " = KVORuntime.Observed(wrappedValue: [1])"),
+      ("var x: Int?", ": KVORuntime.Observed<Int?> = KVORuntime.Observed(wrappedValue: nil)"),
+      ("var x: A!", ": KVORuntime.Observed<A?> = KVORuntime.Observed(wrappedValue: nil)"),
+      ("final var x: A", ": KVORuntime.Observed<A>"),
+    ])
+  func stored(_ source: String, _ declaration: String) {
+    expectEqual(
+      Asking.expand("AccessedMacro", "peer", source).0, "private final var _x\(declaration)")
+    expectEqual(
+      Asking.expand("AccessedMacro", "accessor", source).0,
+      """
+      {
+        @storageRestrictions(initializes: _x)
+        init(initialValue) { _x = KVORuntime.Observed(wrappedValue: initialValue) }
+        get {
+          KVORuntime.KVOObject._reads(self, \\.x) { KVORuntime.KVOObject._place(&_x) }
+          return _x._value
+        }
+        set {
+          _sets("x", newValue) { $0(KVORuntime.KVOObject._place(&_x)) }
+        }
+        _modify {
+          let change = _willModify("x") { KVORuntime.KVOObject._address(&_x) }
+          defer { KVORuntime.KVOObject._didModify(change, "x") }
+          yield &_x._value
+        }
+      }
+      """)
+  }
+
+  @Test("Q1: the storage is named as the property, and is on its actor")
+  func storedNames() {
+    let source = "@MainActor var `class` = 1"
+    expectEqual(
+      Asking.expand("AccessedMacro", "peer", source).0,
+      "@MainActor private final var _class = KVORuntime.Observed(wrappedValue: 1)")
+    expect(
+      Asking.expand("AccessedMacro", "accessor", source).0.contains("_reads(self, \\.`class`)"))
+  }
+
   @Test("Q6: the observers of an override become methods, around the superclass's setter")
   func overriding() {
     let source = "override var x: Int { willSet { x = 1 } didSet(last) {} }"
@@ -186,7 +233,7 @@ import Testing
       }
       """
     expect(
-      Asking.members(source).hasSuffix(
+      Asking.allMembers(source).hasSuffix(
         """
         private enum CodingKeys: Swift.String, Swift.CodingKey {
           case id
@@ -195,11 +242,11 @@ import Testing
           case _kvo_w = "w"
         #endif
           case _kvo_in = "in"
-          case plain
+          case _plain = "plain"
         }
-        """), "\(Asking.members(source))")
-    for plain in ["var x = 1", "override var x: Int { didSet {} }"] {
-      expect(!Asking.members("@KVO class A: KVOObject {\n\(plain)\n}").contains("CodingKeys"))
+        """), "\(Asking.allMembers(source))")
+    for other in ["let x = 1", "@Observed var x = 1", "override var x: Int { didSet {} }"] {
+      expect(!Asking.allMembers("@KVO class A: KVOObject {\n\(other)\n}").contains("CodingKeys"))
     }
   }
 

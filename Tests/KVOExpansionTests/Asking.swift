@@ -51,8 +51,15 @@ struct Asking {
     expand("KVOMacro", "memberAttribute", source, of: parent).0
   }
 
+  /// The members that the macro adds to a class.
+  static func allMembers(_ source: String) -> String { expand("KVOMacro", "member", source).0 }
+
+  /// The members that the macro adds to a class, without the names for `Codable`.
   static func members(_ source: String, in contexts: [String] = []) -> String {
-    expand("KVOMacro", "member", source, in: contexts).0
+    let members = expand("KVOMacro", "member", source, in: contexts).0
+    return members.ranges(of: "\nprivate enum CodingKeys").first.map {
+      String(members[..<$0.lowerBound])
+    } ?? members
   }
 
   /// The lines that declare keys, without the enclosing function.

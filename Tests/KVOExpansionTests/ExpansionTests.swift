@@ -8,15 +8,16 @@ import Testing
   @Test(
     "Q1 Q2: a stored var is observed, and no other member gets an attribute",
     arguments: [
-      ("var x = 1", "@Observed"), ("\n  // var\n  private(set) var x: [Int] = []", "@Observed"),
-      ("public internal(set) var x = { (a: Int) in a }", "@Observed"),
+      ("var x = 1", "@KVOAccessed"),
+      ("\n  // var\n  private(set) var x: [Int] = []", "@KVOAccessed"),
+      ("public internal(set) var x = { (a: Int) in a }", "@KVOAccessed"),
       ("var x = 1 { didSet { print(\"}\") } }", "@KVOAccessed"),
       ("var x: Int { willSet {} }", "@KVOAccessed"),
       ("var x: Int { @MainActor didSet {} }", "@KVOAccessed"),
-      ("@available(*, deprecated) var x = 1", "@Observed"),
-      ("@MainActor var x = 1", "@Observed"), ("@objc dynamic var x = 1", "@Observed"),
-      ("final var `class`: Any? = nil", "@Observed"), ("var x = f { $0 }", "@Observed"),
-      ("var x: Int! = /a{/.matches", "@Observed"),
+      ("@available(*, deprecated) var x = 1", "@KVOAccessed"),
+      ("@MainActor var x = 1", "@KVOAccessed"), ("@objc dynamic var x = 1", "@KVOAccessed"),
+      ("final var `class`: Any? = nil", "@KVOAccessed"), ("var x = f { $0 }", "@KVOAccessed"),
+      ("var x: Int! = /a{/.matches", "@KVOAccessed"),
       ("weak var x: A?", "@KVOAccessed"), ("private weak var x: (any P)? = nil", "@KVOAccessed"),
       ("unowned let x: A", ""), ("unowned(unsafe) var x: A", "@KVOAccessed"),
       ("let x = 1", ""), ("static var x = 1", ""), ("class var x: Int { 1 }", ""),
@@ -29,12 +30,13 @@ import Testing
       ("@Clamped(0...1) var x = 1", ""),
       ("@Lib.Clamped<Int> var x = 1", ""), ("nonisolated(unsafe) var x = 1", ""),
       ("var x: some P = q", ""), ("nonisolated(unsafe) weak var x: A?", ""),
-      ("@Swift.MainActor var x = 1", "@Observed"), ("@Swift::MainActor var x = 1", "@Observed"),
-      ("@StoreActor var x = 1", "@Observed"), ("@KVORuntime.Observed var x = 1", ""),
+      ("@Swift.MainActor var x = 1", "@KVOAccessed"),
+      ("@Swift::MainActor var x = 1", "@KVOAccessed"),
+      ("@StoreActor var x = 1", "@KVOAccessed"), ("@KVORuntime.Observed var x = 1", ""),
       ("@KVORuntime::KVOIgnored var x = 1", ""),
       ("var a = 1, b = 2", ""), ("var (a, b) = (1, 2)", ""), ("func x() { var y = 1 }", ""),
       ("class Inner {}", ""),
-      ("#if X\n@objc\n#endif\nvar x = 1", "@Observed"),
+      ("#if X\n@objc\n#endif\nvar x = 1", "@KVOAccessed"),
       ("#if X\n@KVOIgnored\n#endif\nvar x = 1", ""),
       ("init() {}", ""), ("subscript(i: Int) -> Int { 1 }", ""), ("", ""), ("#if X", ""),
     ])
@@ -45,7 +47,7 @@ import Testing
   @Test(
     "Q1: a dynamic property leaves other stored ones alone, but not computed ones or overrides",
     arguments: [
-      ("var x = 1", ""), ("dynamic var x = 1", "@Observed"), ("weak var x: A?", ""),
+      ("var x = 1", ""), ("dynamic var x = 1", "@KVOAccessed"), ("weak var x: A?", ""),
       ("dynamic weak var x: A?", "@KVOAccessed"), ("var x = 1 { didSet {} }", ""),
       ("override var x: Int { didSet {} }", "@KVOAccessed"), ("@Observed var x = 1", ""),
     ])
@@ -61,7 +63,7 @@ import Testing
       "dynamic func y() {}", "dynamic class var y: Int { 1 }", "var y = \"dynamic var\"",
     ] {
       let parent = "@KVO class A: B {\n\(other)\nvar z = 1\n}"
-      expectEqual(Asking.attribute("var z = 1", of: parent), "@KVORuntime.Observed")
+      expectEqual(Asking.attribute("var z = 1", of: parent), "@KVORuntime.KVOAccessed")
     }
   }
 
@@ -70,7 +72,7 @@ import Testing
     let members = Asking.members(
       "@KVO class A: B { dynamic var x = 1; var y = 1; var z: Int { y }; lazy var l = 1; @Clamped var c = 1 }"
     )
-    expect(members.contains("keys.stored(\"x\"") && members.contains("keys.computed(\"z\""))
+    expect(members.contains("keys._observed(\"x\"") && members.contains("keys.computed(\"z\""))
     expect(!members.contains("\"y\"") && !members.contains("\"l\""))
     expect(
       Asking.expand("KVOMacro", "member", "@KVO class A: B { dynamic var x = 1; lazy var l = 1 }").1
@@ -80,60 +82,63 @@ import Testing
   @Test(
     "Q2: each property is declared with its getter and setter",
     arguments: [
-      ("var x = 1", ["keys.stored(\"x\", \\.x)"]),
-      ("var x = 1; var y: Int { x }", ["keys.stored(\"x\", \\.x)", "keys.computed(\"y\", \\.y)"]),
+      ("var x = 1", ["keys._observed(\"x\", \\.x)"]),
+      (
+        "var x = 1; var y: Int { x }",
+        ["keys._observed(\"x\", \\.x)", "keys.computed(\"y\", \\.y)"]
+      ),
       ("lazy var x = { 1 }()", ["keys.stored(\"x\", \\.x)"]),
       ("weak var x: A?", ["keys.stored(\"x\", \\.x)"]),
-      ("@Observed var x = 1", ["keys.stored(\"x\", \\.x)"]),
+      ("@Observed var x = 1", ["keys._observed(\"x\", \\.x)"]),
       ("override var x: Int { didSet {} }", ["keys.stored(\"x\", \\.x)"]),
       ("override var x: Int { get { 1 } set {} }", ["keys.computed(\"x\", \\.x)"]),
-      ("var `class` = 1", ["keys.stored(\"class\", \\.`class`)"]),
-      ("var größe = 1", ["keys.stored(\"größe\", \\.größe)"]),
+      ("var `class` = 1", ["keys._observed(\"class\", \\.`class`)"]),
+      ("var größe = 1", ["keys._observed(\"größe\", \\.größe)"]),
       ("var `a.b` = 1", []), ("let x = 1", []), ("static var x = 1", []),
       ("@KVOIgnored var x = 1", []),
       ("@KVOIgnored var x: Int { 1 }", []), ("var x: Int { get async { 1 } }", []),
       ("var x: Int { get throws(E) { 1 } }", []), ("@available(*, deprecated) var x = 1", []),
       (
         "@MainActor var x = 1",
-        ["_declareIsolatedKeys { @MainActor keys in keys.stored(\"x\", \\.x) }"]
+        ["_declareIsolatedKeys { @MainActor keys in keys._observed(\"x\", \\.x) }"]
       ),
       (
         "@Lib.StoreActor var x: Int { 1 }",
         ["_declareIsolatedKeys { @Lib.StoreActor keys in keys.computed(\"x\", \\.x) }"]
       ),
       ("var x: Int { get { 1 } }\nfunc f() { var z = 1 }", ["keys.computed(\"x\", \\.x)"]),
-      ("struct S { var z = 1 }\nvar x = \"}\" + \"\\(\"}\")\"", ["keys.stored(\"x\", \\.x)"]),
+      ("struct S { var z = 1 }\nvar x = \"}\" + \"\\(\"}\")\"", ["keys._observed(\"x\", \\.x)"]),
       (
         "var x = #\"\"\"\n }{ \n\"\"\"#\n/* var y = 1 } */\nvar z = /}{/",
-        ["keys.stored(\"x\", \\.x)", "keys.stored(\"z\", \\.z)"]
+        ["keys._observed(\"x\", \\.x)", "keys._observed(\"z\", \\.z)"]
       ),
       (
         "var x: Dictionary<String, [Int]> = Dictionary<String, [Int]>()\nvar y = a < b, z = c > d",
-        ["keys.stored(\"x\", \\.x)"]
+        ["keys._observed(\"x\", \\.x)"]
       ),
-      ("var x = Matrix<3, 4>()", ["keys.stored(\"x\", \\.x)"]),
-      ("var x: Matrix<3, 4> = Rows<Int, 4>(a, b)", ["keys.stored(\"x\", \\.x)"]),
+      ("var x = Matrix<3, 4>()", ["keys._observed(\"x\", \\.x)"]),
+      ("var x: Matrix<3, 4> = Rows<Int, 4>(a, b)", ["keys._observed(\"x\", \\.x)"]),
       ("var x = a<3, y: B<4>", []), ("var x = a<3+b, y = c>4", []),
       (
         "var f: (Int, Int) -> Void = { _, _ in }\nvar g = f",
-        ["keys.stored(\"f\", \\.f)", "keys.stored(\"g\", \\.g)"]
+        ["keys._observed(\"f\", \\.f)", "keys._observed(\"g\", \\.g)"]
       ),
       (
         "var x: Set<String>?\nvar y = 0.5 { didSet {} }\nvar z: Optional<Int>?\nvar w: Int { 1 }",
         [
-          "keys.stored(\"x\", \\.x)", "keys.stored(\"y\", \\.y)", "keys.stored(\"z\", \\.z)",
+          "keys._observed(\"x\", \\.x)", "keys.stored(\"y\", \\.y)", "keys._observed(\"z\", \\.z)",
           "keys.computed(\"w\", \\.w)",
         ]
       ),
       (
         "var x =\n  1 +\n  2\nvar y\n  : Int = 1",
-        ["keys.stored(\"x\", \\.x)", "keys.stored(\"y\", \\.y)"]
+        ["keys._observed(\"x\", \\.x)", "keys._observed(\"y\", \\.y)"]
       ),
       (
         "var x = weak\nvar weak = 1\nvar get = 2",
         [
-          "keys.stored(\"x\", \\.x)", "keys.stored(\"weak\", \\.weak)",
-          "keys.stored(\"get\", \\.get)",
+          "keys._observed(\"x\", \\.x)", "keys._observed(\"weak\", \\.weak)",
+          "keys._observed(\"get\", \\.get)",
         ]
       ),
     ])
@@ -156,16 +161,16 @@ import Testing
     expectEqual(
       Asking.declarations(body),
       [
-        "keys.stored(\"a\", \\.a)", "#if DEBUG && os(Linux)", "keys.stored(\"b\", \\.b)",
+        "keys._observed(\"a\", \\.a)", "#if DEBUG && os(Linux)", "keys._observed(\"b\", \\.b)",
         "#elseif X",
-        "keys.stored(\"c\", \\.c)", "#else", "#endif",
+        "keys._observed(\"c\", \\.c)", "#else", "#endif",
       ])
   }
 
   @Test("Q2: a condition around the attributes of a member or class surrounds nothing else")
   func conditionalAttributes() {
     let condition = "#if X\n@objc\n#endif\n"
-    let lines = ["#if X", "#endif", "keys.stored(\"x\", \\.x)"]
+    let lines = ["#if X", "#endif", "keys._observed(\"x\", \\.x)"]
     expectEqual(Asking.declarations(condition + "var x = 1"), lines)
     let (source, diagnostics) = Asking.expand(
       "KVOMacro", "member", condition + "@KVO class A: B { var x = 1 }")
@@ -182,7 +187,7 @@ import Testing
       }
       private static func _declarePropertiesA() {
         _declareKeys { keys in
-          keys.stored("x", \\.x)
+          keys._observed("x", \\.x)
         }
       }
       """
@@ -210,11 +215,11 @@ import Testing
       """
       nonisolated override class func _registerProperties() {
         _callIsolated(_declarePropertiesA)
-        _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
+        _declareIsolatedKeys { @MainActor keys in keys._observed("y", \\.y) }
       }
       private static func _declarePropertiesA() {
         _declareKeys { keys in
-          keys.stored("x", \\.x)
+          keys._observed("x", \\.x)
         }
       }
       """)
@@ -223,7 +228,7 @@ import Testing
       """
       nonisolated override class func _registerProperties() {
       #if X
-        _declareIsolatedKeys { @MainActor keys in keys.stored("y", \\.y) }
+        _declareIsolatedKeys { @MainActor keys in keys._observed("y", \\.y) }
       #endif
       }
       """)
@@ -235,7 +240,7 @@ import Testing
     let expected = """
       nonisolated override class func _registerProperties() {
         _declareKeys { keys in
-          keys.stored("x", \\.x)
+          keys._observed("x", \\.x)
         }
       }
       """
@@ -405,7 +410,7 @@ import Testing
       // The elements of observed storage are changed in place.
       (
         "var songs: [S] = []\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
-        ["keys.stored(\"songs\", \\.songs)"]
+        ["keys._observed(\"songs\", \\.songs)"]
       ),
       (
         "@KVOIgnored var songs: [S] = []\nfunc insertSongs(_ s: [S], at i: RangeSet<Int>) {}\nfunc removeSongs(at i: IndexSet) throws {}",

@@ -32,7 +32,7 @@ import Testing
     let source = "@KVO class A: \(clause) { var x = 1 }"
     expect(Asking.messages(source).isEmpty)
     let attribute = Asking.expand("KVOMacro", "memberAttribute", "var x = 1", of: source).0
-    expectEqual(attribute, "@KVORuntime.Observed")
+    expectEqual(attribute, "@KVORuntime.KVOAccessed")
   }
 
   @Test(

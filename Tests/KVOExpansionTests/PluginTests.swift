@@ -78,7 +78,7 @@ import Testing
     let marked = "@KVO class A: B { dynamic var y = 1; var x = 1 }"
     let other = "@KVO class C: B { var y = 1; var x = 1 }"
     for (parent, source) in [
-      (marked, ""), (marked, ""), (other, "@KVORuntime.Observed"), (marked, ""),
+      (marked, ""), (marked, ""), (other, "@KVORuntime.KVOAccessed"), (marked, ""),
     ] {
       let request = Asking.request("KVOMacro", "memberAttribute", "var x = 1", of: parent)
       let answer = plugin.answer(to: Array(request.text.utf8))

@@ -8,6 +8,9 @@ class Accessors {
   /// The key path by which typed calls name the key.
   let keyPath: AnyKeyPath?
   let use: Use
+  /// Whether the getter that the key path names returns the value of the `@Observed` property of the key's name. A
+  /// subclass may override it.
+  let isStored: Bool
   /// A serial number: greater than that of all accessors created before.
   let number = Accessors.made.add(1, ordering: .relaxed).newValue
   private static let made = Atomic<UInt>(0)
@@ -24,10 +27,16 @@ class Accessors {
     case tracked(isPath: Bool)
   }
 
-  init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use) {
+  init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use, isStored: Bool = false) {
     self.type = type
     self.keyPath = keyPath
     self.use = use
+    self.isStored = isStored
+  }
+
+  /// Whether reading the storage gives the same value as the getter, for objects of a class.
+  final func returnsStorage(in type: KVOObject.Type) -> Bool {
+    isStored && keyPath?.isSurelyOriginal(in: type) == true
   }
 
   /// The key path that the getter evaluates, if it is one.
@@ -74,12 +83,12 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
   private let setter: ((Root, Value) throws -> Void)?
 
   init(
-    keyPath: AnyKeyPath?, _ use: Use = .accessors, get: @escaping (Root) throws -> Value,
-    set: ((Root, Value) throws -> Void)?
+    keyPath: AnyKeyPath?, _ use: Use = .accessors, isStored: Bool = false,
+    get: @escaping (Root) throws -> Value, set: ((Root, Value) throws -> Void)?
   ) {
     getter = get
     setter = set
-    super.init(type: .of(Value.self), keyPath: keyPath, use)
+    super.init(type: .of(Value.self), keyPath: keyPath, use, isStored: isStored)
   }
 
   override var isWritable: Bool { setter != nil }

@@ -188,7 +188,7 @@ protocol ObservedStorage {
 
 extension Observed: ObservedStorage {
   static var valueType: ValueType { .of(Value.self) }
-  var content: Any { value }
+  var content: Any { _value }
 
   static func address(of keyPath: AnyKeyPath, in object: KVOObject) -> UnsafeMutableRawPointer? {
     func project<Root>(_ root: Root.Type) -> UnsafeMutableRawPointer? {

@@ -19,7 +19,7 @@ extension KVOClass {
       name: .of(key), storage: parts.field, accessors: parts.accessors, toMany: parts.toMany,
       override: parts.field?.isObserved == true ? preparation.overrides[key] : nil,
       isManual: !isAutomatic(key), source: source(of: key, parts))
-    property.add(to: cClass)
+    property.add(to: cClass, of: type)
     properties.withLock { $0[key] = property }
     return property
   }

@@ -45,7 +45,7 @@ extension KVOClass {
     let property = Property(
       name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
       isManual: false)
-    property.add(to: cClass)
+    property.add(to: cClass, of: type)
     return property.name
   }
 
@@ -88,7 +88,7 @@ extension KVOClass {
     let property = Property(
       name: nameOfTracked(reads, number), storage: nil, accessors: accessors,
       isManual: false)
-    property.add(to: cClass)
+    property.add(to: cClass, of: type)
     if let keyPath {
       let key = TrackedKey(keyPath: keyPath, name: property.name)
       trackedKeys.withLock { $0.byKeyPath.append(key) }

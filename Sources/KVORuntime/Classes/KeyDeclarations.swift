@@ -75,6 +75,16 @@ public struct KeyDeclarations<Root: KVOObject> {
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
+  /// Declares an `@Observed` property under its own name and a key path, whose getter returns the stored value. For code
+  /// that `@KVO` makes.
+  public mutating func _observed<Value>(
+    _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
+  ) {
+    accessors[key] = TypedAccessors<Root, Value>(
+      keyPath: keyPath, isStored: true, get: { $0[keyPath: keyPath] },
+      set: { $0[keyPath: keyPath] = $1 })
+  }
+
   /// Declares hand-written accessors under a key, and under a key path if one is given.
   ///
   /// Errors that they throw reach the caller of `value(forKey:)` or `setValue(_:forKey:)`. Without `set` the

@@ -57,11 +57,12 @@ final class Property: @unchecked Sendable {
   var observedType: ValueType { observedStorage?.type ?? type }
 
   /// Whether the C core calls `readHere` for the value instead of copying it from the storage. It does so if
-  /// the core knows no storage. It also does if accessors of the storage's type are declared, because they
-  /// may return a value other than the stored one.
-  private var isReadHere: Bool {
+  /// the core knows no storage. It also does if accessors of the storage's type are declared, unless they are known to
+  /// return the stored value.
+  private func isReadHere(in type: KVOObject.Type) -> Bool {
     guard let observedStorage, override == nil else { return true }
-    return accessors?.type === observedStorage.type
+    guard let accessors, accessors.type === observedStorage.type else { return false }
+    return !accessors.returnsStorage(in: type)
   }
 
   /// Whether the C core calls `pickHere` for some elements: those of accessors, and those of an array in an
@@ -185,13 +186,13 @@ func typeName(of value: Any?) -> String {
 
 extension Property {
   /// Adds the key to a class of the C core, or replaces its earlier description.
-  func add(to cClass: OpaquePointer) {
+  func add(to cClass: OpaquePointer, of type: KVOObject.Type) {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, show: nil,
       binding: nil,
       manual: isManual, track: nil, is_path: false, pick: isPickedHere ? pickHere : nil)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
-    if isReadHere { description.get = readHere }
+    if isReadHere(in: type) { description.get = readHere }
     if isWritable { description.set = setHere }
     if readToMany != nil || override != nil { description.show = showHere }
     if let accessors, accessors.isTracked {

@@ -48,5 +48,6 @@ public macro KVOTracked() = #externalMacro(module: "KVOMacros", type: "KVOTracke
 /// Adds observing accessors and separate storage to a property that can't have a wrapper: a weak or unowned
 /// one, or one with `willSet` or `didSet`. ``KVO()`` attaches this macro where it is needed.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
-@attached(peer, names: prefixed(_kvo_), prefixed(_kvo_willSet_), prefixed(_kvo_didSet_))
+@attached(
+  peer, names: prefixed(_), prefixed(_kvo_), prefixed(_kvo_willSet_), prefixed(_kvo_didSet_))
 public macro KVOAccessed() = #externalMacro(module: "KVOMacros", type: "AccessedMacro")

@@ -17,7 +17,7 @@ extension Observed: Encodable where Value: Encodable {
   @inlinable
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    try container.encode(value)
+    try container.encode(_value)
   }
 }
 
@@ -41,7 +41,7 @@ extension KeyedEncodingContainer {
   /// - Throws: The error of encoding the value.
   @inlinable
   public mutating func encode<T: Encodable>(_ value: Observed<T?>, forKey key: Key) throws {
-    try encodeIfPresent(value.value, forKey: key)
+    try encodeIfPresent(value._value, forKey: key)
   }
 }
 

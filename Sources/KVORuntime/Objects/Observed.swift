@@ -20,12 +20,13 @@ public import CKVORuntime
 @frozen
 public struct Observed<Value> {
   // The only stored property, so that an `Observed` and its value have the same address.
-  @usableFromInline var value: Value
+  // Public for code that `@KVO` makes.
+  public var _value: Value
 
   /// Creates the property with its initial value, which notifies no observers.
   @inlinable @inline(__always)
   public init(wrappedValue: Value) {
-    value = wrappedValue
+    _value = wrappedValue
   }
 
   /// Unavailable: an `@Observed` property works only in a subclass of `KVOObject`.
@@ -62,7 +63,7 @@ public struct Observed<Value> {
           guard recordRead(header, wrapped, at: address) else { recordingFailed() }
         }
       }
-      return object[keyPath: storage()].value
+      return object[keyPath: storage()]._value
     }
     @_transparent
     set {
@@ -71,7 +72,7 @@ public struct Observed<Value> {
       let isObserved = _slowPath(isa != 0)
       if MemoryLayout<Value>.size == 0 {
         let change = isObserved ? willChange(object, wrapped()) : nil
-        object[keyPath: storage()].value = newValue
+        object[keyPath: storage()]._value = newValue
         if let change {
           kvo_stored_property_did_change(change)
         } else if _slowPath(kvo_binding_came_to_be_observed(header)) {
@@ -93,9 +94,9 @@ public struct Observed<Value> {
         // property.
         place = withUnsafeMutablePointer(to: &object[keyPath: storage()]) { $0 }
         isSet = _fastPath(!isMarked(isa, header, place))
-        if isSet { object[keyPath: storage()].value = newValue }
+        if isSet { object[keyPath: storage()]._value = newValue }
       } else {
-        object[keyPath: storage()].value = newValue
+        object[keyPath: storage()]._value = newValue
         if _slowPath(kvo_binding_came_to_be_observed(header)) {
           lookAgain(
             object, withUnsafeMutablePointer(to: &object[keyPath: storage()]) { $0 }, wrapped)
@@ -113,12 +114,12 @@ public struct Observed<Value> {
         let word = unsafeBitCast(newValue, to: UInt64.self)
         if _fastPath(kvo_stored_property_set_word(header, place, word)) { return }
       } else if let change = kvo_stored_property_will_change(header, place) {
-        place.pointee.value = newValue
+        place.pointee._value = newValue
         kvo_stored_property_did_change(change)
         return
       }
       let change = willChange(object, insteadOf: place, wrapped)
-      object[keyPath: storage()].value = newValue
+      object[keyPath: storage()]._value = newValue
       if let change {
         kvo_stored_property_did_change(change)
       } else if kvo_binding_came_to_be_observed(header) {

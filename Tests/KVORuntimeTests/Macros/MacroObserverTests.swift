@@ -244,6 +244,14 @@ import Testing
     expectEqual([back.title, "\(back.count)", "\(back.note ?? "-")"], ["u", "5", "-"])
     expectEqual(back.calls, 0)
   }
+
+  @Test("Q7: so are the names of a conformance in an extension")
+  func codingInExtension() throws {
+    let extended = Extended()
+    extended.count += 1
+    let text = String(decoding: try sorted.encode(extended), as: UTF8.self)
+    expectEqual(text, #"{"count":2,"title":"t"}"#)
+  }
 }
 
 private let sorted: JSONEncoder = {
@@ -404,6 +412,14 @@ private final class Shared<Value>: @unchecked Sendable {
   static let standard = 7
   @KVOIgnored lazy var area = size * size
 }
+
+@KVO private final class Extended: KVOObject {
+  var title = "t"
+  var count = 1
+  var note: String?
+}
+
+extension Extended: Encodable {}
 
 @KVO private final class Named: KVOObject, Codable {
   let id = 1

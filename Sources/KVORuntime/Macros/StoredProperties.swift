@@ -1,0 +1,161 @@
+public import CKVORuntime
+internal import CSwiftRuntime
+
+// Functions that the accessors made by `@KVO` call, for a property that is stored in an `Observed` beside it (Q1). They do
+// what the accessors of the wrapper do, without key paths to the storage: the class's own code can name it. So in-place
+// mutation is an access that the compiler knows, to the storage itself.
+//
+// `place` returns the address of the storage. It is taken in an access of its own, which has ended before any code of
+// the program runs.
+
+extension KVOObject {
+  /// Takes the address of an `@Observed` property's storage, which is stored in an object. For code that `@KVO` makes.
+  @inlinable @inline(__always)
+  public static func _place<Value>(
+    _ storage: inout Observed<Value>
+  ) -> UnsafeMutablePointer<Observed<Value>> {
+    withUnsafeMutablePointer(to: &storage) { $0 }
+  }
+
+  /// The address of an `@Observed` property's storage; nil if its value has no size.
+  @inlinable @inline(__always)
+  public static func _address<Value>(
+    _ storage: inout Observed<Value>
+  ) -> UnsafeMutableRawPointer? {
+    MemoryLayout<Value>.size == 0 ? nil : UnsafeMutableRawPointer(_place(&storage))
+  }
+
+  /// Reports a read of the property to the thread's read recorder, if there is one. For code that `@KVO` makes. May be
+  /// called on any thread.
+  @inlinable @inline(__always)
+  public static func _reads<Root: KVOObject, Value>(
+    _ object: Root, _ property: @autoclosure () -> KeyPath<Root, Value>,
+    at place: () -> UnsafeMutablePointer<Observed<Value>>
+  ) {
+    guard _slowPath(kvo_is_recording()) else { return }
+    let header = headerAddress(of: object)
+    guard recordRead(header, property) || recordRead(header, property, at: place()) else {
+      recordingFailed()
+    }
+  }
+
+  /// Sets the property, and notifies its observers. For code that `@KVO` makes. May be called on any thread.
+  ///
+  /// - Parameter access: Calls its argument with the address of the storage, in one access.
+  @inlinable @inline(__always)
+  public final func _sets<Value>(
+    _ key: StaticString, _ value: Value,
+    at access: ((UnsafeMutablePointer<Observed<Value>>) -> Bool) -> Bool
+  ) {
+    let header = headerAddress(of: self)
+    let isa = kvo_binding_marked_isa(header)
+    let isObserved = _slowPath(isa != 0)
+    // Not optional: the address of a value without a size may be NULL.
+    var place = header.assumingMemoryBound(to: Observed<Value>.self)
+    // One access: it stores a trivial value, or finds the address of a property that may be observed. The old value of any
+    // other type is released after the access, since its deinit may set the property.
+    let isUnmarked = access { found in
+      place = found
+      let isUnmarked =
+        MemoryLayout<Value>.size == 0 ? !isObserved : _fastPath(!isMarked(isa, header, found))
+      if _isPOD(Value.self), isUnmarked { found.initialize(to: Observed(wrappedValue: value)) }
+      return isUnmarked
+    }
+    if isUnmarked {
+      if !_isPOD(Value.self) { Self._replace(place, value) }
+      let hasComeToBeObserved =
+        isObserved
+        ? kvo_binding_came_to_be_marked(header, place) : kvo_binding_came_to_be_observed(header)
+      if _slowPath(hasComeToBeObserved) { lookAgain(at: key) }
+      return
+    }
+    if _isPOD(Value.self) && MemoryLayout<Value>.size == MemoryLayout<UInt64>.size {
+      let word = unsafeBitCast(value, to: UInt64.self)
+      if _fastPath(kvo_stored_property_set_word(header, place, word)) { return }
+    }
+    let change =
+      MemoryLayout<Value>.size == 0
+      ? openChange(of: key) : kvo_stored_property_will_change(header, place)
+    Self._replace(place, value)
+    if let change {
+      kvo_stored_property_did_change(change)
+    } else if kvo_binding_came_to_be_observed(header) {
+      lookAgain(at: key)
+    }
+  }
+
+  // Releases the old value last: its deinit may set the property. In generic code an assignment may release it first.
+  @inlinable @inline(__always)
+  static func _replace<Value>(_ place: UnsafeMutablePointer<Observed<Value>>, _ value: Value) {
+    let old = place.move()
+    withExtendedLifetime(old) { place.initialize(to: Observed(wrappedValue: value)) }
+  }
+
+  /// Begins an in-place mutation of the property: calls its prior observers. For code that `@KVO` makes. May be called
+  /// on any thread.
+  ///
+  /// - Parameter address: Returns the address of the storage, or nil for a value without a size, which shares its address
+  ///   with another property. It is called only if the object is observed.
+  /// - Returns: The open change, or what is needed to notify an observer that another thread registers during the
+  ///   mutation. It is one word: with an access of three words, it fills the room that a coroutine's caller provides
+  ///   without allocating. For the same reason `address` captures nothing but the object.
+  @inlinable @inline(__always)
+  public final func _willModify(
+    _ key: StaticString, at address: () -> UnsafeMutableRawPointer?
+  ) -> UInt {
+    let header = headerAddress(of: self)
+    guard _slowPath(kvo_binding_marked_isa(header) != 0) else { return UInt(bitPattern: header) }
+    return willModify(key, at: address)
+  }
+
+  /// Ends an in-place mutation: calls the observers. For code that `@KVO` makes.
+  @inlinable @inline(__always)
+  public static func _didModify(_ change: UInt, _ key: StaticString) {
+    if let header = UnsafeMutableRawPointer(bitPattern: change), change & 1 == 0,
+      change &>> UInt(bitPattern: KVO_ISA_MARK_SHIFT) == 0, !kvo_binding_came_to_be_observed(header)
+    {
+      return
+    }
+    didModify(change, key)
+  }
+
+  @usableFromInline @inline(never)
+  final func willModify(
+    _ key: StaticString, at address: () -> UnsafeMutableRawPointer?
+  ) -> UInt {
+    let header = headerAddress(of: self)
+    guard let place = address() else {
+      return Self.open(kvo_binding_is_observed(header) ? openChange(of: key) : nil, header)
+    }
+    if kvo_isa_marks(kvo_binding_marked_isa(header), header, place) {
+      // Stops the program on an overlapping access, before the old value is read in the middle of it.
+      kvo_swift_check_access(place, true)
+      return Self.open(kvo_stored_property_will_change(header, place), header)
+    }
+    let offset = UInt(bitPattern: place - header)
+    guard offset < 1 << (UInt.bitWidth - KVO_ISA_MARK_SHIFT) else {
+      return UInt(bitPattern: header)
+    }
+    return UInt(bitPattern: header) | offset << UInt(KVO_ISA_MARK_SHIFT)
+  }
+
+  private static func open(_ frame: OpaquePointer?, _ header: UnsafeMutableRawPointer) -> UInt {
+    frame.map { UInt(bitPattern: $0) | 1 } ?? UInt(bitPattern: header)
+  }
+
+  @usableFromInline @inline(never)
+  static func didModify(_ change: UInt, _ key: StaticString) {
+    if change & 1 != 0, let frame = OpaquePointer(bitPattern: change & ~1) {
+      return kvo_stored_property_did_change(frame)
+    }
+    let address = change & (1 << UInt(KVO_ISA_MARK_SHIFT) - 1)
+    let header = UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
+    let offset = Int(change >> UInt(KVO_ISA_MARK_SHIFT))
+    if offset != 0 {
+      guard kvo_binding_came_to_be_marked(header, header + offset) else { return }
+      kvo_stored_property_notify_late_observers(header, header + offset)
+    } else if kvo_binding_came_to_be_observed(header) {
+      at(header.assumingMemoryBound(to: kvo_object.self)).lookAgain(at: key)
+    }
+  }
+}
