@@ -5,7 +5,8 @@ internal import SwiftSource
 
 struct ConventionMethods {
   /// Instance methods by name and labels joined to one word. However a selector is divided, its word is the same:
-  /// `removeObject(fromItemsAt:)` and `removeObjectFromItems(at:)` both give `removeObjectFromItemsAt`.
+  /// `removeObject(fromItemsAt:)` and `removeObjectFromItems(at:)` both give `removeObjectFromItemsAt`. So does
+  /// `removeObjectFromItemsAtIndex(_:)`, as Objective-C spells it.
   private(set) var methods: [String: Function] = [:]
   /// Methods and properties of the type itself, mapped to the expression that calls them.
   private var typeMembers: [String: String] = [:]
@@ -223,9 +224,17 @@ private struct Statement {
 }
 
 extension Function {
-  /// The function's name and labels as one word, each label capitalised.
+  /// The function's name and labels as one word, each label capitalised, without the words `Index`, `Indexes` and
+  /// `Object` by which Objective-C's selectors are longer.
   fileprivate var word: String {
-    parameters.reduce(name.name) { $0 + ($1.label ?? "").capitalizedFirst }
+    let word = parameters.reduce(name.name) { $0 + ($1.label ?? "").capitalizedFirst }
+    for index in ["AtIndexes", "AtIndex"] {
+      if let short = word.dropping(suffix: index) { return short + "At" }
+      guard let range = word.firstRange(of: index + "With") else { continue }
+      let rest = word[range.upperBound...]
+      return word[..<range.lowerBound] + "AtWith" + (rest == "Object" ? "" : rest)
+    }
+    return word
   }
 }
 

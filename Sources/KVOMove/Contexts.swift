@@ -8,6 +8,8 @@ struct Contexts {
   private(set) var variables: Set<Place> = []
   /// The ampersands that take their addresses.
   private(set) var uses: Set<Place> = []
+  /// The names of the variables.
+  private(set) var names: Set<String> = []
 
   init() {}
 
@@ -24,6 +26,7 @@ struct Contexts {
     uses = uses.filter { !spoilt.contains($0.key) }
     variables = Set(uses.keys)
     self.uses = Set(uses.values.joined())
+    names = Set(variables.map { project.files[$0.file].tokens[$0.token + 1].name })
   }
 }
 

@@ -202,7 +202,10 @@ extension SourceFile {
   private func type(of binding: Binding) -> String {
     if let type = binding.type { return type }
     guard binding.initialValue != nil else { return "" }
-    let (value, next) = (tokens[binding.place + 2], tokens[binding.place + 3])
+    let isNegative = tokens[binding.place + 2].text == "-"
+    let place = binding.place + (isNegative ? 3 : 2)
+    let (value, next) = (tokens[place], tokens[place + 1])
+    if value.isWord("true") || value.isWord("false") { return "Bool" }
     if value.kind == .number { return value.text.contains(".") ? "Double" : "Int" }
     return value.name.first?.isUppercase == true && (next.is("(") || next.is(".")) ? value.name : ""
   }

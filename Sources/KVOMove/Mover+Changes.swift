@@ -9,7 +9,7 @@ extension Mover {
     case "kindKey": if !moveKind(index) { lookAtKind(index) }
     case "indexesKey": lookAtIndexes(index)
     case "newValue", "oldValue": lookAtChangedValue(index)
-    case "newKey", "oldKey": lookAtEnumeration(inChangeAt: index)
+    case "newKey", "oldKey": lookAtCast(ofChangeAt: index)
     default: return false
     }
     return true
@@ -94,8 +94,15 @@ extension Mover {
       "change[.kindKey] as? NSKeyValueChange")
   }
 
-  /// A cast of the indexes to Foundation's set compiles, but always fails.
+  /// A cast of the indexes to Foundation's set compiles, but always fails. An edit reads that set instead.
   private mutating func lookAtIndexes(_ index: Int) {
+    if let open = file.enclosing[index], tokens[index + 1].is("]"), tokens[index + 2].isWord("as"),
+      ["?", "!"].contains(tokens[index + 3].text), tokens[index + 4].text == "IndexSet"
+    {
+      needsFoundation = true
+      let force = tokens[index + 3].text == "!" ? "!" : ""
+      return replaceWithSpace(open..<index + 5, by: ".indexSet" + force)
+    }
     let line = index..<min(index + 8, tokens.count)
     guard line.contains(where: { ["IndexSet", "NSIndexSet"].contains(tokens[$0].text) }) else {
       return
@@ -107,11 +114,15 @@ extension Mover {
 
   private static let numbers: Set = ["Int", "UInt", "NSNumber", "Int32", "Int64", "NSInteger"]
 
+  /// A value that is read from a change and cast to a type other than the property's.
+  private mutating func lookAtCast(ofChangeAt index: Int) {
+    guard tokens[index + 1].is("]"), let type = castType(behind: index + 1) else { return }
+    if !lookAtCast(ofValueAt: index, to: type) { lookAtEnumeration(inChangeAt: index, type) }
+  }
+
   /// A number that is read from a change, for a property whose type is an enumeration.
-  private mutating func lookAtEnumeration(inChangeAt index: Int) {
-    guard tokens[index + 1].is("]"), let type = castType(behind: index + 1),
-      Self.numbers.contains(type)
-    else { return }
+  private mutating func lookAtEnumeration(inChangeAt index: Int, _ type: String) {
+    guard Self.numbers.contains(type) else { return }
     let named = project.enumerations.filter { key, _ in
       tokens.contains { $0.name == key || $0.kind == .string && $0.text.contains(key) }
     }

@@ -26,6 +26,9 @@ extension Mover {
     "NSExpression": (
       .missing, "it asks Objective-C's runtime for keys", "value(forKeyPath:) with an operator"
     ),
+    "_kvcKeyPathString": (
+      .differs, "it is nil without Objective-C's runtime", "Account.key(of: keyPath)"
+    ),
     "NSManagedObject": (.missing, "Core Data is not there", "a KVOObject"),
     "class_copyPropertyList": (
       .missing, "there is no Objective-C runtime", "keyValueProperties, of the class"
@@ -70,7 +73,7 @@ extension Mover {
         index, .refused, "what a protocol has optionally is there with Objective-C only",
         "require it, with a default in an extension of the protocol")
     } else if token.is("#selector") || token.text == "Selector" && tokens[index + 1].is("(") {
-      count(index, as: "selector")
+      if !answered.contains(index) { count(index, as: "selector") }
     } else if let name = Self.outlets[token.text], before == "@" {
       count(index, as: name)
     } else if token.text == "observationInfo" {
@@ -78,7 +81,7 @@ extension Mover {
     } else if before == ".", lookAtChange(index) {
       return
     } else if token.text == "responds", tokens[index + 1].is("("), tokens[index + 2].text == "to" {
-      count(index, as: "selector")
+      if !moveQuestion(index) { count(index, as: "selector") }
     } else if ["bind", "unbind"].contains(token.text), tokens[index + 1].is("("),
       tokens[index + 2].is(".")
     {
@@ -93,7 +96,32 @@ extension Mover {
       lookAtObserved(index)
     } else {
       lookAtEnumeration(ofCallAt: index)
+      lookAtText(index)
     }
+  }
+
+  /// Edits `responds(to: NSSelectorFromString(key))`, where `key` is then used as a key in the same function.
+  private mutating func moveQuestion(_ index: Int) -> Bool {
+    guard tokens[index + 3].is(":"), let close = file.partner[index + 1],
+      case let name = close - 2, tokens[name].kind == .identifier,
+      tokens[name - 2].text == "NSSelectorFromString" || tokens[name - 2].text == "Selector",
+      name - 2 == index + 4, throwsHere(index),
+      let body = function(around: index),
+      body.contains(where: {
+        tokens[$0].text == "forKey" && tokens[$0 + 2].text == tokens[name].text
+      })
+    else { return false }
+    answered.insert(name - 2)
+    let isMember = tokens[index - 1].is(".")
+    guard !isMember || tokens[index - 2].kind == .identifier || tokens[index - 2].isWord("self")
+    else { return false }
+    let (first, object) = isMember ? (index - 2, tokens[index - 2].text) : (index, "self")
+    guard !isMember || !tokens[index - 3].is(".") else { return false }
+    let isNegated = first > 0 && tokens[first - 1].text == "!"
+    replace(
+      first..<name, by: (isNegated ? "(" : "") + "type(of: \(object)).keyValueProperty(forKey: ")
+    replace(name + 1..<close + 1, by: ") != nil" + (isNegated ? ")" : ""))
+    return true
   }
 
   /// Whether a class becomes a KVOOperation, and operations of this source depend on one another.
@@ -126,7 +154,8 @@ extension Mover {
   /// There, accessors of a collection are found by name, which may be given in `@objc(…)`. Here nothing looks for
   /// them.
   private mutating func lookAtAccessor(_ method: MethodDeclaration, in type: TypeDeclaration) {
-    let labels = method.selector.isEmpty ? self.labels(of: method) : method.selector
+    let labels =
+      method.selector.isEmpty ? self.labels(of: method) + [method.name] : method.selector
     let name = method.selector.first ?? method.name
     let isConvention =
       Self.accessorPrefixes.contains { name.hasPrefix($0) && name != $0 && $0.hasSuffix("Of") }

@@ -30,6 +30,30 @@ extension Mover {
     }
   }
 
+  /// Makes a method that lists what affects a key return a set of strings, and not Foundation's set.
+  mutating func moveKeyPaths(_ method: MethodDeclaration) {
+    guard method.name.hasPrefix("keyPathsForValuesAffecting"), let brace = method.brace,
+      let end = file.partner[brace], let close = file.partner[method.parameters],
+      tokens[close + 1].is("->"), tokens[close + 2].text == "NSSet"
+    else { return }
+    replace(close + 2..<brace, by: "Set<String>")
+    for index in brace..<end where tokens[index].text == "NSSet" {
+      guard let last = file.partner[index + 1], tokens[index + 1].is("(") else {
+        find(index, .refused, "\(method.name) returns a Set<String>", "make one of the NSSet")
+        continue
+      }
+      if tokens[index + 2].text == "array", tokens[index + 3].is(":") {
+        replace(index, by: "Set")
+        remove(index + 2..<index + 4)
+        continue
+      }
+      let isLabelled = tokens[index + 3].is(":")
+      replace(index..<(isLabelled ? index + 4 : index + 2), by: "[")
+      if isLabelled { replaceSpace(before: index + 4, by: "") }
+      replace(last, by: "]")
+    }
+  }
+
   /// Edits `isEqual`, `hash` and `description`.
   mutating func moveIdentity(_ type: TypeDeclaration) {
     for method in type.methods
@@ -88,7 +112,9 @@ extension Mover {
     let all = (isSeen ? [] : [type]) + project.extensions(of: type)
     let methods = all.flatMap(\.methods).filter { isFound($0, isNew) }
     let own = isSeen ? ownEntries(of: type) : []
-    let entries = own + entries(for: all.flatMap(\.properties), methods, type)
+    let entries =
+      own + entries(for: all.flatMap(\.properties), methods, type)
+      + ([type] + project.extensions(of: type)).flatMap { methodEntries(of: $0, type) }
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
@@ -141,6 +167,21 @@ extension Mover {
       }
       return property.accessors["set"] == nil
         ? nil : "keys.computed(\"\(property.name)\", \\.\(property.name))"
+    }
+  }
+
+  /// Declarations of methods that the sources call by key, as a property's getter.
+  private func methodEntries(of part: TypeDeclaration, _ type: TypeDeclaration) -> [String] {
+    guard project.participants.coded.contains(type.id) else { return [] }
+    let source = project.files[part.id.file]
+    return part.methods.compactMap { method in
+      let close = method.parameters + 1
+      guard project.isExposed(method.modifiers, in: part),
+        project.participants.keys.contains(method.name), project.valueTypes[method.name] == nil,
+        method.modifiers.isDisjoint(with: ["static", "class", "override"]),
+        source.tokens[close].is(")"), source.tokens[close + 1].is("->")
+      else { return nil }
+      return "keys.accessors(\"\(method.name)\", get: { $0.\(method.name)() })"
     }
   }
 

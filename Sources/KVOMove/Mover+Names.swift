@@ -50,7 +50,9 @@ extension Mover {
       case "NSNull": moveNull(index)
       case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
       case "indexes" where isOfChange(index): moveIndexes(index)
-      case "as": moveCast(index)
+      case "as":
+        moveCast(index)
+        lookAtCast(ofVariableAt: index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
         needsFoundation = usesJSON || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)
@@ -75,6 +77,10 @@ extension Mover {
       return
     }
     needsRuntime = true
+    // KVOFoundation conforms KVOObject to it.
+    if tokens[..<index].suffix(6).contains(where: { $0.text == "NSObjectProtocol" }) {
+      needsFoundation = true
+    }
     replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: "KVOObject")
   }
 
@@ -131,10 +137,20 @@ extension Mover {
       open = file.partner[open].map { max($0, open) + 1 } ?? open + 1
     }
     guard let end = file.partner[open] else { return false }
-    return (open..<end).contains { file.isKeyCall($0) }
+    return (open..<end).contains { file.isKeyCall($0) || passesItself($0) }
       || tokens[open..<end].contains {
         $0.isWord("dynamic") || $0.text.hasPrefix("NSKeyValueObserv")
       }
+  }
+
+  /// Whether a call passes `self` to a function that uses it by key.
+  private func passesItself(_ index: Int) -> Bool {
+    guard project.participants.takers.contains(tokens[index].name), tokens[index + 1].is("("),
+      let close = file.partner[index + 1]
+    else { return false }
+    return (index + 2..<close).contains {
+      tokens[$0].isWord("self") && (tokens[$0 + 1].is(",") || $0 + 1 == close)
+    }
   }
 
   /// A cast for a call by key, such as `(object as? NSObject)?.value(forKey: key)`, or one whose result is named and
@@ -211,14 +227,27 @@ extension Mover {
         find(
           type, .differs, "\(path!) is an integer, which is not a \(tokens[type].text)",
           "Double(… as! Int)")
-      } else if path?.contains("@sum") == true, tokens[index + 1].text == "!", isLast(type) {
+      } else if path?.contains("@sum") == true {
         // The sum of no elements is an Int.
+        guard tokens[index + 1].text == "!", isLast(type) else { return }
         replace(index + 1..<type + 1, by: "? \(tokens[type].text) ?? 0")
+      } else if path?.contains("@avg") != true {
+        lookAtCast(ofCallAt: open - 1, to: type)
       }
     case "Int" where path?.contains("@avg") == true:
       find(type, .differs, "an average is a Double", "Int(… as! Double)")
-    default: break
+    default: lookAtCast(ofCallAt: open - 1, to: type)
     }
+  }
+
+  /// A cast of a key's value to another type of number.
+  private mutating func lookAtCast(ofCallAt call: Int, to type: Int) {
+    guard throwsHere(call), let key = file.keys(ofCallAt: call).keys.last,
+      let own = project.misfit(of: key, for: tokens[type].text)
+    else { return }
+    find(
+      type, .differs, "\(key) is of \(own), which is no \(tokens[type].text)",
+      "cast it to \(own) first, and convert that")
   }
 
   private func isLast(_ index: Int) -> Bool {

@@ -124,11 +124,11 @@ extension Mover {
     return start..<end
   }
 
-  /// Whether a value is from `dictionaryWithValues`, whose values are optional: `values["name"]!`.
+  /// Whether a value is from `dictionaryWithValues`, which the edits make return NSNull: `values["name"]!`.
   private func isOfDictionary(_ last: Int) -> Bool {
-    guard last > 0, tokens[last].text == "!", tokens[last - 1].is("]"),
-      let open = file.partner[last - 1],
-      open > 0, tokens[open - 1].kind == .identifier
+    guard last > 0, case let close = tokens[last].text == "!" ? last - 1 : last,
+      tokens[close].is("]"), let open = file.partner[close], open > 0,
+      tokens[open - 1].kind == .identifier
     else { return false }
     let name = tokens[open - 1].text
     return tokens.indices.contains { index in

@@ -20,11 +20,25 @@ extension Mover {
       {
         moveContextVariable(index, value)
       } else if file.isStringCall(index) && throwsHere(index) || isProxyCall(index, proxies) {
+        removeCast(beforeCallAt: index)
         attempt(index)
       } else if file.isStringCall(index) {
         moveDefaults(index)
       }
     }
+  }
+
+  /// Makes `(songs as NSArray).value(forKey: key)` a call of Swift's array.
+  private mutating func removeCast(beforeCallAt index: Int) {
+    guard index > 2, tokens[index - 1].is("."), tokens[index - 2].is(")"),
+      let open = file.partner[index - 2], tokens[index - 4].isWord("as"),
+      Project.collections.contains(tokens[index - 3].text)
+    else { return }
+    let isName = (open + 1..<index - 4).allSatisfy {
+      tokens[$0].kind == .identifier || tokens[$0].is(".") || tokens[$0].isWord("self")
+    }
+    if isName { replace(open, by: "") }
+    replaceWithSpace(index - 4..<(isName ? index - 1 : index - 2), by: "")
   }
 
   /// Foundation's UserDefaults have only one name each for setting and reading by key.
@@ -73,7 +87,9 @@ extension Mover {
       insert("nonisolated ", before: word ?? index)
     }
     replace(index, by: "let")
-    replaceWithSpace(value, by: " = KVOContext()")
+    let isNamed = project.contexts.names.contains("KVOContext")
+    let module = isNamed || project.hasType(named: "KVOContext") ? "KVORuntime." : ""
+    replaceWithSpace(value, by: " = \(module)KVOContext()")
   }
 
   // MARK: - try

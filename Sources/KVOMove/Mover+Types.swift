@@ -12,7 +12,10 @@ extension Mover {
     guard isMoved else { return lookAtForeign(type) }
     for property in type.properties { split(property, in: type) }
     if type.isClass, startsHere(type) { needsRuntime = true }
-    for method in type.methods { moveValidator(method) }
+    for method in type.methods {
+      moveValidator(method)
+      moveKeyPaths(method)
+    }
     lookAtOverrides(type)
     lookAtEarlyReads(type)
     moveIdentity(type)

@@ -70,6 +70,8 @@ struct Mover {
   private var leftovers: [String: [Int]] = [:]
   /// The expressions that have been given a `try`.
   var attempted: Set<Int> = []
+  /// The selectors whose questions have been replaced.
+  var answered: Set<Int> = []
   var needsRuntime = false
   var needsFoundation = false
   var addedModules: [String] = []

@@ -22,6 +22,9 @@ struct Participants {
   /// The names of variables on which methods are called by key, for each source: `song` in `song.setValue(1, forKey:
   /// key)`.
   private(set) var receivers: [Int: Set<String>] = [:]
+  /// Functions, and types for their initialisers, with a parameter of type NSObject on which methods are called by
+  /// key.
+  private(set) var takers: Set<String> = []
 
   init() {}
 
@@ -50,8 +53,8 @@ struct Participants {
       files.insert(type.id.file)
     }
     for file in project.files.indices { follow(receiversIn: file, project) }
-    let called = Set(project.files.indices.flatMap { functions(in: $0, project) })
-    for file in project.files.indices { findArguments(of: called, in: file, project) }
+    takers = Set(project.files.indices.flatMap { functions(in: $0, project) })
+    for file in project.files.indices { findArguments(of: takers, in: file, project) }
     close(project)
   }
 
@@ -182,8 +185,6 @@ struct Participants {
     receivers[file] = found
   }
 
-  /// Functions, and types for their initialisers, with a parameter of type NSObject on which methods are called by
-  /// key.
   private func functions(in file: Int, _ project: Project) -> Set<String> {
     guard let receivers = receivers[file] else { return [] }
     let source = project.files[file]

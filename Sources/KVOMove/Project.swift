@@ -31,8 +31,10 @@ struct Project {
   private(set) var exposingClasses: [String: Set<Place>] = [:]
   /// Maps the names of properties to their keys, if Objective-C knows them by another name.
   private(set) var keys: [String: String] = [:]
-  /// The enumeration types of observable properties that are numbers in Objective-C, by key.
+  /// The enumeration types of properties that are numbers in Objective-C, by key.
   private(set) var enumerations: [String: String] = [:]
+  /// The types of the properties that have a key, by key, without optionals.
+  private(set) var valueTypes: [String: Set<String>] = [:]
   let protocols: Set<String>
   let aliases: Set<String>
   /// The declared names of each source.
@@ -58,15 +60,19 @@ struct Project {
       for property in type.properties {
         if type.observes(property) { dynamicProperties[id, default: [:]][property.name] = property }
         if let key = property.key { keys[property.name] = key }
-        if isExposed(property, in: type) { exposingClasses[property.name, default: []].insert(id) }
+        let isExposed = isExposed(property, in: type)
+        if isExposed { exposingClasses[property.name, default: []].insert(id) }
+        if isExposed || type.observes(property) {
+          let bare = property.type.filter { $0 != "?" && $0 != "!" }
+          valueTypes[property.key ?? property.name, default: []].insert(bare)
+        }
       }
     }
     let enumerations = Set(
       types.joined().filter { $0.isEnumeration && $0.attributes.contains("objc") }.map(\.name))
-    for (name, property) in dynamicProperties.values.joined() {
-      let type = property.type.filter { $0 != "?" && $0 != "!" }.split(separator: ".").last.map(
-        String.init)
-      if let type, enumerations.contains(type) { self.enumerations[property.key ?? name] = type }
+    for (key, types) in valueTypes {
+      let named = types.compactMap { $0.split(separator: ".").last.map(String.init) }
+      self.enumerations[key] = named.filter(enumerations.contains).min()
     }
     contexts = Contexts(self)
     participants = Participants(self)

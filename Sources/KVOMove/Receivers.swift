@@ -146,6 +146,9 @@ extension SourceFile {
 }
 
 extension Project {
+  /// Collections of Foundation that have keys there; Swift's own have them here.
+  static let collections: Set = ["NSArray", "NSSet"]
+
   /// The receiver of the method whose name is at a token.
   func receiver(ofCallAt index: Int, in file: Int) -> Receiver {
     let source = files[file]
@@ -170,6 +173,7 @@ extension Project {
       }
       if let cast {
         let type = ["?", "!"].contains(tokens[cast + 1].text) ? cast + 2 : cast + 1
+        if Self.collections.contains(tokens[type].text), type + 1 == last { return .unknown }
         return receiver(ofType: source.typeName(at: type), in: file)
       }
       guard open > 0, tokens[open - 1].name.first?.isUppercase == true,

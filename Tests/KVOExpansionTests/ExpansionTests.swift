@@ -412,6 +412,19 @@ import Testing
         "var songs: [S] = []\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
         ["keys._observed(\"songs\", \\.songs)"]
       ),
+      // Methods spelled as Objective-C spells them.
+      (
+        "@KVOIgnored var xs: [S] = []\nfunc insertXs(_ s: [S], atIndexes i: IndexSet) {}\nfunc removeXs(atIndexes i: IndexSet) {}\nfunc replaceXs(atIndexes i: IndexSet, withXs s: [S]) {}",
+        [
+          "keys.orderedToMany(\"xs\", count: { $0.xs.count }, element: { $0.xs[$1] }, insert: { $0.insertXs($1, atIndexes: IndexSet($2)) }, remove: { $0.removeXs(atIndexes: IndexSet($1)) }, replace: { $0.replaceXs(atIndexes: IndexSet($1), withXs: $2) })"
+        ]
+      ),
+      (
+        "func countOfYs() -> Int { 1 }\nfunc objectInYsAtIndex(_ i: Int) -> S { s }",
+        [
+          "keys.orderedToMany(\"ys\", count: { $0.countOfYs() }, element: { $0.objectInYsAtIndex($1) })"
+        ]
+      ),
       (
         "@KVOIgnored var songs: [S] = []\nfunc insertSongs(_ s: [S], at i: RangeSet<Int>) {}\nfunc removeSongs(at i: IndexSet) throws {}",
         [

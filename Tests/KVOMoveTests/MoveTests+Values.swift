@@ -1,0 +1,185 @@
+/// Values that are read by key or from changes, and what Apple's key-value coding finds by name.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  private static func macro(_ source: String) -> MovedSource {
+    move([(path: "A.swift", text: source)])[0]
+  }
+
+  private static let valueClass = """
+    class A: NSObject { @objc dynamic var n = 0; @objc dynamic var d = -0.5; @objc dynamic var b = false
+    @objc dynamic var f: CGFloat = 0; @objc dynamic var s = CGSize.zero; @objc dynamic var i: Int32? }
+
+    """
+
+  private static func observing(_ body: String) -> String {
+    "class B: NSObject { override func observeValue(forKeyPath p: String?, of o: Any?, "
+      + "change: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) { \(body) } }"
+  }
+
+  @Test(
+    "a cast of a change's value to another kind of number is listed, with the property's type",
+    arguments: [
+      ("if p == \"n\" { use(change?[.newKey] as? Double) }", "n has the Int itself, no Double"),
+      ("if p == #keyPath(A.n) { use(change![.oldKey] as! CGFloat) }", "n has the Int itself"),
+      ("if p == \"n\" {} else if p == \"d\" { use(change?[.newKey] as? Int) }", "d has the Double"),
+      ("if \"d\" == p, let x = change?[.newKey] as? Float { use(x) }", "d has the Double"),
+      (
+        "switch p { case \"d\": break; case \"b\", \"k\": use(change?[.newKey] as? Int)\n default: g() }",
+        "b has the Bool"
+      ),
+      ("guard p == \"f\" else { return }; use(change?[.newKey] as? NSNumber)", "f has the CGFloat"),
+      ("if p == \"s\" { if c { use(change?[.newKey] as? NSValue) } }", "s has the CGSize"),
+      ("if p == \"i\" { let c = { use(change?[.newKey] as? Int) } }", "i has the Int32"),
+      ("if p == \"n\" { use(change?[.newKey] as? Int, change?[.newKey] as? NSNumber) }", ""),
+      ("if p == \"d\" { use(change?[.newKey] as? TimeInterval) }", ""),
+      ("if p == \"n\" { return }; use(change?[.newKey] as? Double)", ""),
+      ("use(\"n\"); use(change?[.newKey] as? Double)", ""),
+    ])
+  func casts(_ body: String, _ reason: String) {
+    let found = Self.macro(Self.valueClass + Self.observing(body)).findings
+    expectEqual(found.map(\.harm), reason.isEmpty ? [] : [.differs], "\(found)")
+    expect(reason.isEmpty || found.first?.reason.contains(reason) == true, "\(found)")
+  }
+
+  @Test("if no key is compared, the cast must fit one of the keys that the source observes")
+  func castsOfObserved() {
+    let cast = Self.observing("use(change?[.newKey] as? Double)")
+    func call(_ key: String) -> String {
+      "\nfunc f(a: A) { a.addObserver(b, forKeyPath: \"\(key)\", options: .new, context: nil) }"
+    }
+    expectEqual(Self.macro(Self.valueClass + cast + call("n")).findings.count, 1)
+    expect(Self.macro(Self.valueClass + cast + call("n") + call("d")).findings.isEmpty)
+    expectEqual(Self.macro(Self.valueClass + cast + call("n") + call("b")).findings.count, 1)
+    let later = Self.observing("if let v = change?[.newKey] { if let x = v as? Double { use(x) } }")
+    expectEqual(Self.macro(Self.valueClass + later + call("n")).findings.count, 1)
+    expect(Self.macro(Self.valueClass + later + call("d")).findings.isEmpty)
+  }
+
+  @Test("a Bool of a change that is printed is listed")
+  func texts() {
+    for (body, count) in [
+      ("print(\"new\", change![.newKey]!)", 1),
+      ("if let v = change?[.oldKey] { print(\"\\(p ?? k): \\(v)\") }", 1),
+      ("print(change?[.newKey] as? Bool ?? false)", 0), ("use(change![.newKey]!)", 0),
+      ("if p == \"n\" { print(change![.newKey]!) }", 0),
+    ] {
+      let call = "\nfunc f(a: A) { a.addObserver(c, forKeyPath: \"b\", options: [], context: nil) }"
+      let found = Self.macro(Self.valueClass + Self.observing(body) + call).findings
+      expectEqual(found.count, count, "\(found)")
+    }
+  }
+
+  @Test("a cast of a key's value to another kind of number is listed")
+  func castsOfKeys() {
+    func use(_ call: String) -> String { "func f(a: A) { use(\(call)) }" }
+    for (call, reason) in [
+      ("a.value(forKey: \"b\") as? Int", "b is of Bool, which is no Int"),
+      ("a.value(forKeyPath: \"x.@max.d\") as! Int", "d is of Double, which is no Int"),
+      ("a.value(forKey: \"d\") as? Float", "d is of Double, which is no Float"),
+    ] {
+      let found = Self.macro(Self.valueClass + use(call)).findings
+      expectEqual(found.map(\.reason), [reason])
+    }
+    for call in ["a.value(forKey: \"b\") as? Bool", "map.value(forKey: \"b\") as? Int"] {
+      let found = Self.macro(Self.valueClass + "let map: [String: Int]\n" + use(call)).findings
+      expect(found.isEmpty, "\(found)")
+    }
+  }
+
+  static let byName = [
+    // A method that is read as a key.
+    Case(
+      "@objcMembers class A: NSObject {\n  func isLeaf() -> Bool { true }\n  func other() -> Int { 0 }\n}\n"
+        + "func f(a: A) { use(a.value(forKey: \"isLeaf\")) }",
+      "class A: KVOObject {\n  func isLeaf() -> Bool { true }\n  func other() -> Int { 0 }\n\n"
+        + "  override class func registerKeys() {\n    declareKeys { keys in\n"
+        + "      keys.accessors(\"isLeaf\", get: { $0.isLeaf() })\n    }\n  }\n}\n"
+        + "func f(a: A) { use(try! a.value(forKey: \"isLeaf\")) }"),
+    // Foundation's collections.
+    Case(
+      "let n = (songs as NSArray).value(forKeyPath: \"@sum.length\") as? Int\nlet t = (a.b as NSSet).value(forKey: k)",
+      "let n = try! songs.value(forKeyPath: \"@sum.length\") as? Int\nlet t = try! a.b.value(forKey: k)"
+    ),
+    Case(
+      "let n = (songs + more as NSArray).value(forKey: k)",
+      "let n = try! (songs + more).value(forKey: k)"),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0\n"
+        + "class func keyPathsForValuesAffectingY() -> NSSet { return NSSet(array: [k]) }\n"
+        + "class func keyPathsForValuesAffectingZ() -> NSSet { NSSet(objects: \"x\", \"y\") }\n"
+        + "class func keyPathsForValuesAffectingW() -> NSSet? { [\"x\"] } }",
+      "@KVO class A: KVOObject { var x = 0\n"
+        + "class func keyPathsForValuesAffectingY() -> Set<String> { return Set([k]) }\n"
+        + "class func keyPathsForValuesAffectingZ() -> Set<String> { [\"x\", \"y\"] }\n"
+        + "class func keyPathsForValuesAffectingW() -> Set<String> { [\"x\"] } }"),
+    // The context has the type's name.
+    Case(
+      "private var KVOContext = 0\nfunc f(o: NSObject) { o.removeObserver(s, forKeyPath: k, context: &KVOContext) }",
+      "private let KVOContext = KVORuntime.KVOContext()\n"
+        + "func f(o: KVOObject) { try! o.removeObserver(s, forKeyPath: k, context: KVOContext) }"),
+    // The object is passed on.
+    Case(
+      "class B: NSObject { init(o: NSObject) { o.addObserver(self, forKeyPath: k, options: [], context: nil) } }\n"
+        + "extension NSObject { func b() -> B { B(o: self) } }\nextension NSObject { func c() -> C { C(o: self) } }",
+      "class B: NSObject { init(o: KVOObject) { try! o.addObserver(self, forKeyPath: k, options: [], context: nil) } }\n"
+        + "extension KVOObject { func b() -> B { B(o: self) } }\nextension NSObject { func c() -> C { C(o: self) } }"
+    ),
+    Case(
+      "import Foundation\nextension NSObjectProtocol where Self: NSObject { func f() { observe(\\Self.x) { _, _ in } } }",
+      "import Foundation\nimport KVOFoundation\nimport KVORuntime\n"
+        + "extension NSObjectProtocol where Self: KVOObject { func f() { observe(\\Self.x) { _, _ in } } }"
+    ),
+    // Whether there is a key.
+    Case(
+      "class A: NSObject { func f(k: String) { if self.responds(to: NSSelectorFromString(k)) { setValue(1, forKey: k) } } }",
+      "class A: KVOObject { func f(k: String) { if type(of: self).keyValueProperty(forKey: k) != nil { try! setValue(1, forKey: k) } } }"
+    ),
+    Case(
+      "class A: NSObject {}\nfunc f(a: A, k: String) { if !a.responds(to: Selector(k)) { return }; a.setValue(1, forKey: k) }",
+      "class A: KVOObject {}\nfunc f(a: A, k: String) { if !(type(of: a).keyValueProperty(forKey: k) != nil) { return }; try! a.setValue(1, forKey: k) }"
+    ),
+    // The indexes of a change.
+    Case(
+      "let i = change?[.indexesKey] as? IndexSet, j = change![NSKeyValueChangeKey.indexesKey] as! IndexSet",
+      "let i = change?.indexSet, j = change!.indexSet!"),
+  ]
+
+  @Test("what is found by name there is found here, without a finding", arguments: byName)
+  func byName(_ edit: Case) {
+    let moved = Self.macro(edit.there)
+    let text = moved.text.split(separator: "\n", omittingEmptySubsequences: false)
+    let own = text.drop { $0.hasPrefix("import KVO") && !edit.here.hasPrefix("import") }
+    expectEqual(own.joined(separator: "\n"), edit.here)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    expect(Self.macro(moved.text).edits.isEmpty)
+  }
+
+  static let unfound: [(String, String)] = [
+    (
+      "let k = keyPath._kvcKeyPathString\nfunc f() { willChangeValue(forKey: k) }",
+      "nil without Objective-C"
+    ),
+    (
+      "class A: NSObject { @objc enum K: Int { case a }\n@objc var k = K.a }\nfunc f(a: A) { use(a.value(forKey: \"k\") as! Int) }",
+      "k is a K, no Int"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var xs = [1]\n"
+        + "@objc func removeObjectFromXsAtIndex(_ i: Int) { n = 1; xs.remove(at: i) } }",
+      "removeObjectFromXsAtIndex is found by its name there"
+    ),
+    (
+      "class A: NSObject { @objc func f(k: String) { if responds(to: NSSelectorFromString(\"go:\")) { setValue(1, forKey: k) } } }",
+      "1 selector"
+    ),
+  ]
+
+  @Test("what is found by name there, and not here, is listed", arguments: unfound)
+  func unfound(_ source: String, _ reason: String) {
+    let found = Self.macro(source).findings
+    expect(found.contains { $0.reason.contains(reason) }, "\(found)")
+  }
+}
