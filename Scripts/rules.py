@@ -4,8 +4,9 @@ Usage: rules.py [--write]
        rules.py --tests-for <FILES
        rules.py --tests-of RULE...
 
-Prints errors: Documentation/Rules.md is out of date, a rule has no source, a mutant no longer fits its source, or
-Tests/Mutants/noticed.txt does not list exactly the existing mutants. `--write` writes Rules.md.
+Prints errors: Documentation/Rules.md is out of date; a rule has no source, no test, or neither a mutant nor a reason in
+Exempt.md; a mutant no longer fits its source; or Tests/Mutants/noticed.txt does not list exactly the existing mutants.
+`--write` writes Rules.md.
 
 `--tests-for` reads NUL-terminated paths and prints a `--filter` pattern of the tests that a change of these files can
 break. These are the tests that name a rule of a source. For a source without rules, they are the tests of its folder of the
@@ -22,24 +23,18 @@ import pathlib
 import re
 import sys
 
-from mutant import Mutant, Wrong, all_paths, every_path, label
+from mutant import MUTANTS, Mutant, Wrong, all_paths, every_path, label, rule_of
 from selection import read_records
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
-LIBRARIES = [
-    pathlib.Path("Sources", name)
-    for name in (
-        "CKVORuntime", "CKVOObservation", "KVORuntime", "KVOObservation", "KVOFoundation", "KVOTesting"
-    )
-]
+LIBRARIES = "CKVORuntime CKVOObservation KVORuntime KVOObservation KVOFoundation KVOTesting".split()
 TESTS = {
     pathlib.Path("Tests/CKVORuntimeTests"): "C",
     pathlib.Path("Tests/KVORuntimeTests"): "Swift",
     pathlib.Path("Tests/KVOFoundationTests"): "Swift",
     pathlib.Path("Tests/KVOTestingTests"): "Swift",
 }
-MUTANTS = pathlib.Path("Tests/Mutants")
 
 WORD = re.compile(r"(?<![\w#])[A-S][0-9]{1,2}\b")
 COMMENT = re.compile(r"//[^\n]*")
@@ -70,7 +65,7 @@ def sources():
     return [
         path
         for library in LIBRARIES
-        for path in sorted(library.rglob("*"))
+        for path in sorted(pathlib.Path("Sources", library).rglob("*"))
         if path.suffix in (".c", ".cpp", ".h", ".swift") and "include" not in path.parts
     ]
 
@@ -217,6 +212,41 @@ def pattern_for(tests):
 
 # MARK: Errors
 
+# Chapters that one library keeps alone, whose mutants are in folders of their own.
+OF_LIBRARIES = "OQRS"
+EXEMPT = re.compile(r"^\| ([A-S]\d+) \|", re.M)
+
+
+def rules_in(paths):
+    return {rule for path in paths for rule in WORD.findall(path.read_text())}
+
+
+def broken_in(*folders):
+    """The rules of the mutants in folders of Tests/Mutants."""
+    return {rule_of(path) for folder in folders for path in (MUTANTS / folder).glob("*.mutant")}
+
+
+def untested(known):
+    """The rules that no test names, and those that have no mutant for no reason."""
+    named = rules_in(path for suffix in ("swift", "c", "h") for path in pathlib.Path("Tests").rglob(f"*.{suffix}"))
+    in_swift = rules_in(pathlib.Path("Tests/KVORuntimeTests").rglob("*.swift"))
+    of_libraries = broken_in("Observation", "Macro", "Foundation", "Testing")
+    for rule in sorted((known | of_libraries | broken_in(".", "Swift")) - named):
+        yield f"{rule}: no test names it"
+    broken = broken_in(".") | {rule for rule in of_libraries if rule[0] in OF_LIBRARIES}
+    yield from unbroken(named & known, broken, MUTANTS)
+    in_swift = {rule for rule in in_swift & known if rule[0] not in OF_LIBRARIES}
+    yield from unbroken(in_swift, broken_in("Swift"), MUTANTS / "Swift")
+
+
+def unbroken(rules, broken, folder):
+    exempt = EXEMPT.findall((folder / "Exempt.md").read_text())
+    for rule in sorted(rules):
+        if rule in broken and rule in exempt:
+            yield f"{rule}: it has a mutant, so {folder}/Exempt.md must not list it"
+        elif rule not in broken and rule not in exempt:
+            yield f"{rule}: no mutant in {folder}, nor a reason in {folder}/Exempt.md"
+
 
 def unrecorded():
     """Differences between the existing mutants and the records of the tests that notice them."""
@@ -252,10 +282,11 @@ def main(arguments):
     wrong = [f"{rule}: no source keeps it, by its comments or mutants" for rule in sorted(known) if not keepers[rule]]
     if not INDEX.exists() or INDEX.read_text() != text:
         wrong.append(f"{INDEX} is not up to date: python3 Scripts/rules.py --write")
-    wrong += [*misfits(), *unrecorded()]
+    wrong += [*untested(known), *misfits(), *unrecorded()]
     for line in wrong:
         print(f"wrong: {line}")
-    return bool(wrong)
+    print(f"{len(known)} rules, {len(set(map(rule_of, every_path())) & known)} with mutants")
+    return bool(wrong) or not known
 
 
 if __name__ == "__main__":
