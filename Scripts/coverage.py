@@ -1,9 +1,9 @@
 """Finds the lines of the C runtime that no test runs.
 
-Usage: coverage.py BUILD_FOLDER SCRATCH_FOLDER ALLOWED [OPTION...]
+Usage: coverage.py RECORDS ALLOWED
 
-BUILD_FOLDER has the built tests; the options are for running them. ALLOWED lists lines that need not be run, below `#` and
-the reason. Each entry has a source file, or `*`, and a regular expression.
+RECORDS is what `llvm-cov export -format=lcov` prints. ALLOWED lists lines that need not be run, below `#` and the reason.
+Each entry has a source file, or `*`, and a regular expression.
 
 The expression is matched with a gap: consecutive lines that are not run, and the line before them. An entry excuses the
 lines of the gap that the match covers at least in part, and the brace that closes their block. An entry that excuses
@@ -11,77 +11,17 @@ nothing is an error, unless it begins with `?`: such lines run only if threads i
 some runs.
 """
 
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
-import time
-
-import link_variants
 
 LEAST = 97  # per cent of the lines; excused lines do not count as run
-# The counters are in a mapped file, so that processes that a test makes stop are counted, too.
-INSTRUMENTED = ["-fprofile-instr-generate", "-fcoverage-mapping"]
-INSTRUMENTED += ["-mllvm", "-runtime-counter-relocation"]
-# The counters are set up before the tests' constructors, some of which replace main and exit.
-BEGINNING = """
-int __llvm_profile_runtime; // instead of the profiling library's own beginning
-void __llvm_profile_initialize(void);
-__attribute__((constructor(102))) static void begin(void) { __llvm_profile_initialize(); }
-"""
 
 
-def instrumented_tests(build, scratch):
-    objects = {link_variants.LIBRARY: link_variants.compile_c(link_variants.LIBRARY, scratch / "objects", *INSTRUMENTED)}
-    link_variants.require_in(objects, b"__llvm_covmap")
-    beginning = scratch / "beginning.c"
-    beginning.write_text(BEGINNING)
-    options = ["-fprofile-instr-generate", link_variants.STRIPPED, str(link_variants.compile_source(beginning, scratch))]
-    link_variants.Build(build, "ObservationBridge").link(objects, scratch, *options)  # which tests start
-    return link_variants.Build(build).link(objects, scratch, *options)
-
-
-def put_away(running, profiles):
-    """Moves the files of processes that have ended: a later process with the same number would replace them."""
-    for path in running.glob("*.profraw"):
-        if not pathlib.Path("/proc", path.stem).exists():
-            path.rename(profiles / f"{len(list(profiles.iterdir()))}.profraw")
-
-
-def run_tests(program, scratch, options):
-    running, profiles = scratch / "running", scratch / "profiles"
-    for folder in (running, profiles):
-        folder.mkdir()
-    environment = os.environ | {"LLVM_PROFILE_FILE": str(running / "%p%c.profraw")}
-    command = [str(program), "--testing-library", "swift-testing", *options]
-    with (scratch / "tests.log").open("w+") as output:
-        tests = subprocess.Popen(command, env=environment, text=True, stdout=output, stderr=subprocess.STDOUT)
-        while tests.poll() is None:
-            put_away(running, profiles)
-            time.sleep(0.1)
-        put_away(running, profiles)
-        output.seek(0)
-        said = output.read().splitlines()
-    if tests.returncode:
-        failures = [line for line in said if "\N{HEAVY BALLOT X}" in line] or said[-50:]
-        sys.exit("\n".join(["the tests fail:", *failures]))
-
-
-def line_counts(program, scratch):
+def line_counts(records):
     """For each source file, its lines of code with the number of times that each was run."""
-    merged = scratch / "merged.profdata"
-    profiles = sorted(map(str, (scratch / "profiles").glob("*.profraw")))
-    (scratch / "list").write_text("\n".join(profiles))
-    link_variants.run(["llvm-profdata", "merge", "-sparse", f"@{scratch}/list", "-o", str(merged)])
-    files = [str(path.resolve()) for path in link_variants.sources()]
-    files += [str(path.resolve()) for path in sorted(link_variants.LIBRARY.rglob("*.h"))]
-    text = link_variants.run(
-        ["llvm-cov", "export", "-format=lcov", "-instr-profile", str(merged), str(program), *files]
-    )
     counts, lines, source = {}, None, None
-    for record in text.splitlines():
+    for record in records:
         if record.startswith("SF:"):
             lines = counts.setdefault(pathlib.Path(record[3:]), {})
             source = pathlib.Path(record[3:]).read_text().splitlines()
@@ -161,15 +101,9 @@ def judge(counts, allowed):
     return total, missing, excused
 
 
-def main():
-    build, scratch, allowed_file, *options = sys.argv[1:]
-    scratch = pathlib.Path(scratch).resolve()
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
-    program = instrumented_tests(build, scratch)
-    run_tests(program, scratch, options)
+def main(records, allowed_file):
     allowed = Allowed(allowed_file)
-    total, missing, excused = judge(line_counts(program, scratch), allowed)
+    total, missing, excused = judge(line_counts(pathlib.Path(records).read_text().splitlines()), allowed)
     idle = allowed.idle()
     for entry in idle:
         print(f"{allowed_file}: this excuses nothing: {entry}")
@@ -179,4 +113,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -94,6 +94,10 @@ def compile_source(source, into, *options, library=LIBRARY, warnings=("-w",)):
     return target
 
 
+def is_c(library):
+    return any(path.suffix == ".c" for path in sources(library))
+
+
 def compile_delays(into):
     return compile_source(CHAOS / "chaos.c", into, "-O1")
 

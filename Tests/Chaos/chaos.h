@@ -1,4 +1,4 @@
-/// Delays at every atomic operation and lock of the C runtime. Scripts/chaos.py includes this header before each
+/// Delays at every atomic operation and lock of the C runtime. Scripts/variant.py includes this header before each
 /// source. A delayed thread meets interleavings that otherwise occur once in millions of runs.
 #ifndef CHAOS_H
 #define CHAOS_H

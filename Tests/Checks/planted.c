@@ -1,5 +1,5 @@
 // Errors that a sanitizer must report, one at a time, before the linked program begins. They prove that a check
-// without findings would have found something (Scripts/sanitize.py). KVO_PLANTED names the error.
+// without findings would have found something (Scripts/variant.py). KVO_PLANTED names the error.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
