@@ -1,6 +1,5 @@
 # shellcheck shell=bash disable=SC2034 # the checks use what this file sets
-# Shared by the checks of the Swift modules' public interface: their symbol graphs, and samples on which such a check is
-# tried first.
+# Shared by the checks of the Swift modules' public interface.
 
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -27,17 +26,11 @@ build_module() {
 # symbol_graph MODULE FOLDER OPTION...: writes the declarations of a module, and its extensions of other modules. Internal
 # declarations are included, since the extractor would omit public ones with an underscore otherwise.
 symbol_graph() {
+  mkdir -p "$2"
   swift-symbolgraph-extract -module-name "$1" -target "$(clang -print-target-triple)" \
     -minimum-access-level internal -skip-synthesized-members -output-dir "$2" \
     "${module_flags[@]}" "${@:3}"
   [ -e "$2/$1.symbols.json" ] || fail "no symbol graph of $1"
-}
-
-# sample_graph FILE FOLDER: writes the symbol graph of a sample module.
-sample_graph() {
-  swiftc -swift-version 6 -parse-as-library -emit-module -module-name Sample "${module_flags[@]}" "${plugin_flags[@]}" \
-    "$root/$1" -o "$2/Sample.swiftmodule"
-  symbol_graph Sample "$2" -I "$2"
 }
 
 # objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Objects of deleted sources stay in the
