@@ -3,7 +3,7 @@
 Usage: examples.py FILE.md FOLDER
 
 A comment before each block of Swift, C or C++ code says how to treat it. `<!-- fragment -->` and `<!-- from: FILE -->` (see
-check_doc_snippets.py) are skipped. This comment
+quotes.py) are skipped. This comment
 
     <!-- example: first.swift -->
 
@@ -21,7 +21,7 @@ import sys
 
 BLOCK = re.compile(r"(?:<!--((?:(?!-->).)*)-->\s*\n)?^```(swift|c|cpp)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"example:\s*([\w-]+\.(?:swift|c|cpp))(?:,\s*prints:(.*))?", re.S)
-QUOTE = re.compile(r"from: \S+")  # a file's code, which check_doc_snippets.py checks
+QUOTE = re.compile(r"from: \S+")  # a file's code, which quotes.py checks
 SHOWN = re.compile(r"\n\n```\n(.*?)^```$", re.M | re.S)
 
 
