@@ -185,20 +185,6 @@ require_valgrind() {
     install_packages "valgrind (for the checks alone)" valgrind
 }
 
-# The model checker, and the compiler that it calls.
-require_spin() {
-  have spin gcc || install_packages "spin (for the checks alone)" spin gcc libc6-dev
-}
-
-require_gdb() {
-  have gdb || install_packages "gdb (for the checks alone)" gdb
-}
-
-# A terminal on which a script can type and read the screen.
-require_tmux() {
-  have tmux || install_packages "tmux (for the checks alone)" tmux
-}
-
 # The folders in which an untracked file may belong to the package. Other files at the top level, such as a build folder
 # with another name, are ignored.
 own_folders=(Sources Tests Benchmarks Snippets Examples Documentation Scripts Package.swift)
@@ -268,64 +254,4 @@ matplotlib_version=3.10.8
 require_matplotlib() {
   require_from_index matplotlib "$matplotlib_version"
   matplotlib_python=$place/bin/python3
-}
-
-require_gtk() {
-  pkg-config --exists gtk4 || install_packages "GTK 4 (for the desktop samples alone)" libgtk-4-dev
-}
-
-# A virtual screen, and programs that drive windows as assistive technology does: Debian's Python has its bindings.
-require_window_driver() {
-  if have Xvfb xauth xdotool maim dbus-run-session &&
-    /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    return
-  fi
-  install_packages "what drives windows (for the checks alone)" xvfb xauth xdotool maim dbus at-spi2-core \
-    python3 python3-gi gir1.2-atspi-2.0 adwaita-icon-theme fonts-dejavu-core
-}
-
-# A browser that needs no screen.
-require_chromium() {
-  have chromium || install_packages "a browser (for the checks alone)" chromium
-}
-
-# Drives the browser.
-playwright_version=1.65.2
-
-# Sets playwright_python to a Python with playwright.
-require_playwright() {
-  require_from_index playwright "$playwright_version"
-  playwright_python=$place/bin/python3
-}
-
-# require_cross TRIPLE EMULATOR ARCHITECTURE: compilers for another processor, and the emulator that runs its programs.
-require_cross() {
-  have "$1-gcc" "$1-g++" "$2" ||
-    install_packages "what compiles for $3 (for the checks alone)" \
-      "gcc-$1" "g++-$1" "libc6-dev-$3-cross" qemu-user
-}
-
-# fetch_libffi ARCHITECTURE FOLDER: fetches another processor's libffi from Debian into a folder, without touching the
-# system's packages.
-fetch_libffi() {
-  local lists=$2/lists
-  mkdir -p "$lists"/{lists/partial,cache/archives/partial}
-  touch "$lists/status"
-  local options=(-o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State=$lists"
-    -o "Dir::State::status=$lists/status" -o "Dir::Cache=$lists/cache"
-    -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update -qq &&
-    (cd "$lists" && apt-get "${options[@]}" download -qq libffi8 libffi-dev) || return
-  for package in "$lists"/*.deb; do dpkg -x "$package" "$2" || return; done
-  rm -r "$lists"
-}
-
-# require_libffi_of ARCHITECTURE: sets place to that folder.
-require_libffi_of() {
-  cached "libffi-$1-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" fetch_libffi "$1"
-}
-
-require_debhelper() {
-  have dh dpkg-buildpackage gcc g++ make ||
-    install_packages "debhelper (for Debian packages)" debhelper dpkg-dev fakeroot gcc g++ make
 }
