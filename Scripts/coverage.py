@@ -106,7 +106,7 @@ def main(records, allowed_file):
     total, missing, excused = judge(line_counts(pathlib.Path(records).read_text().splitlines()), allowed)
     idle = allowed.idle()
     for entry in idle:
-        print(f"{allowed_file}: this excuses nothing: {entry}")
+        print(f"wrong: {allowed_file}: this excuses nothing: {entry}")
     share = 100 * (total - missing) / total
     print(f"{share:.2f} % of {total} lines are run; of the others, {excused} of {missing} may miss")
     sys.exit(share < LEAST or missing > excused or bool(idle))

@@ -1,6 +1,6 @@
 """Explores all states of the models of protocols, and checks the expected results.
 
-Usage: models.py SCRATCH_FOLDER (FOLDER | MODEL)...
+Usage: models.py SCRATCH_FOLDER FOLDER
 
 The head of a model states the expected results, one configuration in each line. The configuration's options, if any, end
 with two spaces; the rest of the line explains them, or names what they take out:
@@ -8,9 +8,9 @@ with two spaces; the rest of the line explains them, or names what they take out
     // holds: -DFENCES=1  each fences itself
     // violated: -DFENCES=0  the fences
 
-A model that holds has been explored completely. A model that needs more steps or memory than there is, or that can't be
-compiled, is `unknown`. Time has no influence. If a model violates its properties unexpectedly, the steps that lead there
-are printed. Each model has configurations of both kinds.
+A model that holds has been explored completely. The result of one that needs more steps or memory than there is, or that
+can't be compiled, is `unknown`. Time has no influence. If a model violates its properties unexpectedly, the steps that lead
+there are printed. Each model has configurations of both kinds.
 """
 
 import concurrent.futures
@@ -26,7 +26,7 @@ import time
 STEPS = 1_000_000
 MEMORY = 4000  # MB
 TRAIL = 40  # steps that are printed
-WAY = re.compile(r"// (holds|violated|unknown):(.*)")
+WAY = re.compile(r"// (holds|violated):(.*)")
 VIOLATION = re.compile(r"^pan:\d+: (.*) \(at depth", re.M)
 LIMIT = re.compile(r"max search depth too small|reached -DMEMLIM bound|out of memory|not completed")
 STATES = re.compile(r"([\d.e+]+) states, stored")
@@ -103,18 +103,8 @@ def trail_of(way):
     return "".join(f"\n    {line}" for line in ["…", *steps[-TRAIL:]])
 
 
-def models_of(words):
-    paths = [pathlib.Path(word) for word in words]
-    models = [
-        model for path in paths for model in (sorted(path.glob("*.pml")) if path.is_dir() else [path])
-    ]
-    if not models:
-        sys.exit(f"there is no model in {' '.join(words)}")
-    return models
-
-
 def main():
-    scratch, models = pathlib.Path(sys.argv[1]), models_of(sys.argv[2:])
+    scratch, models = pathlib.Path(sys.argv[1]), sorted(pathlib.Path(sys.argv[2]).glob("*.pml"))
     shutil.rmtree(scratch, ignore_errors=True)
     ways = [way for model in models for way in ways_of(model, scratch)]
     wrong = 0
@@ -131,7 +121,7 @@ def main():
             wrong += not is_right
     held = sum(way.expected == "holds" for way in ways)
     print(f"{len(models)} models hold in {held} ways, and in {len(ways) - held} are found broken")
-    sys.exit(bool(wrong))
+    sys.exit(bool(wrong) or not models)
 
 
 if __name__ == "__main__":

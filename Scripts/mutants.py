@@ -1,7 +1,7 @@
 """Breaks the libraries, a line at a time, and checks that a test of the broken rule notices.
 
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTANT]...
-       mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth COUNT] [--list]
+       mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth COUNT]
 
 BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
@@ -18,7 +18,6 @@ threads proves nothing. Code that other modules inline (`@_transparent`) can't b
 
 import argparse
 import concurrent.futures
-import contextlib
 import functools
 import os
 import pathlib
@@ -281,7 +280,6 @@ def main():
     arguments.add_argument("scratch", type=pathlib.Path)
     arguments.add_argument("--times", type=int, default=1)
     arguments.add_argument("--write", action="store_true")
-    arguments.add_argument("--list", action="store_true")
     selection.add_arguments(arguments)
     arguments.add_argument("wanted", nargs="*")
     given = arguments.parse_intermixed_args()
@@ -290,18 +288,13 @@ def main():
     if given.changed_since:
         reasons = selection.select(paths, records, given.changed_since, given.tenth)
         paths = [path for path in paths if path in reasons]
-        if given.list:
-            for path in paths:
-                print(f"{label(path):36} {reasons[path]}")
-    elif given.list:
-        print(*map(label, paths), sep="\n")
     unknown = records.keys() - {label(path) for path in mutant_module.all_paths()}
     failures = 0
     if not given.write:
         for name in sorted(unknown):
             print(f"WRONG: {NOTICED} has {name}, which is not a mutant that tests notice")
         failures = len(unknown)
-    if not given.list and paths:
+    if paths:
         shutil.rmtree(given.scratch, ignore_errors=True)
         given.scratch.mkdir(parents=True)
         found, wrong = run_all(paths, given.build, given.scratch, records, given.times)

@@ -89,6 +89,7 @@ class TreeTest(unittest.TestCase):
         (self.root / "Tests/a.txt").unlink()
         status, output = self.shell("changed_files HEAD")
         self.assertEqual((status, output), (0, "Tests/a.txt\0Sources/new.txt\0"))
+        self.assertEqual(self.shell("files '*/new.txt' '*.py'"), (0, "Sources/new.txt\0"))
 
     def test_a_skipped_test_fails(self):
         passed = "✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
