@@ -160,10 +160,10 @@ private final class DoubledSheet: Sheet, @unchecked Sendable {
   @Test(
     "Q1 I3: an in-place change notifies an observer registered during it", arguments: [true, false])
   func late(_ isBeside: Bool) {
-    let sheet = Sheet()
+    let (sheet, another) = (Sheet(), Sheet())
     let (log, beside) = (Recorder(), Recorder())
-    if isBeside { beside.observe(sheet, \.spare, .new) }
-    change(&sheet.total, to: 5) { register(sheet, \.entries, in: log) }
+    if isBeside { for one in [sheet, another] { beside.observe(one, \.spare, .new) } }
+    change(&another.total, to: 5) { register(another, \.entries, in: log) }
     expectEqual(log.take(), [])
     change(&sheet.total, to: 6) { register(sheet, \.total, in: log) }
     change(&sheet.total, to: 7) {}
@@ -173,10 +173,10 @@ private final class DoubledSheet: Sheet, @unchecked Sendable {
 
   @Test("Q1 I3: so does that of a value without a size", arguments: [true, false])
   func lateWithoutSize(_ isBeside: Bool) {
-    let sheet = Sheet()
+    let (sheet, another) = (Sheet(), Sheet())
     let (log, beside) = (Recorder(), Recorder())
-    if isBeside { beside.observe(sheet, \.spare, .new) }
-    change(&sheet.nothing, to: Nothing()) { register(sheet, \.other, in: log) }
+    if isBeside { for one in [sheet, another] { beside.observe(one, \.spare, .new) } }
+    change(&another.nothing, to: Nothing()) { register(another, \.other, in: log) }
     expectEqual(log.take(), [])
     change(&sheet.nothing, to: Nothing()) { register(sheet, \.nothing, in: log) }
     change(&sheet.nothing, to: Nothing()) {}
