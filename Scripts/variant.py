@@ -44,8 +44,10 @@ SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 # With exceptions, a function that an exception leaves reports that to the sanitizer, whose own stack would overflow
 # otherwise.
 THREAD = ["-fsanitize=thread", "-fexceptions"]
-# The counters are in a mapped file, so that processes that a test makes stop are counted, too.
+# The counters are in a mapped file, so that processes that a test makes stop are counted, too. They are atomic: the number
+# of times that an `else` is run is a difference of two counters, which would be wrong if threads lost an increment.
 COUNTERS = ["-fprofile-instr-generate", "-fcoverage-mapping", "-mllvm", "-runtime-counter-relocation"]
+COUNTERS += ["-fprofile-update=atomic"]
 WAYS = {
     "address": Way(
         [*LIBRARIES, *C_SUPPORT],

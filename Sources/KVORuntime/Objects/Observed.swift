@@ -20,7 +20,7 @@ public import CKVORuntime
 @frozen
 public struct Observed<Value> {
   // The only stored property, so that an `Observed` and its value have the same address.
-  // Public for code that `@KVO` makes.
+  /// The value. Setting it notifies no observers. For code that `@KVO` makes.
   public var _value: Value
 
   /// Creates the property with its initial value, which notifies no observers.
