@@ -177,14 +177,18 @@ static bool ended_before_store(const registration *registration, int change) {
   return false;
 }
 
-// Whether an end has returned, so that no new call begins (I2). Between the last look at a registration and its call there is no
-// point, so any thread's end shows that the call is new. But a change looks at the head of several keys in between, and an
-// observer object is retained.
+// When the call has begun: after the last look at its registration (I2). A change looks at the object's word, at its cell and at
+// the head of several keys, each at a point, and calls. An initial call follows a look at once.
+static uint64_t beginning_of(const call *call) {
+  return call->change < 0 ? call->at : schedule_went_on(2);
+}
+
+// Whether an end has returned, so that no new call begins. An observer object is retained before its call, with many points, so only
+// the ends of its own thread are certain.
 static bool has_ended(const registration *registration, const call *call) {
   if (registration->ended) return true;
-  bool is_of_several = registration->head->members > 1;
-  bool has_point = registration->observer != NOWHERE || (is_of_several && call->change >= 0);
-  return has_point ? registration->ended_by & 1 << call->thread : registration->end_end > 0;
+  if (registration->observer != NOWHERE) return registration->ended_by & 1 << call->thread;
+  return registration->end_end && registration->end_end < beginning_of(call);
 }
 
 // Whether the call comes at a time at which there are calls.

@@ -29,8 +29,10 @@ typedef struct {
   sem_t turn;
   pthread_t thread;
   bool is_made;
-  int rounds_left; // rounds of destructors at its end
-  uint32_t locks;  // how many it holds
+  int rounds_left;                 // rounds of destructors at its end
+  uint32_t locks;                  // how many it holds
+  uint64_t went_on[SCHEDULE_LAST]; // when it went on after its last points
+  uint32_t passed;                 // how many points it has passed
 } actor;
 
 static actor actors[SCHEDULE_THREADS];
@@ -50,6 +52,11 @@ int schedule_thread(void) { return is_held ? -1 : self; }
 uint64_t schedule_now(void) { return ++now; }
 uint32_t schedule_locks(void) { return schedule_thread() < 0 ? 0 : actors[self].locks; }
 uint32_t schedule_points(void) { return points; }
+uint64_t schedule_went_on(uint32_t back) {
+  if (schedule_thread() < 0) return now;
+  const actor *actor = &actors[self];
+  return actor->passed > back ? actor->went_on[(actor->passed - 1 - back) % SCHEDULE_LAST] : 0;
+}
 uint64_t schedule_digest(void) { return digest; }
 
 static void wait_for(sem_t *semaphore) {
@@ -158,6 +165,7 @@ static inline __attribute__((always_inline)) void pass_point(const char *what, v
   if (plan.stores == STORES_LATELY && random_below(&random_numbers, 16) == 0)
     buffers_let_one_be_seen(random_below(&random_numbers, actor_count));
   hand_over(choose_at_point(), what, frame);
+  actors[self].went_on[actors[self].passed++ % SCHEDULE_LAST] = now;
 }
 
 void schedule_point(const char *what) { pass_point(what, __builtin_frame_address(0)); }
@@ -312,7 +320,7 @@ void schedule_run(const schedule *schedule, uint32_t threads, bool threads_come_
   buffers_begin(plan.stores);
   for (uint32_t i = 0; i < threads; i++) {
     actors[i].condition = READY;
-    actors[i].locks = 0;
+    actors[i].locks = actors[i].passed = 0;
     actors[i].priority = (int32_t)i + 1;
   }
   shuffle_priorities();
