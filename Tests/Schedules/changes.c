@@ -180,6 +180,7 @@ void node_is_stamped(int node) {
   registration *adding = doing.adding;
   doing.adding = NULL;
   doing.reads_stamped = true;
+  if (doing.change >= 0) past.changes[doing.change].is_stamped = true;
   do_change(&(op){.verb = STAMP, .node = (uint8_t)node});
   doing.reads_stamped = false;
   doing.adding = adding;

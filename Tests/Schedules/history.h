@@ -15,6 +15,7 @@ typedef struct change {
   uint8_t verb;
   bool is_nested;    ///< made by an observer or a getter, so it may be part of another change
   bool is_of_getter; ///< made by a getter that is called for another change
+  bool is_stamped;   ///< a getter has set the stamp within it
   bool was_left;     ///< the thread, or an observer, ended in it
 } change;
 
