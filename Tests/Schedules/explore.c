@@ -9,8 +9,11 @@
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "perform.h"
+#include "tables/kvo_table.h"
 #include "threads/kvo_reclaim.h"
+#include "threads/kvo_thread.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,7 @@
 // Minutes of wall time after which a program counts as hanging outside the scheduler.
 enum { PATIENCE = 10 };
 
-typedef struct {
+typedef struct exploration {
   const program *program;
   const effort *effort;
   uint64_t seed;
@@ -63,6 +66,9 @@ static size_t blocks_left_by(const exploration *exploration, const schedule *sch
   return arena_blocks();
 }
 
+// How many schedules are run until all has been made that is kept for ever.
+enum { SETTLING = 24 };
+
 // More than there are object locks, each of which has a table that is made when it is first needed.
 enum { REPETITIONS = 2 << KVO_OBJECT_LOCK_BITS };
 
@@ -86,10 +92,23 @@ static void try(exploration *exploration, const schedule *schedule) {
   if (is_leaking) fail_schedule("leak", "each run of the schedule leaves more blocks of memory");
 }
 
+// Has each object lock make its table, which it needs for its first observed object: objects have other locks in each schedule.
+static void make_lock_tables(void) {
+  static kvo_object objects[64 * KVO_OBJECT_LOCKS];
+  static kvo_registration registration;
+  for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+    registration.object = &objects[i];
+    KVO_LOCKED_OBJECTS(&objects[i], NULL);
+    kvo_inline_registration_insert_locked(&objects[i], &registration);
+    kvo_inline_registration_remove_locked(&objects[i], &registration);
+  }
+}
+
 static void begin_process(const program *program) {
   alarm(60 * PATIENCE);
   catch_crashes();
   schedule_prepare();
+  if (program->is_cold) make_lock_tables();
   if (program->without_kernel_fences) kvo_fences_are_asymmetric = false;
 }
 
@@ -111,26 +130,6 @@ static void await(pid_t child) {
       "the process ends with status %d", status);
 }
 
-static void try_cold(exploration *exploration, const schedule *schedule) {
-  pid_t child = fork();
-  if (child) {
-    await(child);
-    if (current_outcome->has_failed) _exit(1);
-    return;
-  }
-  begin_process(exploration->program);
-  exploration->blocks = SIZE_MAX;
-  try(exploration, schedule);
-  end_well();
-}
-
-static void try_schedule(exploration *exploration, const schedule *schedule) {
-  if (exploration->program->is_cold) try_cold(exploration, schedule);
-  else try(exploration, schedule);
-}
-
-// MARK: Many schedules
-
 static schedule any_schedule(const exploration *exploration, uint32_t number) {
   uint64_t random = random_state(exploration->seed * 1000003 + number);
   schedule schedule = {.way = number % 2 ? BY_PRIORITY : BY_CHANCE,
@@ -142,6 +141,103 @@ static schedule any_schedule(const exploration *exploration, uint32_t number) {
     schedule.switches[i].at = 1 + random_below(&random, exploration->points + 1);
   return schedule;
 }
+
+// MARK: Cold programs
+
+static schedule starting_with(uint32_t first) {
+  return (schedule){.way = BY_LIST, .stores = STORES_LATE, .first = first};
+}
+
+// Runs a function in a process of its own.
+static void run_cold(exploration *exploration, const schedule *schedule,
+    void (*body)(struct exploration *exploration, const struct schedule *schedule)) {
+  pid_t child = fork();
+  if (child) {
+    await(child);
+    if (current_outcome->has_failed) _exit(1);
+    return;
+  }
+  begin_process(exploration->program);
+  exploration->blocks = SIZE_MAX;
+  body(exploration, schedule);
+  current_outcome->blocks = arena_blocks();
+  end_well();
+}
+
+static void run_once(exploration *exploration, const schedule *schedule) {
+  blocks_left_by(exploration, schedule);
+}
+
+static void *take_record(void *barrier) {
+  kvo_thread_current();
+  pthread_barrier_wait(barrier);
+  return NULL;
+}
+
+static void take_own_record(uint32_t thread) {
+  (void)thread;
+  kvo_thread_current();
+}
+
+// Has the runtime make as many records of threads as there may be threads at once, after those that stay have one.
+static void make_records(const program *program) {
+  schedule schedule = starting_with(0);
+  schedule_run(&schedule, program->threads, program->come_and_go, take_own_record);
+  pthread_t threads[SCHEDULE_THREADS];
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, NULL, SCHEDULE_THREADS);
+  for (int i = 0; i < SCHEDULE_THREADS; i++)
+    if (pthread_create(&threads[i], NULL, take_record, &barrier))
+      fail_schedule("no thread", "the system makes no more threads");
+  for (int i = 0; i < SCHEDULE_THREADS; i++) pthread_join(threads[i], NULL);
+  pthread_barrier_destroy(&barrier);
+}
+
+// Runs many schedules after the first one, so that all is made that is kept for ever.
+static void settle(exploration *exploration, const schedule *first, const schedule *last) {
+  blocks_left_by(exploration, first);
+  for (uint32_t i = 0; i < SETTLING; i++) {
+    schedule other =
+        i % 2 ? any_schedule(exploration, i) : starting_with(i / 2 % exploration->program->threads);
+    blocks_left_by(exploration, &other);
+  }
+  for (uint32_t i = 0; i < exploration->program->threads; i++) blocks_left_by(exploration, last);
+  make_records(exploration->program);
+}
+
+static void settle_after_it(exploration *exploration, const schedule *schedule) {
+  settle(exploration, schedule, schedule);
+}
+
+static void settle_after_another(exploration *exploration, const schedule *schedule) {
+  struct schedule other = starting_with(0);
+  settle(exploration, &other, schedule);
+}
+
+// A cold schedule can't be repeated in its process. It leaks if, even after many others, more blocks are left than when a schedule
+// without a switch was the first.
+static bool leaks_when_cold(exploration *exploration, const schedule *schedule) {
+  run_cold(exploration, schedule, settle_after_it);
+  size_t blocks = current_outcome->blocks;
+  run_cold(exploration, schedule, settle_after_another);
+  return blocks > current_outcome->blocks;
+}
+
+static void try_cold(exploration *exploration, const schedule *schedule) {
+  run_cold(exploration, schedule, try);
+  if (!exploration->blocks) exploration->blocks = current_outcome->blocks;
+  if (current_outcome->blocks <= exploration->blocks) return;
+  if (!leaks_when_cold(exploration, schedule)) return;
+  run_cold(exploration, schedule, run_once); // its trace is printed
+  fail_schedule("leak", "the schedule leaves more blocks of memory when it is the process's first");
+}
+
+static void try_schedule(exploration *exploration, const schedule *schedule) {
+  if (exploration->program->is_cold) try_cold(exploration, schedule);
+  else try(exploration, schedule);
+}
+
+// MARK: Many schedules
 
 static void try_at_random(exploration *exploration) {
   for (uint32_t i = 0; i < exploration->effort->at_random; i++) {
@@ -159,10 +255,6 @@ typedef struct {
   uint64_t count;        // the number of schedules so far
   uint64_t step, offset; // tries one of `step`
 } listing;
-
-static schedule starting_with(uint32_t first) {
-  return (schedule){.way = BY_LIST, .stores = STORES_LATE, .first = first};
-}
 
 // Runs a schedule and returns its number of points. Their places are in schedule_places.
 static uint32_t find_places(exploration *exploration, const schedule *schedule) {

@@ -17,6 +17,7 @@ typedef struct outcome {
   char message[600];
   schedule schedule; ///< the schedule that failed
   trace trace;       ///< its last steps
+  size_t blocks;     ///< left by the schedule of a cold program
   uint64_t schedules, points, digest;
   void *frames[FAILURE_FRAMES]; ///< where it crashed
   int frame_count;

@@ -178,6 +178,18 @@ static void take_field(kvo_accessors *found) {
   found->field_kind = (uint8_t)found->type->kind;
 }
 
+// Adds accessors to their class. Returns those that another thread has added meanwhile, or NULL if out of memory.
+static const kvo_accessors *accessor_search_add(kvo_class *cls, kvo_accessors *made) {
+  KVO_LOCKED(&kvo_class_lock);
+  const kvo_accessors *previous = kvo_key_set_get(&cls->accessors, made->key);
+  bool is_known = previous && previous->generation == made->generation &&
+                  previous->getter == made->getter && previous->setter == made->setter;
+  if (is_known) return previous;
+  made->previous = previous;
+  made->is_interposed = previous && previous->is_interposed;
+  return kvo_key_set_add_locked(&cls->accessors, made) ? made : NULL;
+}
+
 static const kvo_accessors *accessor_search_keep(kvo_accessors found, const kvo_class *plain,
     const char *key, kvo_error *error) {
   kvo_class *cls = (kvo_class *)(uintptr_t)plain;
@@ -189,18 +201,12 @@ static const kvo_accessors *accessor_search_keep(kvo_accessors found, const kvo_
   found.overrides_set_value =
       is_overridden(cls, kvo_hooks()->set_value_for_key, (kvo_imp)kvo_search_and_set);
   take_field(&found);
-  bool done = false;
-  if (kept && found.key) {
-    *kept = found;
-    KVO_LOCKED(&kvo_class_lock);
-    kept->previous = kvo_key_set_get(&cls->accessors, found.key);
-    kept->is_interposed = kept->previous && kept->previous->is_interposed;
-    done = kvo_key_set_add_locked(&cls->accessors, kept);
-  }
-  if (done) return kept;
+  if (kept) *kept = found;
+  const kvo_accessors *added = kept && found.key ? accessor_search_add(cls, kept) : NULL;
+  if (added && added == kept) return kept;
   kvo_free(found.collection);
   kvo_free(kept);
-  return accessor_search_no_memory(cls, key, error);
+  return added ? added : accessor_search_no_memory(cls, key, error);
 }
 
 const kvo_accessors *kvo_class_found_accessors(const kvo_class *cls, const char *key) {
