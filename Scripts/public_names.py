@@ -44,7 +44,7 @@ POINTERS = {
     ("UnsafeMutableRawPointer", "KVOObject.removeObserver(_:forKeyPath:context:)"),
     ("UnsafeMutablePointer", "KVOObject._place(_:)"),
     ("UnsafeMutableRawPointer", "KVOObject._address(_:)"),
-    ("UnsafeMutablePointer", "KVOObject._reads(_:_:at:)"),
+    ("UnsafeMutablePointer", "KVOObject._reads(_:_:_:at:)"),
     ("UnsafeMutablePointer", "KVOObject._sets(_:_:at:)"),
     ("UnsafeMutableRawPointer", "KVOObject._willModify(_:at:)"),
     ("UnsafeMutableRawPointer", "KVOObject.observeValue(forKeyPath:of:change:context:)"),

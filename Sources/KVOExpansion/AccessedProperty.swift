@@ -57,12 +57,19 @@ struct AccessedProperty {
   }
 
   private var observedDeclaration: String {
-    var type = binding.type.map { $0 } ?? ""
-    if type.hasSuffix("!") { type = type.dropLast() + "?" }
-    let initial = binding.initialValue ?? (type.hasSuffix("?") ? "nil" : nil)
+    var type = binding.type ?? ""
+    let isOptional = (type.hasSuffix("?") || type.hasSuffix("!")) && !type.isFunctionType
+    if isOptional { type = type.dropLast() + "?" }
+    let initial = binding.initialValue.map(Self.argument) ?? (isOptional ? "nil" : nil)
     let declared = type.isEmpty ? "" : ": KVORuntime.Observed<\(type)>"
     let value = initial.map { " = KVORuntime.Observed(wrappedValue: \($0))" } ?? ""
     return "\(actor)private final var \(storage)\(declared)\(value)"
+  }
+
+  // A statement that is an expression can be returned, but not passed.
+  private static func argument(_ value: String) -> String {
+    let isStatement = ["if", "switch", "do"].contains { LexedSource(value).tokens[0].isWord($0) }
+    return isStatement ? "{ \(value) }()" : value
   }
 
   private var observers: String {
@@ -111,7 +118,7 @@ struct AccessedProperty {
         @storageRestrictions(initializes: \(storage))
         init(initialValue) { \(storage) = KVORuntime.Observed(wrappedValue: initialValue) }
         get {
-          KVORuntime.KVOObject._reads(self, \\.\(name.text)) { \(place) }
+          KVORuntime.KVOObject._reads(self, "\(key)", \\.\(name.text)) { \(place) }
           return \(storage)._value
         }
         set {
@@ -222,5 +229,18 @@ extension Token {
       rest = rest[(start + token.endOffset - token.triviaOffset)...]
     }
     return leadingTrivia + String(decoding: bytes + rest, as: UTF8.self)
+  }
+}
+
+extension String {
+  /// Whether this type is a function's, with an arrow outside of all brackets.
+  fileprivate var isFunctionType: Bool {
+    var depth = 0
+    for token in LexedSource(self).tokens {
+      if ["(", "[", "<"].contains(token.text) { depth += 1 }
+      if [")", "]", ">"].contains(token.text) { depth -= 1 }
+      if depth == 0, token.text == "->" { return true }
+    }
+    return false
   }
 }

@@ -125,6 +125,12 @@ import Testing
       ("var x: Int?", ": KVORuntime.Observed<Int?> = KVORuntime.Observed(wrappedValue: nil)"),
       ("var x: A!", ": KVORuntime.Observed<A?> = KVORuntime.Observed(wrappedValue: nil)"),
       ("final var x: A", ": KVORuntime.Observed<A>"),
+      ("var x: () -> Int?", ": KVORuntime.Observed<() -> Int?>"),
+      (
+        "var x: (() -> Int)?",
+        ": KVORuntime.Observed<(() -> Int)?> = KVORuntime.Observed(wrappedValue: nil)"
+      ),
+      ("var x = if a { 1 } else { 2 }", " = KVORuntime.Observed(wrappedValue: { if a { 1 } else { 2 } }())"),
     ])
   func stored(_ source: String, _ declaration: String) {
     expectEqual(
@@ -136,7 +142,7 @@ import Testing
         @storageRestrictions(initializes: _x)
         init(initialValue) { _x = KVORuntime.Observed(wrappedValue: initialValue) }
         get {
-          KVORuntime.KVOObject._reads(self, \\.x) { KVORuntime.KVOObject._place(&_x) }
+          KVORuntime.KVOObject._reads(self, "x", \\.x) { KVORuntime.KVOObject._place(&_x) }
           return _x._value
         }
         set {
@@ -158,7 +164,7 @@ import Testing
       Asking.expand("AccessedMacro", "peer", source).0,
       "@MainActor private final var _class = KVORuntime.Observed(wrappedValue: 1)")
     expect(
-      Asking.expand("AccessedMacro", "accessor", source).0.contains("_reads(self, \\.`class`)"))
+      Asking.expand("AccessedMacro", "accessor", source).0.contains("_reads(self, \"class\", \\.`class`)"))
   }
 
   @Test("Q6: the observers of an override become methods, around the superclass's setter")

@@ -29,10 +29,12 @@ extension KVOObject {
   /// called on any thread.
   @inlinable @inline(__always)
   public static func _reads<Root: KVOObject, Value>(
-    _ object: Root, _ property: @autoclosure () -> KeyPath<Root, Value>,
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>,
     at place: () -> UnsafeMutablePointer<Observed<Value>>
   ) {
     guard _slowPath(kvo_is_recording()) else { return }
+    // The address of a value without a size may be outside of the object.
+    if MemoryLayout<Value>.size == 0 { return object.reportRead(of: key) }
     let header = headerAddress(of: object)
     guard recordRead(header, property) || recordRead(header, property, at: place()) else {
       recordingFailed()

@@ -23,6 +23,7 @@ private final class Farewell {
   var item: Farewell?
   var nothing = Nothing()
   var other = Nothing()
+  var isNothing: Bool { "\(nothing)" == "Nothing()" }
 }
 
 private final class DoubledSheet: Sheet, @unchecked Sendable {
@@ -143,6 +144,15 @@ private final class DoubledSheet: Sheet, @unchecked Sendable {
       sheet.total += 1
     }
     expectEqual(log.take(), ["a old 10 new 11", "a old 20 new 42"])
+  }
+
+  @Test("Q1 F5: a getter that reads a value without a size is followed")
+  func readWithoutSize() {
+    let sheet = Sheet()
+    let log = Recorder()
+    log.observe(sheet, \.isNothing, .new)
+    sheet.nothing = Nothing()
+    expectEqual(log.take(), ["a new true"])
   }
 
   // MARK: Observers that come during a change
