@@ -420,13 +420,33 @@ void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object,
   }
 }
 
+static const char *storage_of(const kvo_accessors *accessors, const kvo_object *object) {
+  return (const char *)object + accessors->offset;
+}
+
+void kvo_accessors_check_read(const kvo_accessors *accessors, const kvo_object *object) {
+  const kvo_class_operations *operations = accessors->cls->operations;
+  if (accessors->getter == KVO_ACCESS_STORED && operations->check_read)
+    operations->check_read(storage_of(accessors, object));
+}
+
+void kvo_accessors_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  if (accessors->is_bound && accessors->getter == KVO_ACCESS_STORED) {
+    *value = KVO_VALUE_NIL;
+    kvo_value_init(value, accessors->type, storage_of(accessors, object));
+  } else {
+    kvo_accessors_read(accessors, object, value);
+  }
+}
+
 kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *object,
     kvo_value *value, kvo_error *error) {
   *value = KVO_VALUE_NIL;
   switch (accessors->getter) {
   case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
   case KVO_ACCESS_STORED:
-    kvo_value_init(value, accessors->type, (const char *)object + accessors->offset);
+    kvo_accessors_check_read(accessors, object);
+    kvo_value_init(value, accessors->type, storage_of(accessors, object));
     break;
   case KVO_ACCESS_COMPUTED:
     return accessors->property->get(object, accessors->property->binding, value, error);

@@ -46,7 +46,7 @@ static void change_report_unread(kvo_frame *frame, const kvo_accessors *accessor
 static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
-  if (!kvo_change_read(accessors, frame->object, &frame->new_value)) {
+  if (!kvo_change_read_own(accessors, frame->object, &frame->new_value)) {
     change_report_unread(frame, accessors);
     return false;
   }
@@ -164,7 +164,7 @@ static void change_read_old(kvo_frame *frame, kvo_observers observers) {
   const kvo_accessors *accessors = kvo_observers_accessors(observers);
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
-  if (kvo_change_read(accessors, frame->object, &frame->old_value))
+  if (kvo_change_read_own(accessors, frame->object, &frame->old_value))
     frame->flags |= KVO_FRAME_HAS_OLD;
   else change_report_unread(frame, accessors);
 }

@@ -136,11 +136,21 @@ static bool notify_is_whole(kvo_value *value, uint64_t shortages) {
   return false;
 }
 
+KVO_INLINE bool notify_keep(kvo_value *value, uint64_t shortages) {
+  if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
+  return notify_is_whole(value, shortages);
+}
+
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read(accessors, object, value);
-  if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
-  return notify_is_whole(value, shortages);
+  return notify_keep(value, shortages);
+}
+
+bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
+  uint64_t shortages = kvo_shortages;
+  kvo_accessors_read_own(accessors, object, value);
+  return notify_keep(value, shortages);
 }
 
 // Errors for values that an operator can't work on, or that have no keys where the path continues, also for single

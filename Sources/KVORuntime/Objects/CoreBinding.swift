@@ -35,7 +35,8 @@ enum CoreBinding {
         unowned_release: { kvo_swift_unowned_release(ObjectHeader.object(of: $0)) },
         describe: describe, observe: observe, affecting: affecting,
         will: { KVOObject.at($0).announce(KeyName.of(interned: $1).string, $2, .will) },
-        did: { KVOObject.at($0).announce(KeyName.of(interned: $1).string, $2, .did) }))
+        did: { KVOObject.at($0).announce(KeyName.of(interned: $1).string, $2, .did) },
+        check_read: { kvo_swift_check_access($0, false) }))
     return UnsafePointer(operations)
   }()
 

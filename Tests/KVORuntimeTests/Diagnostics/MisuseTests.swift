@@ -84,6 +84,43 @@ import Testing
     expect(try require(result).errors.contains("Fatal access conflict detected"))
   }
 
+  enum Read: String, CaseIterable {
+    case initial, path, will, did, affected, coding
+  }
+
+  @Test(
+    "E4: a read during an in-place mutation stops, whatever asks for it",
+    arguments: Read.allCases.map(\.rawValue), [true, false])
+  func reading(_ name: String, _ isMade: Bool) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [name, isMade] in
+      let shelf = Shelf()
+      let book = shelf.book
+      let (key, asked) = (isMade ? "made" : "stored", Read(rawValue: name)!)
+      if asked == .did {
+        try! book.addObserver(shelf, forKeyPath: key, options: .new)
+        book.willChangeValue(forKey: key)
+      }
+      let read = {
+        let options: KeyValueObservingOptions = asked == .initial ? [.initial, .new] : .old
+        try! book.addObserver(shelf, forKeyPath: asked == .path ? "title" : key, options: options)
+        switch asked {
+        case .initial: break
+        case .path: try! shelf.addObserver(shelf, forKeyPath: "book." + key, options: [.initial, .new])
+        case .will: book.willChangeValue(forKey: key)
+        case .did: book.didChangeValue(forKey: key)
+        case .affected: book.title += "!"
+        case .coding: _ = try! book.value(forKey: key)
+        }
+        say("it was read")
+      }
+      if isMade { appendTwice(&book.made, read) } else { appendTwice(&book.stored, read) }
+    }
+    let errors = try require(result).errors
+    expect(errors.contains("Fatal access conflict detected"))
+    expect(!errors.contains("it was read"))
+  }
+
   @Test("E4: observers may read a property changed in place, before and after")
   func readingInPlace() async {
     await #expect(processExitsWith: .success) {
@@ -169,6 +206,22 @@ private class Shelf: KVOObject {
   let maker = "unknown"
   lazy var label = "empty"
   @Observed var books = 0
+  @Observed var book = Book()
+
+  override func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {}
+}
+
+@KVO private class Book: KVOObject {
+  var title = "Emma"
+  var made = [1]
+  @Observed var stored = [1]
+
+  override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    key == "title" ? [] : ["title"]
+  }
 }
 
 private func appendTwice(_ list: inout [Int], _ body: () -> Void) {
