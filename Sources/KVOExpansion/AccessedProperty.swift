@@ -58,7 +58,7 @@ struct AccessedProperty {
 
   private var observedDeclaration: String {
     var type = binding.type ?? ""
-    let isOptional = (type.hasSuffix("?") || type.hasSuffix("!")) && !type.isFunctionType
+    let isOptional = type.isOptional
     if isOptional { type = type.dropLast() + "?" }
     let initial = binding.initialValue.map(Self.argument) ?? (isOptional ? "nil" : nil)
     let declared = type.isEmpty ? "" : ": KVORuntime.Observed<\(type)>"
@@ -233,6 +233,9 @@ extension Token {
 }
 
 extension String {
+  /// Whether this type is written as an optional.
+  var isOptional: Bool { (hasSuffix("?") || hasSuffix("!")) && !isFunctionType }
+
   /// Whether this type is a function's, with an arrow outside of all brackets.
   fileprivate var isFunctionType: Bool {
     var depth = 0

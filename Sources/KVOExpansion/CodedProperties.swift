@@ -4,7 +4,9 @@ internal import SwiftSource
 /// the stored properties, so for an `AccessedProperty` it would use the storage's name.
 ///
 /// If the class has no `CodingKeys`, the macro generates them, with the property's name for each storage. If it has
-/// `CodingKeys`, their names can't be changed, so the macro generates the methods in the compiler's place.
+/// `CodingKeys`, their names can't be changed, so the macro generates the methods in the compiler's place. An extension
+/// that declares `Codable` is out of the macro's sight. A member that can't be coded lets the compiler refuse to generate
+/// the methods there.
 struct CodedProperties {
   private let request: AttachedMacro
   private let type: TypeDeclaration
@@ -15,18 +17,36 @@ struct CodedProperties {
   }
 
   /// The members to add; empty if the compiler's own are right.
-  func source(access: String) -> String {
+  func expansion(access: String) -> Expansion {
     let hasStorage = type.members.contains { storage(of: $0) != nil }
-    guard hasStorage else { return "" }
+    guard hasStorage else { return Expansion() }
     guard let keys = type.members.first(where: { name(ofType: $0) == "CodingKeys" }) else {
-      return codingKeys
+      return Expansion(source: Superclass.isSurelyUncoded(type) ? uncoded : codingKeys)
+    }
+    let encodes = isDeclared("Encodable") && !hasFunction("encode(to:)")
+    let decodes = isDeclared("Decodable") && !hasInitialiser(from: true)
+    guard encodes || decodes else { return Expansion() }
+    guard tokens[keys.keyword].isWord("enum") else {
+      return Expansion(diagnostics: [unreadable(keys)])
     }
     let names = caseNames(of: keys)
-    guard !names.isEmpty else { return "" }
-    return [
-      isDeclared("Encodable") && !hasFunction("encode(to:)") ? encoding(names, access) : "",
-      isDeclared("Decodable") && !hasInitialiser(from: true) ? decoding(names, access) : "",
-    ].joined()
+    return Expansion(
+      source: (encodes ? encoding(names, access) : "") + (decodes ? decoding(names, access) : ""))
+  }
+
+  private func unreadable(_ keys: Member) -> Diagnostic {
+    let message = """
+      @KVO: the names in CodingKeys are unknown here. Write an enum with the name CodingKeys in the class, or \
+      write encode(to:) and init(from:).
+      """
+    return Diagnostic(severity: .error, message: message, offset: request.offset + keys.offset)
+  }
+
+  // Key-value coding ignores fields of this type. A class that is nested in its superclass sees the superclass's
+  // member, so the names differ.
+  private var uncoded: String {
+    let name = ("_kvo_declareCodableInClass_" + type.name.name).inSource
+    return "\nprivate final var \(name): Swift.Void = ()"
   }
 
   // MARK: Keys
@@ -35,8 +55,11 @@ struct CodedProperties {
     let cases = type.members.flatMap { member -> [String] in
       if case .directive(let text) = member.kind { return [text] }
       return storedNames(of: member).map { name in
-        storage(of: member).map { "  case \($0) = \(JSON.string(name.name).text)" }
-          ?? "  case \(name.text)"
+        guard let storage = storage(of: member) else { return "  case \(name.text)" }
+        return """
+            case \(storage) = \(JSON.string(name.name).text)
+            static var \(name.text): Self { .\(storage) }
+          """
       }
     }
     return """
@@ -87,9 +110,9 @@ struct CodedProperties {
     }
     let lines = names.filter { !constants.contains($0) }
       .map { "  \($0) = try container._decode(forKey: .\($0))" }
+    let access = access == "open " ? "public " : access  // as for every initialiser
     let isFinal = type.modifiers.contains("final")
-    let plain =
-      hasInitialiser(from: false) ? "" : "\n\(access)override init() { super.init() }"
+    let plain = isPlainInherited ? "\n\(access)override init() { super.init() }" : ""
     return """
 
       \(access)\(isFinal ? "" : "required ")init(from decoder: any Swift.Decoder) throws {
@@ -123,6 +146,20 @@ struct CodedProperties {
       guard tokens[member.keyword].isWord("init") else { return false }
       let isFrom = tokens[member.keyword + 1].is("(") && tokens[member.keyword + 2].isWord("from")
       return isFrom == isDecoding
+    }
+  }
+
+  // Whether the class would have inherited `init()` if the compiler had generated `init(from:)`.
+  private var isPlainInherited: Bool {
+    guard !hasInitialiser(from: false), Superclass.isRoot(of: type) else { return false }
+    return type.members.allSatisfy { member in
+      guard case .variable(let isVariable, let bindings) = member.kind, !member.isOfType,
+        !member.isOverride
+      else { return true }
+      return bindings.allSatisfy { binding in
+        binding.isComputed || binding.initialValue != nil || member.modifiers.contains("weak")
+          || isVariable && binding.type?.isOptional == true
+      }
     }
   }
 

@@ -25,9 +25,10 @@ struct DeclaredKeys {
     var keys = DeclaredKeys(request, type, lexed.tokens)
     if let problem = lexed.problems.first { keys.diagnose(problem) }
     keys.diagnostics += EarlyReads(of: type, lexed.tokens).diagnostics(request)
-    let coded = CodedProperties(of: type, request, lexed.tokens)
-    let source = keys.source() + coded.source(access: keys.access)
-    return Expansion(source: source, diagnostics: keys.diagnostics)
+    let source = keys.source()
+    let coded = CodedProperties(of: type, request, lexed.tokens).expansion(access: keys.access)
+    return Expansion(
+      source: source + coded.source, diagnostics: keys.diagnostics + coded.diagnostics)
   }
 
   private init(_ request: AttachedMacro, _ type: TypeDeclaration, _ tokens: [Token]) {

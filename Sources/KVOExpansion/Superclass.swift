@@ -11,6 +11,21 @@ enum Superclass {
     "NSCopying", "NSCoding", "NSSecureCoding", "NSObjectProtocol",
   ]
 
+  /// Whether the class's superclass is `KVOObject` itself.
+  static func isRoot(of type: TypeDeclaration) -> Bool {
+    type.inherited.first.map { name(of: $0) == "KVOObject" } ?? false
+  }
+
+  /// Whether the head of a class names no protocol that may be `Encodable` or `Decodable`, or refine them.
+  static func isSurelyUncoded(_ type: TypeDeclaration) -> Bool {
+    let uncoded = protocols.subtracting(["Codable", "Encodable", "Decodable"])
+    return type.inherited.dropFirst().allSatisfy { inherited in
+      LexedSource(inherited).tokens.allSatisfy {
+        $0.kind != .identifier || $0.text == "unchecked" || uncoded.contains($0.name)
+      }
+    }
+  }
+
   private static func name(of inherited: String) -> String {
     let words = LexedSource(inherited).tokens.filter { $0.kind == .identifier }
     return words.last?.name ?? inherited

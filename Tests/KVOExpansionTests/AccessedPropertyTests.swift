@@ -130,7 +130,10 @@ import Testing
         "var x: (() -> Int)?",
         ": KVORuntime.Observed<(() -> Int)?> = KVORuntime.Observed(wrappedValue: nil)"
       ),
-      ("var x = if a { 1 } else { 2 }", " = KVORuntime.Observed(wrappedValue: { if a { 1 } else { 2 } }())"),
+      (
+        "var x = if a { 1 } else { 2 }",
+        " = KVORuntime.Observed(wrappedValue: { if a { 1 } else { 2 } }())"
+      ),
     ])
   func stored(_ source: String, _ declaration: String) {
     expectEqual(
@@ -164,7 +167,8 @@ import Testing
       Asking.expand("AccessedMacro", "peer", source).0,
       "@MainActor private final var _class = KVORuntime.Observed(wrappedValue: 1)")
     expect(
-      Asking.expand("AccessedMacro", "accessor", source).0.contains("_reads(self, \"class\", \\.`class`)"))
+      Asking.expand("AccessedMacro", "accessor", source).0.contains(
+        "_reads(self, \"class\", \\.`class`)"))
   }
 
   @Test("Q6: the observers of an override become methods, around the superclass's setter")
@@ -225,7 +229,7 @@ import Testing
     "Q7: storage is coded under its property's name, if the class has no keys of its own")
   func codingKeys() {
     let source = """
-      @KVO final class A: KVOObject {
+      @KVO final class A: KVOObject, Codable {
       let id = 1, other = 2
       #if X
       weak var w: A?
@@ -246,13 +250,70 @@ import Testing
           case other
         #if X
           case _kvo_w = "w"
+          static var w: Self { ._kvo_w }
         #endif
           case _kvo_in = "in"
+          static var `in`: Self { ._kvo_in }
           case _plain = "plain"
+          static var plain: Self { ._plain }
         }
         """), "\(Asking.allMembers(source))")
     for other in ["let x = 1", "@Observed var x = 1", "override var x: Int { didSet {} }"] {
-      expect(!Asking.allMembers("@KVO class A: KVOObject {\n\(other)\n}").contains("CodingKeys"))
+      let members = Asking.allMembers("@KVO class A: KVOObject, Codable {\n\(other)\n}")
+      expect(!members.contains("CodingKeys") && !members.contains("_kvo_declare"))
+    }
+  }
+
+  @Test("Q7: a class that may be coded has names; another one refuses to be coded by extensions")
+  func uncoded() {
+    func members(_ head: String, _ more: String = "") -> String {
+      Asking.allMembers("@KVO class A: \(head) {\nvar x = 1\n\(more)\n}")
+    }
+    for head in [
+      "KVOObject, Decodable", "Base, Model", "KVOObject, Sendable & Swift.Codable",
+      "KVOObject, Hashable, Model<Int>",
+    ] {
+      expect(members(head).contains("case _x = \"x\""), "\(head)")
+      expect(!members(head).contains("_kvo_declare"), "\(head)")
+    }
+    for head in ["KVOObject", "Base", "KVOObject, @unchecked Sendable, Hashable & Identifiable"] {
+      expect(
+        members(head).hasSuffix(
+          "\nprivate final var _kvo_declareCodableInClass_A: Swift.Void = ()"), "\(head)")
+      expect(!members(head).contains("CodingKeys"), "\(head)")
+      let own = members(head, "enum CodingKeys: CodingKey { case x }")
+      expect(!own.contains("_kvo_declare"), "\(head)")
+    }
+  }
+
+  @Test("Q7: names that are not in the class itself are an error, unless no method is generated")
+  func unreadableNames() {
+    let head = "@KVO class A: KVOObject, Codable {\nvar x = 1\ntypealias CodingKeys = Other\n"
+    let ends = [
+      "}", "func encode(to encoder: any Encoder) throws {}\n}",
+      "func encode(to encoder: any Encoder) throws {}\nrequired init(from d: any Decoder) {}\n}",
+    ]
+    let messages = ends.map { Asking.messages(head + $0).joined() }
+    for text in messages[..<2] { expect(text.contains("CodingKeys"), text) }
+    expectEqual(messages[2], "")
+  }
+
+  @Test("Q7: init() is declared beside init(from:) only where it would have been inherited")
+  func plainInitialiser() {
+    func members(_ head: String, _ more: String = "") -> String {
+      Asking.members(
+        "@KVO \(head), Codable {\nvar x = 1\nenum CodingKeys: CodingKey { case x }\n\(more)\n}")
+    }
+    let plain = "override init() { super.init() }"
+    expect(members("open class A: KVOObject", "var y: Int?").contains("\npublic " + plain))
+    expect(members("class A: KVOObject", "weak var y: A?").contains("\n" + plain))
+    expect(members("class A: KVOObject", "static let y: Int").contains("\n" + plain))
+    for (superclass, more) in [
+      ("Base", ""), ("KVOObject", "var y: Int"), ("KVOObject", "let y: Int?"),
+      ("KVOObject", "init(y: Int) {}"), ("KVOObject", "var f: () -> Int?"),
+    ] {
+      let text = members("class A: \(superclass)", more)
+      expect(text.contains("init(from") && !text.contains(plain), "\(superclass) \(more)")
     }
   }
 

@@ -54,12 +54,13 @@ struct Asking {
   /// The members that the macro adds to a class.
   static func allMembers(_ source: String) -> String { expand("KVOMacro", "member", source).0 }
 
-  /// The members that the macro adds to a class, without the names for `Codable`.
+  /// The members that the macro adds to a class, without those for `Codable` that are no methods.
   static func members(_ source: String, in contexts: [String] = []) -> String {
     let members = expand("KVOMacro", "member", source, in: contexts).0
-    return members.ranges(of: "\nprivate enum CodingKeys").first.map {
-      String(members[..<$0.lowerBound])
-    } ?? members
+    let ends = ["\nprivate enum CodingKeys", "\nprivate final var _kvo_declare"].compactMap {
+      members.ranges(of: $0).first?.lowerBound
+    }
+    return String(members[..<(ends.first ?? members.endIndex)])
   }
 
   /// The lines that declare keys, without the enclosing function.

@@ -103,6 +103,8 @@ extension Field {
   fileprivate static let lazyPrefix = "$__lazy_storage_$_"
   /// The prefix of the storage that the macro `@KVO` generates for a property that takes no wrapper.
   static let storagePrefix = "_kvo_"
+  /// The prefix of the empty member of a `@KVO` class that is not `Codable` by its own declaration (Q7).
+  static let uncodedPrefix = "_kvo_declareCodableInClass_"
 }
 
 extension Field.Form {

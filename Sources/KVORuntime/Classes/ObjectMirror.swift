@@ -33,6 +33,7 @@ enum ObjectMirror {
   private static func children(of object: KVOObject, as type: Any.Type) -> [Mirror.Child] {
     guard (type as? KVOObject.Type)?.hidesStorage != true else { return [] }  // like the root
     return (0..<childCount(of: object, as: type)).map { child(of: object, as: type, at: $0) }
+      .filter { $0.label.map(isUncoded) != true }
   }
 
   private static func child(of object: KVOObject, as type: Any.Type, at index: Int) -> Mirror.Child
@@ -42,7 +43,7 @@ enum ObjectMirror {
     let value = childValue(of: object, as: type, at: index, name: &name, freeName: &freeName)
     defer { freeName?(name) }
     let label = name.map { String(cString: $0) }
-    if let label, let name = withoutPrefix(Field.storagePrefix, label) {
+    if let label, !isUncoded(label), let name = withoutPrefix(Field.storagePrefix, label) {
       object.readsAnnouncedKey(RawIdentifier.bare(name))
       return (name, value)
     }
@@ -53,6 +54,10 @@ enum ObjectMirror {
     }
     object.readsAnnouncedKey(RawIdentifier.bare(name))
     return (name, storage.content)
+  }
+
+  private static func isUncoded(_ label: String) -> Bool {
+    withoutPrefix(Field.uncodedPrefix, label) != nil
   }
 
   // Gives "balance" for "_balance", and "`my name`" for "`_my name`".

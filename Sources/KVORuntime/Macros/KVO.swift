@@ -33,7 +33,8 @@
 @attached(memberAttribute)
 @attached(
   member, names: named(_registerProperties), prefixed(_declareProperties), named(CodingKeys),
-  named(encode(to:)), named(init(from:)), named(init()))
+  named(encode(to:)), named(init(from:)), named(init()),
+  prefixed(_kvo_declareCodableInClass_))
 public macro KVO() = #externalMacro(module: "KVOMacros", type: "KVOMacro")
 
 /// Excludes a property from ``KVO()``: it is neither observed nor declared as a key by the macro.

@@ -106,7 +106,8 @@ import Testing
         try! book.addObserver(shelf, forKeyPath: asked == .path ? "title" : key, options: options)
         switch asked {
         case .initial: break
-        case .path: try! shelf.addObserver(shelf, forKeyPath: "book." + key, options: [.initial, .new])
+        case .path:
+          try! shelf.addObserver(shelf, forKeyPath: "book." + key, options: [.initial, .new])
         case .will: book.willChangeValue(forKey: key)
         case .did: book.didChangeValue(forKey: key)
         case .affected: book.title += "!"

@@ -245,12 +245,22 @@ import Testing
     expectEqual(back.calls, 0)
   }
 
-  @Test("Q7: so are the names of a conformance in an extension")
-  func codingInExtension() throws {
-    let extended = Extended()
-    extended.count += 1
-    let text = String(decoding: try sorted.encode(extended), as: UTF8.self)
+  @Test("Q7: so are the names where a protocol of the program refines Encodable")
+  func codingByRefinement() throws {
+    let refined = Refined()
+    refined.count += 1
+    let text = String(decoding: try sorted.encode(refined), as: UTF8.self)
     expectEqual(text, #"{"count":2,"title":"t"}"#)
+  }
+
+  @Test(
+    "Q7: methods of the class, or of an extension with names of its own, use the properties' names")
+  func codingByHand() throws {
+    let written = String(decoding: try sorted.encode(Written()), as: UTF8.self)
+    expectEqual(written, #"{"owner":true,"title":"t!"}"#)
+    let apart = Apart()
+    expectEqual(String(decoding: try sorted.encode(apart), as: UTF8.self), #"{"n":"t"}"#)
+    expectEqual(Mirror(reflecting: apart).children.map { $0.label ?? "-" }, ["title", "owner"])
   }
 }
 
@@ -413,13 +423,38 @@ private final class Shared<Value>: @unchecked Sendable {
   @KVOIgnored lazy var area = size * size
 }
 
-@KVO private final class Extended: KVOObject {
+private protocol Stored: Encodable {}
+
+@KVO private final class Refined: KVOObject, Stored {
   var title = "t"
   var count = 1
   var note: String?
 }
 
-extension Extended: Encodable {}
+@KVO private final class Written: KVOObject, Encodable {
+  var title = "t"
+  weak var owner: Written?
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(title + "!", forKey: .title)
+    try container.encode(owner == nil, forKey: .owner)
+  }
+}
+
+@KVO private final class Apart: KVOObject {
+  var title = "t"
+  weak var owner: Apart?
+}
+
+extension Apart: Encodable {
+  enum CodingKeys: String, CodingKey { case title = "n" }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(title, forKey: .title)
+  }
+}
 
 @KVO private final class Named: KVOObject, Codable {
   let id = 1
