@@ -112,7 +112,7 @@ struct AccessedProperty {
 
   private var storedAccessors: String {
     let key = name.name
-    let place = "KVORuntime.KVOObject._place(&\(storage))"
+    let place = "KVORuntime.KVOObject._Place(&\(storage))"
     return """
       {
         @storageRestrictions(initializes: \(storage))
@@ -125,7 +125,7 @@ struct AccessedProperty {
           _sets("\(key)", newValue) { $0(\(place)) }
         }
         _modify {
-          let change = _willModify("\(key)") { KVORuntime.KVOObject._address(&\(storage)) }
+          let change = _willModify("\(key)") { KVORuntime.KVOObject._Address(&\(storage)) }
           defer { KVORuntime.KVOObject._didModify(change, "\(key)") }
           yield &\(storage)._value
         }

@@ -145,14 +145,14 @@ import Testing
         @storageRestrictions(initializes: _x)
         init(initialValue) { _x = KVORuntime.Observed(wrappedValue: initialValue) }
         get {
-          KVORuntime.KVOObject._reads(self, "x", \\.x) { KVORuntime.KVOObject._place(&_x) }
+          KVORuntime.KVOObject._reads(self, "x", \\.x) { KVORuntime.KVOObject._Place(&_x) }
           return _x._value
         }
         set {
-          _sets("x", newValue) { $0(KVORuntime.KVOObject._place(&_x)) }
+          _sets("x", newValue) { $0(KVORuntime.KVOObject._Place(&_x)) }
         }
         _modify {
-          let change = _willModify("x") { KVORuntime.KVOObject._address(&_x) }
+          let change = _willModify("x") { KVORuntime.KVOObject._Address(&_x) }
           defer { KVORuntime.KVOObject._didModify(change, "x") }
           yield &_x._value
         }

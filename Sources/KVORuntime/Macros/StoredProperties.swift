@@ -5,24 +5,33 @@ internal import CSwiftRuntime
 // what the accessors of the wrapper do, without key paths to the storage: the class's own code can name it. So in-place
 // mutation is an access that the compiler knows, to the storage itself.
 //
-// `place` returns the address of the storage. It is taken in an access of its own, which has ended before any code of
-// the program runs.
+// `_Place` and `_Address` are safe for the compiler: only the runtime can use the pointer in them. The pointer is taken in
+// an access of its own, which has ended before any code of the program runs.
 
 extension KVOObject {
-  /// Takes the address of an `@Observed` property's storage, which is stored in an object. For code that `@KVO` makes.
-  @inlinable @inline(__always)
-  public static func _place<Value>(
-    _ storage: inout Observed<Value>
-  ) -> UnsafeMutablePointer<Observed<Value>> {
-    withUnsafeMutablePointer(to: &storage) { $0 }
+  /// Where an `@Observed` property is stored. For code that `@KVO` makes.
+  @frozen @safe
+  public struct _Place<Value> {
+    @usableFromInline let pointer: UnsafeMutablePointer<Observed<Value>>
+
+    /// The place of storage in an object.
+    @inlinable @inline(__always)
+    public init(_ storage: inout Observed<Value>) {
+      pointer = withUnsafeMutablePointer(to: &storage) { $0 }
+    }
   }
 
-  /// The address of an `@Observed` property's storage; nil if its value has no size.
-  @inlinable @inline(__always)
-  public static func _address<Value>(
-    _ storage: inout Observed<Value>
-  ) -> UnsafeMutableRawPointer? {
-    MemoryLayout<Value>.size == 0 ? nil : UnsafeMutableRawPointer(_place(&storage))
+  /// The address of an `@Observed` property's storage; none if its value has no size. For code that `@KVO` makes.
+  @frozen @safe
+  public struct _Address {
+    @usableFromInline let pointer: UnsafeMutableRawPointer?
+
+    /// The address of storage in an object.
+    @inlinable @inline(__always)
+    public init<Value>(_ storage: inout Observed<Value>) {
+      let place = withUnsafeMutablePointer(to: &storage) { $0 }
+      pointer = MemoryLayout<Value>.size == 0 ? nil : UnsafeMutableRawPointer(place)
+    }
   }
 
   /// Reports a read of the property to the thread's read recorder, if there is one. For code that `@KVO` makes. May be
@@ -30,13 +39,13 @@ extension KVOObject {
   @inlinable @inline(__always)
   public static func _reads<Root: KVOObject, Value>(
     _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>,
-    at place: () -> UnsafeMutablePointer<Observed<Value>>
+    at place: () -> _Place<Value>
   ) {
     guard _slowPath(kvo_is_recording()) else { return }
     // The address of a value without a size may be outside of the object.
     if MemoryLayout<Value>.size == 0 { return object.reportRead(of: key) }
     let header = headerAddress(of: object)
-    guard recordRead(header, property) || recordRead(header, property, at: place()) else {
+    guard recordRead(header, property) || recordRead(header, property, at: place().pointer) else {
       recordingFailed()
     }
   }
@@ -47,7 +56,7 @@ extension KVOObject {
   @inlinable @inline(__always)
   public final func _sets<Value>(
     _ key: StaticString, _ value: Value,
-    at access: ((UnsafeMutablePointer<Observed<Value>>) -> Bool) -> Bool
+    at access: ((_Place<Value>) -> Bool) -> Bool
   ) {
     let header = headerAddress(of: self)
     let isa = kvo_binding_marked_isa(header)
@@ -57,6 +66,7 @@ extension KVOObject {
     // One access: it stores a trivial value, or finds the address of a property that may be observed. The old value of any
     // other type is released after the access, since its deinit may set the property.
     let isUnmarked = access { found in
+      let found = found.pointer
       place = found
       let isUnmarked =
         MemoryLayout<Value>.size == 0 ? !isObserved : _fastPath(!isMarked(isa, header, found))
@@ -96,14 +106,14 @@ extension KVOObject {
   /// Begins an in-place mutation of the property: calls its prior observers. For code that `@KVO` makes. May be called
   /// on any thread.
   ///
-  /// - Parameter address: Returns the address of the storage, or nil for a value without a size, which shares its address
+  /// - Parameter address: Returns the address of the storage, or none for a value without a size, which shares its address
   ///   with another property. It is called only if the object is observed.
   /// - Returns: The open change, or what is needed to notify an observer that another thread registers during the
   ///   mutation. It is one word: with an access of three words, it fills the room that a coroutine's caller provides
   ///   without allocating. For the same reason `address` captures nothing but the object.
   @inlinable @inline(__always)
   public final func _willModify(
-    _ key: StaticString, at address: () -> UnsafeMutableRawPointer?
+    _ key: StaticString, at address: () -> _Address
   ) -> UInt {
     let header = headerAddress(of: self)
     guard _slowPath(kvo_binding_marked_isa(header) != 0) else { return UInt(bitPattern: header) }
@@ -123,10 +133,10 @@ extension KVOObject {
 
   @usableFromInline @inline(never)
   final func willModify(
-    _ key: StaticString, at address: () -> UnsafeMutableRawPointer?
+    _ key: StaticString, at address: () -> _Address
   ) -> UInt {
     let header = headerAddress(of: self)
-    guard let place = address() else {
+    guard let place = address().pointer else {
       return Self.open(kvo_binding_is_observed(header) ? openChange(of: key) : nil, header)
     }
     if kvo_isa_marks(kvo_binding_marked_isa(header), header, place) {
