@@ -1,19 +1,14 @@
-"""Moves Tests/Migration's originals and corpus with kvo-move, applies edits by hand, and builds and runs the result.
+"""Moves Tests/Migration's originals and corpus with kvo-move, and builds and runs the result.
 
 Usage: check_kvo_move.py KVO_MOVE PACKAGE FOLDER OPTION...
 
 Each file has a function, `func name(_ journal: Journal)`, which writes down the notifications that observers get. Each file
-is moved separately. The edits that a person would make afterwards are in Tests/Migration/Patches, a patch for each file
-that needs one; those for `--without-macro` are in Patches/WithoutMacro. Each hunk counts as one edit for each line that it
-adds, or removes if it adds none.
-
-The diff shown must be exactly what is written, and moving a moved file again must not change it. The files of a style and a
-language mode are one program. It is built against the package in FOLDER, with these options of `swift build` and without
-warnings.
+is moved separately, with and without the macro. The diff shown must be exactly what is written, and moving a moved file
+again must not change it. The files of a style and a language mode are one program. It is built against the package in
+FOLDER, with these options of `swift build`, without warnings and without edits by hand.
 
 Each function must write the text in Tests/Migration/Expected, which follows Apple's documentation. Without the macro it may
-write something else if the tool has reported a place that behaves differently. More than one edit in 200 lines, of all
-files of a style together, is refused.
+write something else if the tool has reported a place that behaves differently.
 """
 
 import json
@@ -23,9 +18,8 @@ import shutil
 import subprocess
 import sys
 
-LINES_PER_EDIT = 200
-# For each style: the options that select it, the prefix of its programs, and the folder of its patches.
-STYLES = [([], "Macro", "."), (["--without-macro"], "Observed", "WithoutMacro")]
+# For each style: the options that select it, and the prefix of its programs.
+STYLES = [([], "Macro"), (["--without-macro"], "Observed")]
 
 MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription
@@ -58,15 +52,8 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def edits(patch):
-    """The number of lines that a person edits."""
-    lines = [line for line in patch.read_text().splitlines() if not line.startswith(("---", "+++"))]
-    added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
-    return max(added, removed)
-
-
-def move(tool, original, patch, target):
-    """Moves a file and applies its patch. The tool is a command with the options that select a style."""
+def move(tool, original, target):
+    """Moves a file. The tool is a command with the options that select a style."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(original, target)
     shown = run(*tool, str(target))
@@ -81,10 +68,6 @@ def move(tool, original, patch, target):
     run(*tool, "--write", str(target))
     if target.read_bytes() != moved:
         sys.exit(f"{original}: moved again, it is otherwise")
-    if not patch.exists():
-        return 0
-    run("patch", "--silent", "--no-backup-if-mismatch", str(target), str(patch))
-    return edits(patch)
 
 
 def mode(original):
@@ -103,39 +86,39 @@ def function(original):
     return original.stem[0].lower() + original.stem[1:]
 
 
-def main(tool, package, folder, options_of_build):
-    tests = package / "Tests/Migration"
-    originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
-    lines = sum(len(original.read_text().splitlines()) for original in originals)
+def moved_programs(tool, originals, folder):
+    """Moves all files. Returns the manifest's targets."""
     shutil.rmtree(folder / "Sources", ignore_errors=True)
-    targets, by_hand, failed = [], {}, 0
-    for options, style, patches in STYLES:
-        by_hand[style] = 0
+    for options, style in STYLES:
         for version in "v5", "v6":
             sources = folder / "Sources" / (style + version)
             chosen = [original for original in originals if mode(original) == version]
             for original in chosen:
-                patch = tests / "Patches" / patches / f"{original.stem}.patch"
-                by_hand[style] += move([tool, *options], original, patch, sources / original.name)
-            shutil.copy(tests / "Journal.swift", sources)
+                move([tool, *options], original, sources / original.name)
+            shutil.copy("Tests/Migration/Journal.swift", sources)
             calls = [f'  "{original.stem}": {function(original)},' for original in chosen]
             (sources / "main.swift").write_text(MAIN % "\n".join(calls))
-            targets.append(TARGET % (style + version, version))
-    (folder / "Package.swift").write_text(MANIFEST % (package, "\n".join(targets)))
+            yield TARGET % (style + version, version)
+
+
+def main(tool, package, folder, options_of_build):
+    tests = pathlib.Path("Tests/Migration")
+    originals = sorted([*tests.glob("Originals/*.swift"), *tests.glob("Corpus/*.swift")])
+    (folder / "Package.swift").write_text(MANIFEST % (package, "\n".join(moved_programs(tool, originals, folder))))
     build = ["swift", "build", "--package-path", str(folder), *options_of_build]
     subprocess.run(build, check=True)
     bin_path = pathlib.Path(run(*build, "--show-bin-path").strip())
-    for _, style, _ in STYLES:
+    failed = 0
+    for _, style in STYLES:
         for original in originals:
             program = [bin_path / (style + mode(original)), original.stem]
             expected = (tests / f"Expected/{original.stem}.txt").read_text()
             done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
             if (done.returncode or done.stdout != expected) and not is_excused(tool, style, original):
                 failed += 1
-                print(f"{style} {original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected}")
-    for style, edited in by_hand.items():
-        print(f"{style}: {len(originals)} files, {lines} lines, {edited} edits by hand")
-    sys.exit(failed > 0 or max(by_hand.values()) * LINES_PER_EDIT > lines)
+                print(f"wrong: {style} {original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected}")
+    print(f"{len(originals)} files in {len(STYLES)} styles")
+    sys.exit(failed > 0 or not originals)
 
 
 if __name__ == "__main__":

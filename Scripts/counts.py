@@ -9,9 +9,6 @@ The program's figures are named "what, size/count". The table of ceilings has a 
 a piece of work at the smallest size and at the largest, and the factor by which the cost may grow from any size to a larger
 one. Work in random order may also grow with the logarithm of the size.
 
-A figure named "planted: what" costs more than `what` on purpose, and one named "planted growth: what" grows more. If they
-are not refused, the check is blind.
-
 This run's figures, with a little room, are written to SCRATCH_FOLDER as a new table with the old growth factors. Take lines
 from it for work that is new or has become cheaper.
 """
@@ -28,7 +25,6 @@ FIGURE = re.compile(r"^desc: Trigger: Client Request: (.+), (\d+)/(\d+)$", re.M)
 BYTES = re.compile(r"^bytes: (.+), (\d+)/(\d+): (\d+)$", re.M)
 TOTAL = re.compile(r"^(?:totals|summary): (\d+)", re.M)
 LINE = re.compile(r"^ *(\d+) +(\d+) +([\d.]+) (instructions|bytes) +(.+)$")
-PLANTED, PLANTED_GROWTH = "planted: ", "planted growth: "
 # For a line without a factor. Work that does not grow still varies with the probes of hash tables, the compaction of lists
 # and the allocator's cleaning. Logarithmic growth would show as 1.7 from 1,000 to 100,000.
 GROWTH = 1.4
@@ -87,36 +83,18 @@ def judge(what, unit, by_size, ceilings):
     if (what, unit) not in ceilings:
         return "HAS NO CEILING"
     most, may_grow = ceilings[what, unit]
-    return exceeds(by_size, most) or grows(what, by_size, may_grow)
-
-
-def exceeds(by_size, most):
+    if all(most) and not all(by_size.values()):
+        return "NOTHING IS COUNTED"
     more = [f"MORE THAN {limit}" for cost, limit in zip(ends(by_size), most) if cost > limit]
-    return more[0] if HAS_CEILINGS and more else ""
+    if HAS_CEILINGS and more:
+        return more[0]
+    ratio = growth(what, by_size)
+    return f"GROWS {ratio:.2f} TIMES, ALLOWED {may_grow}" if ratio > may_grow else ""
 
 
 def ends(by_size):
     """The costs at the smallest and at the largest size."""
     return by_size[min(by_size)], by_size[max(by_size)]
-
-
-def grows(what, by_size, may_grow):
-    ratio = growth(what, by_size)
-    return f"GROWS {ratio:.2f} TIMES, ALLOWED {may_grow}" if ratio > may_grow else ""
-
-
-def judge_planted(name, unit, by_size, ceilings):
-    what = name.removeprefix(PLANTED).removeprefix(PLANTED_GROWTH)
-    most, may_grow = ceilings.get((what, unit), (None, 0))
-    if name.startswith(PLANTED_GROWTH):
-        is_refused = most and grows(what, by_size, may_grow)
-    else:
-        is_refused = most and exceeds(by_size, most) or not HAS_CEILINGS
-    return "" if is_refused else "NOT REFUSED: this check is blind"
-
-
-def is_planted(name):
-    return name.startswith((PLANTED, PLANTED_GROWTH))
 
 
 def room(cost, unit):
@@ -132,8 +110,7 @@ def table(figures, ceilings):
     for (what, unit), by_size in figures.items():
         least, most = (math.ceil(cost * room(cost, unit)) for cost in ends(by_size))
         may_grow = ceilings.get((what, unit), (0, GROWTH))[1]
-        if not is_planted(what):
-            yield f"{least:6} {most:6} {may_grow:4} {unit:12} {what}\n"
+        yield f"{least:6} {most:6} {may_grow:4} {unit:12} {what}\n"
 
 
 def main():
@@ -145,8 +122,7 @@ def main():
     figures = count(scratch, program, "bytes") | count(scratch, program)
     wrong = 0
     for (what, unit), by_size in figures.items():
-        judging = judge_planted if is_planted(what) else judge
-        verdict = judging(what, unit, by_size, ceilings)
+        verdict = judge(what, unit, by_size, ceilings)
         shown = ", ".join(f"{cost:.0f} at {size:,}" for size, cost in sorted(by_size.items()))
         wrong += bool(verdict)
         print(f"wrong: {what}: {shown} {unit}, {verdict}" if verdict else f"{what}: {shown} {unit}")
@@ -155,9 +131,8 @@ def main():
         print(f"wrong: {what} has a ceiling, but NO FIGURE of {unit}")
     comments = "".join(line for line in text.splitlines(True) if line[0] == "#")
     (scratch / "ceilings.txt").write_text(comments + "".join(table(figures, ceilings)))
-    planted = sum(is_planted(what) for what, _ in figures)
-    print(f"{len(figures) - planted} figures, {wrong} wrong; {planted} planted ones refused")
-    sys.exit(wrong > 0 or not planted)
+    print(f"{len(figures)} figures, {wrong} wrong")
+    sys.exit(wrong > 0)
 
 
 main()

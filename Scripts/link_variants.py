@@ -120,11 +120,9 @@ def compile_module(library, into, build, *options):
 
 
 def compile_apart(library, into, build):
-    """Compiles all sources of a Swift library into objects that are complete in themselves. If SwiftPM compiles a module as
-    a whole, its objects share code, and none of them can be replaced alone."""
+    """Compiles all sources of a Swift library into objects that are complete in themselves. SwiftPM compiles a module as a
+    whole: its objects share code, and none of them can be replaced alone."""
     paths = sources(library)
-    if not build.is_compiled_as_a_whole(library):
-        return {}
 
     def compile_half(half):
         return compile_primary(half, into, build, library, library) if half else {}
@@ -215,11 +213,6 @@ class Build:
         target = f"{TARGETS.get(library, library.name)}.build"
         own = [path for path in self.objects if target in path.parts and ".swiftmodule" not in path.suffixes]
         return {path.name.removesuffix(".o"): path for path in own}
-
-    def is_compiled_as_a_whole(self, library):
-        """Whether the compiler last wrote dependencies for the module as a whole, and not for each source."""
-        notes = (self.folder / f"{library.name}.build").glob("*.d")
-        return max(notes, key=lambda path: path.stat().st_mtime).stem == library.name
 
     def replacements(self, objects, by_part=False):
         """Maps the program's objects to their replacements, which are given by library and source. All of a library's

@@ -8,14 +8,13 @@ same tenth, and COUNT determines which of the ten runs: with the number of commi
 a change of these scripts, or of what all tests share (Tests/Support), selects all mutants.
 """
 
-import contextlib
 import hashlib
 import pathlib
 import re
 import subprocess
 
 import rings
-from mutant import FOLDERS, MUTANTS, Mutant, Wrong, folder_of, label
+from mutant import MUTANTS, Mutant, Wrong, folder_of, label
 
 MANY_IN_A_FILE = 12
 SOURCE = "its source"  # a reason that begins so may be narrowed down to functions
@@ -113,21 +112,6 @@ def notices_in(file, path, record):
 
 def tenth_of(name):
     return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % 10
-
-
-def without_mutants(commit):
-    """The changed sources that no mutant breaks, in libraries that have mutants."""
-    libraries = {folder.library for folder in FOLDERS.values()}
-    broken = set()
-    for path in MUTANTS.rglob("*.mutant"):
-        with contextlib.suppress(Wrong):
-            broken.add(Mutant.read(path).file)
-    sources = map(pathlib.Path, sorted(changed_since(commit)))
-    return [
-        str(path)
-        for path in sources
-        if path.suffix in (".c", ".cpp", ".h", ".swift") and libraries.intersection(path.parents) and path not in broken
-    ]
 
 
 # MARK: Functions

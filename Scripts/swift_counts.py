@@ -5,11 +5,9 @@ Usage: swift_counts.py PROGRAM CEILINGS [--write]
 PROGRAM is the program `Benchmarks`, without debug information. It repeats a case COUNT times and twice as often, each under
 callgrind. The difference, divided by COUNT, is what one operation costs, without the start of the program.
 
-CEILINGS has lines "ceiling COUNT case". A line may end in `planted`: its ceiling is too low on purpose, and if it is not
-exceeded, this check is blind. With `--write` each ceiling becomes the figure with ROOM above it.
+CEILINGS has lines "ceiling COUNT case". With `--write` each ceiling becomes the figure with ROOM above it.
 """
 
-import dataclasses
 import math
 import os
 import pathlib
@@ -27,31 +25,6 @@ ENVIRONMENT = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
 HAS_CEILINGS = platform.machine() == "x86_64"
 
 
-@dataclasses.dataclass
-class Line:
-    ceiling: int
-    count: int
-    case: str
-    is_planted: bool
-
-    @staticmethod
-    def read(text):
-        ceiling, count, case, *rest = text.split()
-        if rest not in ([], ["planted"]):
-            raise ValueError(text)
-        return Line(int(ceiling), int(count), case, bool(rest))
-
-    def text(self, cost):
-        ceiling = self.ceiling if self.is_planted else math.ceil(cost * ROOM)
-        return f"{ceiling:8} {self.count:6} {self.case}{' planted' * self.is_planted}"
-
-    def verdict(self, cost):
-        is_exceeded = HAS_CEILINGS and cost > self.ceiling
-        if self.is_planted:
-            return "" if is_exceeded or not HAS_CEILINGS else "NOT REFUSED: this check is blind"
-        return f"MORE THAN {self.ceiling}" if is_exceeded else ""
-
-
 def instructions(program, case, count):
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "--repeat", case, str(count)]
     result = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT)
@@ -61,27 +34,34 @@ def instructions(program, case, count):
     return int(total[1])
 
 
-def cost_of(program, line):
-    once, twice = (instructions(program, line.case, line.count * factor) for factor in (1, 2))
-    return (twice - once) / line.count
+def cost_of(program, case, count):
+    once, twice = (instructions(program, case, count * factor) for factor in (1, 2))
+    return (twice - once) / count
+
+
+def verdict(cost, ceiling):
+    if cost <= 0:
+        return "NOTHING IS COUNTED"
+    return f"MORE THAN {ceiling}" if HAS_CEILINGS and cost > ceiling else ""
 
 
 def main(program, ceilings, *options):
     path = pathlib.Path(ceilings)
-    comments = [text for text in path.read_text().splitlines() if text.startswith("#")]
-    lines = [Line.read(text) for text in path.read_text().splitlines() if not text.startswith("#")]
-    wrong, written = 0, []
-    for line in lines:
-        cost = cost_of(program, line)
-        verdict = "" if options else line.verdict(cost)
-        wrong += bool(verdict)
-        written.append(line.text(cost))
-        print(f"{'wrong: ' * bool(verdict)}{line.case}: {cost:,.0f} instructions{', ' * bool(verdict)}{verdict}")
+    written, wrong = [], 0
+    for line in path.read_text().splitlines():
+        if line.startswith("#"):
+            written.append(line)
+            continue
+        ceiling, count, case = line.split()
+        cost = cost_of(program, case, int(count))
+        objection = verdict(cost, math.inf if options else int(ceiling))
+        wrong += bool(objection)
+        written.append(f"{math.ceil(cost * ROOM):8} {count:>6} {case}")
+        print(f"wrong: {case}: {cost:,.0f} instructions, {objection}" if objection else f"{case}: {cost:,.0f} instructions")
     if options == ("--write",):
-        path.write_text("\n".join([*comments, *written]) + "\n")
-    planted = sum(line.is_planted for line in lines)
-    print(f"{len(lines) - planted} figures, {wrong} wrong; {planted} planted ones refused")
-    return wrong > 0 or not planted
+        path.write_text("\n".join(written) + "\n")
+    print(f"{len(written)} lines, {wrong} wrong")
+    return wrong > 0
 
 
 sys.exit(main(*sys.argv[1:]))

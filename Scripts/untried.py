@@ -7,7 +7,6 @@ a library or as a test file, or if it is a mutant that tests must notice. A chec
 inputs.
 """
 
-import collections
 import pathlib
 import sys
 
@@ -42,25 +41,17 @@ def named(names):
     return ", ".join(names[:MOST]) + more
 
 
-def checks_named(checks):
-    parts = [
-        f"{', '.join(check.name for check in checks if check.ring == ring)} of the {ring} ring"
-        for ring in ("landing", "full")
-        if any(check.ring == ring for check in checks)
-    ]
-    return f"the checks {' and '.join(parts)} try them" if parts else "no check tries them"
-
-
 def main(commit, *ran):
     mutants = set(all_paths())
-    untried = [file for file in sys.stdin.read().split("\0") if file and not is_tried(file, mutants)]
-    checks = [check for check in rings.read_checks() if check.name not in ran] if untried else []
-    inputs = {check: inputs_of(check, commit) for check in checks}
-    groups = collections.defaultdict(list)
-    for file in untried:
-        groups[tuple(check for check in checks if file in inputs[check])].append(file)
-    for by, files in groups.items():
-        print(f"not tried here: {named(files)}; {checks_named(by)}")
+    untried = {file for file in sys.stdin.read().split("\0") if file and not is_tried(file, mutants)}
+    unknown = set(untried)
+    for check in rings.read_checks() if untried else ():
+        own = untried & inputs_of(check, commit)
+        unknown -= own
+        if own and check.name not in ran:
+            print(f"not tried here: {named(sorted(own))}: Scripts/check {check.name} ({check.ring} ring)")
+    if unknown:
+        print(f"no check tries {named(sorted(unknown))}")
 
 
 if __name__ == "__main__":

@@ -134,12 +134,6 @@ class RingsTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("which is not behind HEAD", output)
 
-    def test_a_check_that_can_not_be_run_is_an_error(self):
-        (self.root / "Scripts/checks/cheap").chmod(0o644)
-        status, output = self.rings("--list")
-        self.assertEqual(status, 1)
-        self.assertIn("Scripts/checks/cheap is no program", output)
-
     def test_a_record_without_a_check_is_an_error(self):
         self.record(self.commit(), quick=1, cheap=1, dear=1, gone=1)
         status, output = self.rings()

@@ -216,9 +216,9 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(
             output.splitlines(),
             [
-                "not tried here: Tests/Schedules/oracle.c; the checks schedules of the landing ring try them",
-                "not tried here: Scripts/models.py; the checks models of the full ring try them",
-                "not tried here: NOTES; no check tries them",
+                "not tried here: Scripts/models.py: Scripts/check models (full ring)",
+                "not tried here: Tests/Schedules/oracle.c: Scripts/check schedules (landing ring)",
+                "no check tries NOTES",
             ],
         )
 

@@ -141,7 +141,6 @@ static void count_sets(void) {
   count_observed("set by key", node_class(), "value", 0, set_by_key, 1);
   kvo_set_fast_path_disabled(true);
   count_observed("set, the long way", node_class(), "value", 0, set_value, 1);
-  count_observed(PLANTED "set, typed", node_class(), "value", 0, set_value, 1);
   kvo_set_fast_path_disabled(false);
 }
 
@@ -225,17 +224,6 @@ static void set_nodes(void *state) {
   for (size_t i = 0; i < TIMES; i++) node_setValue(many->nodes[i * 7 % many->count], (double)i);
 }
 
-/// Finds each node by a linear search. This is the planted cost that grows.
-static void search_and_set_nodes(void *state) {
-  const many_nodes *many = state;
-  for (size_t i = 0; i < TIMES; i++) {
-    node *volatile wanted = many->nodes[i * 7 % many->count];
-    size_t place = 0;
-    while (many->nodes[place] != wanted) place++;
-    node_setValue(many->nodes[place], (double)i);
-  }
-}
-
 static void count_among_objects(size_t count) {
   node **nodes = nodes_make(count);
   kvo_handle **handles = bench_allocate(count, sizeof *handles);
@@ -244,8 +232,6 @@ static void count_among_objects(size_t count) {
     handles[i] = bench_observe(&nodes[i]->object, "value", 0, &deliveries);
   many_nodes many = {nodes, count};
   count_work("set, many observed objects", count, TIMES, set_nodes, &many);
-  count_work(PLANTED_GROWTH "set, many observed objects", count, TIMES, search_and_set_nodes,
-      &many);
   for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
   free(handles);
   nodes_release(nodes, count);

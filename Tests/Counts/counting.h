@@ -21,10 +21,6 @@ static inline void end(const char *what, size_t size, size_t count) {
   CALLGRIND_DUMP_STATS_AT(name);
 }
 
-/// Prefixes of figures that cost or grow too much on purpose, which the check must report.
-#define PLANTED "planted: "
-#define PLANTED_GROWTH "planted growth: "
-
 /// Counts work that has been done once before, so that caches filled at first use don't count.
 static inline void count_work(const char *what, size_t size, size_t count,
     void (*work)(void *state), void *state) {
