@@ -43,9 +43,6 @@ class Way:
         command = ["spin", *arguments, *self.options, str(self.model.resolve())]
         return run(command, self.folder)
 
-    def label(self):
-        return " ".join([self.model.name, *self.options])
-
 
 def run(command, folder):
     """Runs the command. Returns whether it succeeded, and its output."""
@@ -94,7 +91,7 @@ def judge(way):
         told = f"{seconds:5.1f} s  WRONG: {found}, not {way.expected}: {why}"
         told += trail_of(way) if found == "violated" else ""
     shutil.rmtree(way.folder)
-    return found == way.expected, f"{way.label():44} {told}"
+    return found == way.expected, f"{' '.join([way.model.name, *way.options]):44} {told}"
 
 
 def trail_of(way):

@@ -8,6 +8,7 @@ same tenth, and COUNT determines which of the ten runs: with the number of commi
 a change of these scripts, or of what all tests share (Tests/Support), selects all mutants.
 """
 
+import collections
 import hashlib
 import pathlib
 import re
@@ -17,7 +18,6 @@ import rings
 from mutant import MUTANTS, Mutant, Wrong, folder_of, label
 
 MANY_IN_A_FILE = 12
-SOURCE = "its source"  # a reason that begins so may be narrowed down to functions
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
 
 
@@ -65,18 +65,23 @@ def records_at(commit, path):
 
 
 def select(paths, records, commit, tenth):
-    """The mutants to run, with the reasons."""
+    """The mutants to run."""
     changed = changed_since(commit)
-    if tenth is not None and (shared := sorted(filter(is_shared, changed))):
-        return {path: f"{shared[0]} has changed" for path in paths}
+    if tenth is not None and any(map(is_shared, changed)):
+        return paths
     earlier = records_at(commit, MUTANTS / "noticed.txt")
-    reasons = {}
+    chosen, by_source = set(), collections.defaultdict(dict)
     for path in paths:
-        if reason := reason_for(path, changed, records, earlier):
-            reasons[path] = reason
-        elif tenth is not None and tenth_of(label(path)) == tenth % 10:
-            reasons[path] = f"is in tenth {tenth % 10}"
-    return without_other_functions(reasons, commit) if tenth is None else reasons
+        mutant = readable(path)
+        if not mutant or str(path) in changed:
+            chosen.add(path)
+        elif str(mutant.file) in changed:
+            by_source[mutant.file][path] = mutant
+        elif has_other_test(path, changed, records, earlier) or tenth is not None and tenth_of(mutant.label) == tenth % 10:
+            chosen.add(path)
+    for file, mutants in by_source.items():
+        chosen |= near_changes(file, mutants, commit) if tenth is None else mutants.keys()
+    return [path for path in paths if path in chosen]
 
 
 def is_shared(file):
@@ -84,22 +89,17 @@ def is_shared(file):
     return file.startswith("Tests/Support/") or file in rings.Check.read(rings.CHECKS / "mutants").inputs
 
 
-def reason_for(path, changed, records, earlier):
-    name = label(path)
+def readable(path):
     try:
-        mutant = Mutant.read(path)
-    except Wrong as wrong:
-        return str(wrong)
-    if str(path) in changed:
-        return "is new or has changed"
-    if str(mutant.file) in changed:
-        return f"{SOURCE} {mutant.file.name} has changed"
-    if records.get(name) != earlier.get(name) and earlier:
-        return "its record has changed"
-    for file in changed:
-        if notices_in(file, path, records.get(name)):
-            return f"{pathlib.Path(file).name} has changed, which notices it"
-    return None
+        return Mutant.read(path)
+    except Wrong:
+        return None
+
+
+def has_other_test(path, changed, records, earlier):
+    """Whether the test that notices a mutant has changed, or its record."""
+    record = records.get(label(path))
+    return earlier and record != earlier.get(label(path)) or any(notices_in(file, path, record) for file in changed)
 
 
 def notices_in(file, path, record):
@@ -117,32 +117,20 @@ def tenth_of(name):
 # MARK: Functions
 
 
-def without_other_functions(reasons, commit):
-    """If many mutants are selected for one source: drops those that break no changed function, if any are left."""
-    by_file = {}
-    for path, reason in reasons.items():
-        if reason.startswith(SOURCE):
-            mutant = Mutant.read(path)
-            by_file.setdefault(mutant.file, {})[path] = mutant
-    dropped = set()
-    for file, mutants in by_file.items():
-        if len(mutants) > MANY_IN_A_FILE:
-            near = set(near_changes(file, mutants, commit))
-            dropped |= mutants.keys() - near if near else set()
-    return {path: reason for path, reason in reasons.items() if path not in dropped}
-
-
 def near_changes(file, mutants, commit):
+    """The mutants of a changed source; of many, those that break a changed function, if there are any."""
     lines = file.read_text().splitlines()
     functions = [function_of(lines, number) for number in changed_lines(file, commit)]
-    for path, mutant in mutants.items():
-        try:
-            place = mutant.place(lines)
-        except Wrong:
-            yield path
-            continue
-        if any(place.start < function.stop and function.start < place.stop for function in functions):
-            yield path
+    near = {path for path, mutant in mutants.items() if is_in(functions, mutant, lines)}
+    return near if near and len(mutants) > MANY_IN_A_FILE else mutants.keys()
+
+
+def is_in(functions, mutant, lines):
+    try:
+        place = mutant.place(lines)
+    except Wrong:
+        return True
+    return any(place.start < function.stop and function.start < place.stop for function in functions)
 
 
 def changed_lines(file, commit):
