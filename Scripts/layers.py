@@ -3,12 +3,8 @@
 Usage: layers.py OBJECTS_FOLDER
 
 A layer ("room") is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not optimised,
-so that it refers to every function of another file that the source names. Refused are:
-
-* an object that refers to a higher layer, except for the few upcalls declared in base/kvo_forward.h;
-* a header or source that includes a header of a higher layer;
-* more than LARGEST_RING files that refer to one another in a cycle, not counting upcalls;
-* a folder with more than MOST_FILES files, Swift sources included, and a folder that is no layer.
+so that it refers to every function of another file that the source names. base/kvo_forward.h declares the few upcalls. At
+most LARGEST_RING files may refer to one another in a cycle, and a folder may have at most MOST_FILES files.
 """
 
 import collections

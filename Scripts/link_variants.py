@@ -1,18 +1,14 @@
 """Links the package's test programs with libraries that are compiled differently: broken, instrumented, optimised.
 
 SwiftPM compiles the tests once; compiling them again takes several times as long as everything else. So a check compiles
-only the library that differs, and links the rest as SwiftPM left it. Neither the tree nor SwiftPM's build changes.
+only the library that differs, and links the rest as SwiftPM left it in its folder (`.build/debug`), which does not change:
 
-Three parts of SwiftPM's build are read, all in its folder (`.build/debug`):
+* `PRODUCT.product/Objects.LinkFileList` lists the objects of a program. The folder `TARGET.build` in a path identifies the
+  target, and the object's name (`change.c.o`) the source.
+* `Modules`, and the module maps in `TARGET.build`, are used to compile a Swift library, and `KVOMacros-tool` is its plug-in.
 
-* `PRODUCT.product/Objects.LinkFileList` lists the objects that SwiftPM links into a program, a path in each line. The
-  folder `TARGET.build` in a path identifies the target, and the object's name (`change.c.o`) the source.
-* `Modules` and the module maps in `TARGET.build` are used to compile a Swift library.
-* `KVOMacros-tool` is the macros' program, which the compiler starts.
-
-A program is linked in two ways. `Build.link` replaces whole libraries: every object of each must be among the new ones.
-`Build.link_without` leaves a library out, and `Build.link_shared` makes it a shared library that the loader finds beside
-the program. So 500 mutants need one link of the program and 500 links of a small library.
+`Build.link` replaces whole libraries. `Build.link_without` leaves a library out, and `Build.link_shared` makes it a shared
+library that the loader finds beside the program: so 500 mutants need one link of the program.
 """
 
 import concurrent.futures

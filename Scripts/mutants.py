@@ -5,10 +5,9 @@ Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTA
 
 BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
-A mutant's source is compiled outside of the tree and linked into a shared library, so that the tests need not be linked
-again. One of the library's tests that name the rule must fail or crash, and must pass without the mutant. The test
-recorded in Tests/Mutants/noticed.txt runs first, and the rule's other tests only if it passes. If another test notices the
-mutant, the record is out of date. `--write` records the tests that notice now.
+A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name the
+rule must fail or crash, and must pass without the mutant. The test recorded in Tests/Mutants/noticed.txt runs first, and the
+rule's other tests only if it passes. `--write` records the tests that notice now.
 
 A wait that the fixtures' watchdog ends counts as noticing: it names the event that did not occur. These do not count: a run
 that hangs otherwise; a crash while no test of the rule is running; a mutant that the loader refuses, which is an error
