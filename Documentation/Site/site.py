@@ -22,8 +22,7 @@ ROOT = DOCUMENTATION.parent
 sys.path.append(str(ROOT / "Scripts"))
 
 import declarations
-import documentation
-import symbols
+from public_names import C_KINDS, place
 
 SWIFT, C = "KVORuntime", "CKVORuntime"
 # What stands in the catalog of Swift alone, and pages of Documentation may link to.
@@ -144,8 +143,8 @@ def mended_comment(symbol, links):
     """A symbol's comment, its own or that of the declarations above it, as DocC is to have it."""
     kind = symbol["kind"]["identifier"]
     lines = [line["text"] for line in symbol.get("docComment", {}).get("lines", [])]
-    if not lines and (kind in documentation.C_KINDS or kind == "c.macro"):
-        lines = comment_above(*symbols.place(symbol))
+    if not lines and (kind in C_KINDS or kind == "c.macro"):
+        lines = comment_above(*place(symbol))
     if kind == "c.func":
         lines = with_parameters(lines, parameters_of(symbol))
     return [with_links(line, links) for line in lines]
@@ -262,7 +261,7 @@ def declared_in(graph):
     """The declarations of each header, in their order, without members of others."""
     declared = collections.defaultdict(dict)
     for symbol in graph["symbols"]:
-        path, line = symbols.place(symbol)
+        path, line = place(symbol)
         if len(symbol["pathComponents"]) == 1:
             declared[pathlib.Path(path).name].setdefault(line, []).append(symbol["pathComponents"][0])
     return {name: [title for line in sorted(lines) for title in lines[line]] for name, lines in declared.items()}
@@ -323,7 +322,7 @@ def write_topics(folder, archive, graphs):
             url = paths.get(symbol["identifier"]["precise"])
             if url is None or "location" not in symbol or len(symbol["pathComponents"]) != 2:
                 continue
-            file, line = symbols.place(symbol)
+            file, line = place(symbol)
             room = pathlib.Path(file).parent.name
             members[symbol["pathComponents"][0]][room].append((pathlib.Path(file).name, line, url))
     for owner, rooms in members.items():
