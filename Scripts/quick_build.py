@@ -8,8 +8,8 @@ than the bodies of functions. Then SwiftPM has to compile every module that depe
 A build that another command has changed since, such as `swift build`, needs a full build, too.
 
 A C source is compiled alone, a Swift source with its module. Other modules are not affected as long as only bodies of
-functions differ; the layout made by swift-format shows where these begin and end. Bodies that the compiler copies into
-other modules (ALWAYS_COPIED) count as visible; without optimisation it copies no others, not even inlinable ones.
+functions differ; the compiler's parser knows where these begin and end. Bodies that the compiler copies into other modules
+(COPIED) count as visible; without optimisation it copies no others, not even inlinable ones.
 """
 
 import pathlib
@@ -29,69 +29,42 @@ COMPILED += ("Package.swift",)
 
 WARNINGS = ["-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror"]
 
-FUNCTION = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*(?:func\b|init\b|deinit\b|subscript\b)")
-ACCESSOR = re.compile(r"^ *(?:@\S+ +|(?:non)?mutating +)*(?:get|set|_modify|_read|willSet|didSet)\b.*\{$")
-COMPUTED = re.compile(r"^ *(?:@\S+ +|\w+(?:\(\w+\))? +)*var\b[^=]*\{$")
-ALWAYS_COPIED = ("@_transparent", "@_alwaysEmitIntoClient")
+# A node of a syntax tree, as the compiler prints it: its depth, its kind, and where it begins and ends.
+NODE = re.compile(rb"( *)\((\w+) .*?range=\[<stdin>:(\d+):(\d+) - line:(\d+):(\d+)\]")
+FUNCTIONS = {b"func_decl", b"accessor_decl", b"constructor_decl", b"destructor_decl"}
+COPIED = {b"transparent_attr", b"always_emit_into_client_attr"}
 
 
-def indentation(line):
-    return len(line) - len(line.lstrip())
+def bodies(source):
+    """The places of the bodies of functions and accessors, without copied ones, and without those in other bodies."""
+    command = ["swift-frontend", "-dump-parse", "-D", "DEBUG", "-module-name", "Parsed", "-"]
+    tree = subprocess.run(command, input=source, capture_output=True, check=False).stdout
+    above = []  # the nodes around the next one, outermost first: depth, kind, and whether a body is copied
+    for line in tree.splitlines():
+        if not (node := NODE.match(line)):
+            continue
+        depth, kind = len(node[1]), node[2]
+        while above and above[-1][0] >= depth:
+            above.pop()
+        if kind in COPIED:
+            above[-1][2] = True
+        is_inner = any(outer == b"brace_stmt" or is_copied for _, outer, is_copied in above)
+        if kind == b"brace_stmt" and above and above[-1][1] in FUNCTIONS and not is_inner:
+            yield tuple(map(int, node.groups()[2:]))
+        above.append([depth, kind, False])
 
 
-def end_of_block(lines, first, opening):
-    """The index of the closing brace of a block; it has the indentation of the first line of the block's header."""
-    closing = " " * indentation(lines[first]) + "}"
-    return next((i for i in range(opening + 1, len(lines)) if lines[i].startswith(closing)), None)
-
-
-def end_of_header(lines, first):
-    """The index of the line that ends a function's header with a brace; None if no body follows, or one on the same line."""
-    depth = indentation(lines[first])
-    for i in range(first, len(lines)):
-        if i > first and not lines[i].lstrip().startswith((")", "->", "where")) and indentation(lines[i]) <= depth:
-            return None
-        if lines[i].endswith("{"):
-            return i
-    return None
-
-
-def begins_body(lines, i):
-    if ACCESSOR.match(lines[i]):
-        return True
-    is_getter = COMPUTED.match(lines[i]) and i + 1 < len(lines) and not ACCESSOR.match(lines[i + 1])
-    return is_getter or bool(FUNCTION.match(lines[i]))
-
-
-def is_copied(lines, i):
-    """Whether a function has an attribute that copies its body into other modules."""
-    first = i
-    while first > 0 and lines[first - 1].lstrip().startswith("@"):
-        first -= 1
-    return any(attribute in line for line in lines[first : i + 1] for attribute in ALWAYS_COPIED)
-
-
-def body(lines, i):
-    """The lines of the body after the header at line `i`, as a range; empty if there is none to leave out."""
-    last = end_of_header(lines, i) if begins_body(lines, i) and not is_copied(lines, i) else None
-    end = None if last is None else end_of_block(lines, i, last)
-    return range(0) if end is None else range(last + 1, end)
-
-
-def without_bodies(text):
+def without_bodies(source):
     """The lines of a Swift source without comments and without bodies of functions and accessors."""
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
-    kept, i = [], 0
-    while i < len(lines):
-        inside = body(lines, i)
-        kept += lines[i : inside.start] if inside else [lines[i]]
-        i = inside.stop if inside else i + 1
-    return kept
+    lines = source.splitlines()
+    for first, begin, last, end in reversed(list(bodies(source))):
+        lines[first - 1 : last] = [lines[first - 1][:begin] + lines[last - 1][end - 1 :]]
+    return [line for line in lines if not line.lstrip().startswith(b"//")]
 
 
 def differs_in_bodies_alone(path, tree):
-    before = subprocess.run(["git", "show", f"{tree}:{path}"], capture_output=True, text=True, check=False)
-    return before.returncode == 0 and without_bodies(before.stdout) == without_bodies(path.read_text())
+    before = subprocess.run(["git", "show", f"{tree}:{path}"], capture_output=True, check=False)
+    return before.returncode == 0 and without_bodies(before.stdout) == without_bodies(path.read_bytes())
 
 
 def library_of(path, libraries):

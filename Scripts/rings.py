@@ -219,8 +219,6 @@ class Runner:
         seconds = time.monotonic() - self.started
         names = f": {' '.join(self.failed)}" if self.failed else ""
         print(f"{len(checks)} checks, {len(self.failed)} failed{names} ({seconds:.0f} s)")
-        for name in self.failed:
-            print(f"{name}:", failures(self.logs / f"{name}.log", 8, 0), sep="\n")
         return bool(self.failed)
 
 

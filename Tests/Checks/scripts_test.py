@@ -180,6 +180,13 @@ class FilesTest(unittest.TestCase):
             assembly = pathlib.Path(folder, "B.s").read_text()
         self.assertEqual([f"${number}" in assembly for number in (54321, 54322, 54323)], [False, False, True])
 
+    def test_bodies_are_not_visible(self):
+        import quick_build
+
+        text = "struct S {\n  var a: Int { 1 }\n  @_transparent func f(_ x: Int) { g(2) }\n  let c = { 3 }\n}\nfunc h() {\n  4\n}\n"
+        kept = [quick_build.without_bodies(text.replace(number, "9").encode()) for number in "01234"]
+        self.assertEqual([lines == kept[0] for lines in kept], [True, True, False, False, True])
+
     def test_what_swiftpm_does_not_compile_asks_for_no_build(self):
         import quick_build
 
