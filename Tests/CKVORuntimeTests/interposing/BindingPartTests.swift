@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// H1, H4: a language binding announces which elements it changes.
+/// E4, H1, H4: a language binding announces which elements it changes.
 @Suite(.recording) struct BindingPartTests {
   @Test("H1: an ordered key delivers its elements at the indexes, in its own type")
   func ordered() {
@@ -38,6 +38,33 @@ import Testing
       change(boundObject, .KVO_REMOVAL, 1..<3, of: "digits", to: numbers(1))
       change(boundObject, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
       expectEqual(told, ["[2, 3]", "-", "-", "[8, 9]"])
+      log.end()
+    }
+  }
+
+  @Test(
+    "E4: a binding can refuse reads of stored properties, but for those in a setter's own change")
+  func checkedReads() {
+    withGuest { boundObject in
+      let log = Recorder()
+      _ = bound_object_take_checks()
+      log.observe(boundObject.header, "numbers", [.KVO_INITIAL, .KVO_NEW])
+      expectEqual(bound_object_take_checks(), 1)
+      log.observe(boundObject.header, "numbers", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+      let address =
+        UnsafeMutableRawPointer(boundObject) + MemoryLayout<bound_object>.offset(of: \.numbers)!
+      let frame = kvo_stored_property_will_change(boundObject.header, address)
+      boundObject.pointee.numbers = numbers(1)
+      frame.map { kvo_stored_property_did_change($0) }
+      expectEqual(bound_object_take_checks(), 0)
+      kvo_will_change(boundObject.header, "numbers")
+      expectEqual(bound_object_take_checks(), 1)
+      kvo_did_change(boundObject.header, "numbers")
+      expectEqual(bound_object_take_checks(), 1)
+      var value = kvo_value()
+      expect(kvo_value_for_key(boundObject.header, "numbers", &value, nil) == .KVO_OK)
+      expectEqual(bound_object_take_checks(), 1)
+      kvo_value_destroy(&value)
       log.end()
     }
   }

@@ -171,6 +171,18 @@ static size_t describe(const kvo_object *object, char *buffer, size_t capacity) 
   return (size_t)snprintf(buffer, capacity, "<Guest: %p>", (const void *)object);
 }
 
+static _Thread_local size_t checks;
+static void check_read(const void *storage) {
+  (void)storage;
+  checks++;
+}
+
+size_t bound_object_take_checks(void) {
+  size_t taken = checks;
+  checks = 0;
+  return taken;
+}
+
 static const kvo_class_operations operations = {
     .retain = retain,
     .release = release,
@@ -178,6 +190,7 @@ static const kvo_class_operations operations = {
     .unowned_retain = ignore,
     .unowned_release = ignore,
     .describe = describe,
+    .check_read = check_read,
 };
 
 // Keys

@@ -31,6 +31,9 @@ const kvo_class *bound_object_class(void);
 /// A subclass with its own hooks: every key reads as its own name, and sets are counted in `length`.
 const kvo_class *parrot_class(void);
 
+/// How often the runtime has checked reads of stored properties of these objects on this thread, since the last call.
+size_t bound_object_take_checks(void);
+
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
