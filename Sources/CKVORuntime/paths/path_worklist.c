@@ -42,8 +42,9 @@ void kvo_path_worklist_push_chains(kvo_path_worklist *worklist, kvo_dependent_ke
   }
   if (!kvo_path_worklist_make_room(worklist, dependent_key->count)) return;
   for (uint32_t i = dependent_key->count; i-- > 0;) {
+    // Another thread may have begun to destroy the object, which ends its path observations.
+    if (!dependent_key->operations->try_retain(dependent_key->object)) return;
     kvo_path_observation_retain(dependent_key->path_observations[i]);
-    kvo_object_retain(dependent_key->object);
     worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_ATTACH_PATH,
         .observation = dependent_key->path_observations[i],
         .object = dependent_key->object};

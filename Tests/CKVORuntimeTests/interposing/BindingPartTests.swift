@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// E4, H1, H4: a language binding announces which elements it changes.
+/// C4, E4, H1, H4: a language binding announces which elements it changes.
 @Suite(.recording) struct BindingPartTests {
   @Test("H1: an ordered key delivers its elements at the indexes, in its own type")
   func ordered() {
@@ -39,6 +39,38 @@ import Testing
       change(boundObject, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
       expectEqual(told, ["[2, 3]", "-", "-", "[8, 9]"])
       log.end()
+    }
+  }
+
+  @Test("C4: an object that begins to die while a path is followed to it is not retained any more")
+  func deathOnPath() {
+    withGuest { follower in
+      withGuest { first in
+        withGuest { second in
+          let log = Recorder()
+          follower.pointee.leader = first.header
+          follower.pointee.partner = second.header
+          // While this reads the first leader, the second one is set, which is followed first. It then dies when this,
+          // which reads again, lets go of it.
+          follower.pointee.at_read = { guest in
+            guest.pointee.at_read = nil
+            bound_object_set_leader(guest, guest.pointee.partner)
+            guest.pointee.at_read = { guest in
+              let second =
+                UnsafeMutableRawPointer(guest.pointee.partner!)
+                - MemoryLayout<bound_object>.offset(of: \.header)!
+              second.assumingMemoryBound(to: bound_object.self).pointee.dies_at_release = true
+            }
+          }
+          log.observe(follower.header, "leader.summary")
+          expect(second.pointee.is_dying)
+          expectEqual(second.pointee.wrong_retains, 0)
+          second.pointee.is_dying = false
+          second.pointee.dies_at_release = false
+          log.end()
+          follower.pointee.partner = nil
+        }
+      }
     }
   }
 

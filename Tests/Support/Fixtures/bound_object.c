@@ -159,9 +159,18 @@ static bound_object *bound_object_of(kvo_object *header) {
   return (bound_object *)(void *)((char *)header - offsetof(bound_object, header));
 }
 
-static void retain(kvo_object *object) { bound_object_of(object)->references++; }
-static void release(kvo_object *object) { bound_object_of(object)->references--; }
+static void retain(kvo_object *object) {
+  bound_object *self = bound_object_of(object);
+  self->references++;
+  self->wrong_retains += self->is_dying;
+}
+static void release(kvo_object *object) {
+  bound_object *self = bound_object_of(object);
+  self->references--;
+  self->is_dying |= self->dies_at_release;
+}
 static bool try_retain(kvo_object *object) {
+  if (bound_object_of(object)->is_dying) return false;
   retain(object);
   return true;
 }
@@ -202,6 +211,22 @@ static kvo_status read_title(kvo_object *object, const void *binding, kvo_value 
   return KVO_OK;
 }
 
+static kvo_status read_leader(kvo_object *object, const void *binding, kvo_value *value,
+    kvo_error *error) {
+  (void)binding;
+  bound_object *self = bound_object_of(object);
+  kvo_object *leader = self->leader;
+  if (self->at_read) self->at_read(self);
+  require_ok(kvo_value_init(value, partner_type(), &leader), error);
+  return KVO_OK;
+}
+
+void bound_object_set_leader(bound_object *self, kvo_object *leader) {
+  kvo_frame *frame = kvo_stored_property_will_change_key(&self->header, kvo_key_intern("leader"));
+  self->leader = leader;
+  if (frame) kvo_stored_property_did_change(frame);
+}
+
 // Fails without a message.
 static kvo_status bound_object_undefined(kvo_object *self, const kvo_method *_cmd, const char *key,
     kvo_value *value, kvo_error *error) {
@@ -225,15 +250,16 @@ static kvo_status parrot_setValue(kvo_object *self, const kvo_method *_cmd, cons
   return KVO_OK;
 }
 
-static void add_key(kvo_class *cls, const char *key, const kvo_type *type, size_t offset) {
+typedef kvo_status getter(kvo_object *, const void *, kvo_value *, kvo_error *);
+
+static void add_key(kvo_class *cls, const char *key, const kvo_type *type, size_t offset,
+    getter *KVO_NULLABLE get) {
   kvo_error error = {0};
-  const kvo_property_description stored = {.key = key,
+  const kvo_property_description property = {.key = key,
       .type = type,
-      .offset = (ptrdiff_t)(offset - offsetof(bound_object, header)),
-      .get = offset ? NULL : read_title};
-  kvo_property_description computed = stored;
-  computed.offset = 0;
-  require_ok(kvo_class_add_property(cls, offset ? &stored : &computed, &error), &error);
+      .offset = get ? 0 : (ptrdiff_t)(offset - offsetof(bound_object, header)),
+      .get = get};
+  require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }
 
 static kvo_class *guests, *parrots;
@@ -242,12 +268,16 @@ static void make_classes(void) {
   kvo_error error = {0};
   guests = kvo_class_create_root("CGuest", &operations, &error);
   require_ok(error.status, &error);
-  add_key(guests, "length", length_type(), offsetof(bound_object, length));
-  add_key(guests, "partner", partner_type(), offsetof(bound_object, partner));
-  add_key(guests, "numbers", numbers_type(), offsetof(bound_object, numbers));
-  add_key(guests, "digits", digits_type(), offsetof(bound_object, numbers));
-  add_key(guests, "mood", mood_type(), offsetof(bound_object, mood));
-  add_key(guests, "title", kvo_type_for_encoding("*", &error), 0);
+  add_key(guests, "length", length_type(), offsetof(bound_object, length), NULL);
+  add_key(guests, "partner", partner_type(), offsetof(bound_object, partner), NULL);
+  add_key(guests, "numbers", numbers_type(), offsetof(bound_object, numbers), NULL);
+  add_key(guests, "digits", digits_type(), offsetof(bound_object, numbers), NULL);
+  add_key(guests, "mood", mood_type(), offsetof(bound_object, mood), NULL);
+  add_key(guests, "title", kvo_type_for_encoding("*", &error), 0, read_title);
+  add_key(guests, "leader", partner_type(), 0, read_leader);
+  add_key(guests, "summary", kvo_type_for_encoding("*", &error), 0, read_title);
+  require_ok(kvo_class_add_dependency(guests, "summary", "length", &error), &error);
+  require_ok(kvo_class_add_dependency(guests, "summary", "mood", &error), &error);
   require_hook(guests, "valueForUndefinedKey:", (kvo_imp)bound_object_undefined);
   require_ok(kvo_class_register(guests, &error), &error);
   parrots = kvo_class_create("CParrot", guests, sizeof(bound_object), &error);

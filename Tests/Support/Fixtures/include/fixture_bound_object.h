@@ -15,8 +15,9 @@ typedef struct bound_object_numbers {
 } bound_object_numbers;
 
 /// Stored keys: `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (an array, accessed
-/// element by element) and `mood` (only comparable, by the distance of its value from 10). `title` is read by a
-/// function. `wish` is answered by the hook for undefined keys.
+/// element by element) and `mood` (only comparable, by the distance of its value from 10). `title` and `leader` (an
+/// object or nil) are read by functions, and `summary` is derived from `length` and `mood`. `wish` is answered by the
+/// hook for undefined keys.
 typedef struct bound_object {
   int64_t references; ///< retains minus releases
   kvo_object header;
@@ -24,7 +25,15 @@ typedef struct bound_object {
   kvo_object *KVO_NULLABLE partner;
   bound_object_numbers numbers;
   int64_t mood;
+  kvo_object *KVO_NULLABLE leader;
+  void (*KVO_NULLABLE at_read)(struct bound_object *self); ///< called by the getter of `leader`
+  bool dies_at_release;  ///< as if another thread released the last other reference before
+  bool is_dying;         ///< no reference can be taken
+  int64_t wrong_retains; ///< while it was dying
 } bound_object;
+
+/// Sets the leader, and announces it.
+void bound_object_set_leader(bound_object *self, kvo_object *KVO_NULLABLE leader);
 
 /// The class to initialise a bound object's header with.
 const kvo_class *bound_object_class(void);
