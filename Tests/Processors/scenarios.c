@@ -1,5 +1,5 @@
 // The C parts of the runtime's tests, where no Swift can run them: the scenarios that fail each allocation, and the
-// stress of many threads for a moment each. The groups and their minimum counts are those of AllocationTests.
+// stress of many threads for some steps each. The groups and their minimum counts are those of AllocationTests.
 #include <stdio.h>
 
 #include "fixture_memory.h"
@@ -12,7 +12,7 @@ static const struct {
     {"removal", 7}, {"shelf", 84}, {"proxy", 57}, {"diagnostics", 7}, {"thread", 14},
     {"nesting", 5}, {"binding", 34}, {"tracking", 21}, {"fork", 6}};
 
-enum { GROUPS = sizeof groups / sizeof *groups, MILLISECONDS = 400 };
+enum { GROUPS = sizeof groups / sizeof *groups, STEPS = 400 };
 
 static bool is_well(const char *name, int least, fixture_shortage tried) {
   bool well = tried.wrong == 0 && tried.failures >= tried.scenarios && tried.scenarios >= least;
@@ -31,16 +31,20 @@ static int run_out_of_memory(void) {
   return failed;
 }
 
+// Where each registration may end before the next set, a scenario may make no call.
 static int stress(void) {
   int failed = 0;
+  uint64_t calls = 0;
   for (int i = 0; i < stress_scenario_count(); i++) {
-    stress_result result = stress_run(i, MILLISECONDS, 1);
-    if (result.wrong == 0 && result.sets > 0 && result.calls > 0) continue;
+    stress_result result = stress_run(i, STEPS, 1);
+    calls += result.calls;
+    if (result.wrong == 0 && result.sets > 0) continue;
     failed++;
-    fprintf(stderr, "%s: %s (%llu calls)\n", stress_scenario(i), result.problem,
-        (unsigned long long)result.calls);
+    fprintf(stderr, "%s: %s (%llu sets)\n", stress_scenario(i), result.problem,
+        (unsigned long long)result.sets);
   }
-  return failed;
+  if (!calls) fprintf(stderr, "no observer is called\n");
+  return failed + !calls;
 }
 
 int main(void) {
