@@ -76,21 +76,25 @@ struct AccessedProperty {
     guard let blocks = binding.accessors?.blocks else { return "" }
     let texts = blocks.map { block in
       let parameter = block.parameter.map { "(\($0))" } ?? ""
-      return "  \(block.name)\(parameter) {\n\(text(of: block.body))\n  }\n"
+      return "  \(block.name)\(parameter) {\n\(text(of: block))\n  }\n"
     }
     return " {\n\(texts.joined())}"
   }
 
   private var methods: String {
     (binding.accessors?.blocks ?? []).map { block in
-      let parameter = block.parameter ?? (block.name == "didSet" ? "oldValue" : "newValue")
+      let parameter = parameter(of: block)
       return """
         \(actor)private func \(method(block.name))(_ \(parameter): \(binding.type ?? "")) {
-        \(text(of: block.body))
+        \(text(of: block))
         }
 
         """
     }.joined()
+  }
+
+  private func parameter(of block: Accessors.Block) -> String {
+    block.parameter ?? (block.name == "didSet" ? "oldValue" : "newValue")
   }
 
   private func method(_ observer: String) -> String {
@@ -201,11 +205,14 @@ struct AccessedProperty {
   // An observer's body with a source location, for messages and debuggers. In a `willSet` or `didSet`, the property's
   // name denotes the stored value, so the text names the storage instead. The compiler then treats the storage in its
   // own observer likewise. An override's observers have no such names.
-  private func text(of body: ArraySlice<Token>) -> String {
-    guard let first = body.first else { return "" }
+  private func text(of block: Accessors.Block) -> String {
+    guard let first = block.body.first else { return "" }
     let direct =
-      member.isOverride ? [] : DirectAccesses.tokens(named: name.name, in: body).map(\.offset)
-    let text = body.map { $0.source { direct.contains($0.offset) ? storage : nil } }.joined()
+      member.isOverride
+      ? []
+      : DirectAccesses.tokens(named: name.name, in: block.body, parameter: parameter(of: block))
+        .map(\.offset)
+    let text = block.body.map { $0.source { direct.contains($0.offset) ? storage : nil } }.joined()
     // The trivia before the first token may contain lines.
     let lines = first.leadingTrivia.utf8.count { $0 == UInt8(ascii: "\n") }
     return """

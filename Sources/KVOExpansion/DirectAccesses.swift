@@ -42,9 +42,11 @@ struct DirectAccesses {
 
   private init(name: String) { self.name = name }
 
-  /// The tokens of a body that denote the storage, also those in interpolated strings.
-  static func tokens(named name: String, in body: ArraySlice<Token>) -> [Token] {
+  /// The tokens of a body that denote the storage, also those in interpolated strings. `parameter` is the observer's
+  /// parameter, which may hide the property.
+  static func tokens(named name: String, in body: ArraySlice<Token>, parameter: String) -> [Token] {
     var accesses = DirectAccesses(name: name)
+    accesses.last.isHidden = name == parameter
     accesses.look(at: Array(body))
     return accesses.found
   }
@@ -84,8 +86,19 @@ struct DirectAccesses {
     if isBefore(1, ".") { return isBefore(2, "self") && !isBefore(3, ".") && !isBefore(3, "\\") }
     let isLabel =
       index + 1 < tokens.count && tokens[index + 1].is(":")
-      && (isBefore(1, "(") || isBefore(1, ","))
+      && (["(", ",", "}"].contains { isBefore(1, $0) } || isInCompoundName(index, of: tokens))
     return !isHidden && !isLabel && !["let", "var", "for"].contains { isBefore(1, $0) }
+  }
+
+  // Whether labels lead from here back to a parenthesis: `move(_:to:)`.
+  private func isInCompoundName(_ index: Int, of tokens: [Token]) -> Bool {
+    var begin = index
+    while begin >= 2, tokens[begin - 1].is(":"),
+      [.identifier, .keyword].contains(tokens[begin - 2].kind)
+    {
+      begin -= 2
+    }
+    return begin < index && begin > 0 && tokens[begin - 1].is("(")
   }
 
   // MARK: Statements
@@ -100,9 +113,16 @@ struct DirectAccesses {
       let guarded = token.text == "else" && last.head?.word == "guard" && last.head?.hides == true
       last.head = Head(word: guarded ? "guard" : token.text)
       if token.text == "for" { declare(from: index + 1, of: tokens) }
+      // Without a pattern, `catch` declares `error`.
+      let isUnnamed = token.text == "catch" && tokens[index + 1].is("{")
+      if isUnnamed && name == "error" { last.head?.hides = true }
       if guarded { last.head?.word = "guard else" }
     } else if token.text == "let" || token.text == "var" {
       declare(from: index + 1, of: tokens)
+      let isCase = index > 0 && tokens[index - 1].is("case")
+      if last.kind != .group, last.head == nil, !isCase {
+        declareFurther(from: index + 1, of: tokens)
+      }
     } else if token.text == "case" || token.text == "default", last.word == "switch",
       last.head == nil
     {
@@ -142,6 +162,22 @@ struct DirectAccesses {
       scopes[scope].isHidden = true
     } else {
       scopes[scope].head?.hides = true
+    }
+  }
+
+  // Looks for patterns after commas in a declaration of several variables.
+  private mutating func declareFurther(from start: Int, of tokens: [Token]) {
+    var depth = 0
+    for index in start..<tokens.count {
+      let token = tokens[index]
+      if ["(", "[", "{"].contains(where: token.is) { depth += 1 }
+      if [")", "]", "}"].contains(where: token.is) { depth -= 1 }
+      let isContinued = index == start || [",", "=", ":"].contains(where: tokens[index - 1].is)
+      if depth < 0 || token.is(";") || depth == 0 && token.isFirstOnLine && !isContinued { return }
+      guard depth == 0, token.is(","), index + 2 < tokens.count else { continue }
+      // Not the comma between the arguments of a generic type.
+      let isPattern = tokens[index + 1].is("(") || ["=", ":"].contains(where: tokens[index + 2].is)
+      if isPattern { declare(from: index + 1, of: tokens) }
     }
   }
 

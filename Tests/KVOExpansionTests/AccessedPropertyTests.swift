@@ -46,6 +46,15 @@ import Testing
       ("#if A\nx = 1\n#endif", "#if A\n_ = 1\n#endif"), ("`x` = 1", "_ = 1"),
       ("$x = 1; xx = x1", "$x = 1; xx = x1"),
       ("a.self.x = 1", "a.self.x = 1"), ("if b { let x = 1 }; x = 2", "if b { let x = 1 }; _ = 2"),
+      ("let a: Int = 1, x: Int = 5; f(x)", "let a: Int = 1, x: Int = 5; f(x)"),
+      ("let a = [1, 2], x = 20; f { x + a }; f(x)", "let a = [1, 2], x = 20; f { x + a }; f(x)"),
+      ("let a = b, c = x; f(x)", "let a = b, c = _; f(_)"),
+      ("let a = 1,\n(b, x) = c; f(x)", "let a = 1,\n(b, x) = c; f(x)"),
+      ("let a = 1\nf(2, x)", "let a = 1\nf(2, _)"),
+      ("let a = 1; f(y, x = 2)", "let a = 1; f(y, _ = 2)"),
+      ("if let a = b, x > 1 { f(x) }", "if let a = b, _ > 1 { f(_) }"),
+      ("f { } x: { }; h = g(y:x:); k = g(in:x:)", "f { } x: { }; h = g(y:x:); k = g(in:x:)"),
+      ("h = b ? c ? y : x : z", "h = b ? c ? y : _ : z"),
       ("let y = if b { x } else { f { x } }", "let y = if b { _ } else { f { x } }"),
     ])
   func direct(_ body: String, _ expected: String) {
@@ -58,6 +67,25 @@ import Testing
     expectEqual(
       storage,
       head + expected.replacing("_", with: "_kvo_x").replacing("_kvo_x ", with: "_kvo_x ") + tail)
+  }
+
+  @Test("Q6: an observer's parameter, and the error of a catch, hide a property of their name")
+  func hiddenByParameter() {
+    func observers(_ property: String) -> String {
+      Asking.expand("AccessedMacro", "peer", property).0
+    }
+    let caught = observers(
+      "var error: E? { didSet { do { try f() } catch { g(error) }; h(error) } }")
+    expect(caught.contains("catch { g(error) }; h(_kvo_error)"), caught)
+    let matched = observers("var error: E? { didSet { do { try f() } catch E.a { g(error) } } }")
+    expect(matched.contains("catch E.a { g(_kvo_error) }"), matched)
+    let named = observers("var x = 0 { willSet(x) { f(x) } didSet { g(x) } }")
+    expect(named.contains(" f(x)\n") && named.contains(" g(_kvo_x)\n"), named)
+    let implicit = observers("var newValue = 0 { willSet { f(newValue) } didSet { g(newValue) } }")
+    expect(
+      implicit.contains(" f(newValue)\n") && implicit.contains(" g(_kvo_newValue)\n"), implicit)
+    let old = observers("var oldValue = 0 { willSet { f(oldValue) } didSet { g(oldValue) } }")
+    expect(old.contains(" f(_kvo_oldValue)\n") && old.contains(" g(oldValue)\n"), old)
   }
 
   @Test(

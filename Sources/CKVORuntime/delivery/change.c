@@ -42,11 +42,18 @@ static void change_report_unread(kvo_frame *frame, const kvo_accessors *accessor
   frame->flags |= KVO_FRAME_REPORTED;
 }
 
+// Only the property's own setter is certain to have ended its access to the storage: see `kvo_accessors_read_own`.
+KVO_INLINE bool read_value(const kvo_accessors *accessors, kvo_object *object, kvo_value *value,
+    bool by_setter) {
+  return by_setter ? kvo_change_read_own(accessors, object, value)
+                   : kvo_change_read(accessors, object, value);
+}
+
 // Reads the new value. False if out of memory.
-static bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors) {
+KVO_INLINE bool read_new_value(kvo_frame *frame, const kvo_accessors *accessors, bool by_setter) {
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
-  if (!kvo_change_read_own(accessors, frame->object, &frame->new_value)) {
+  if (!read_value(accessors, frame->object, &frame->new_value, by_setter)) {
     change_report_unread(frame, accessors);
     return false;
   }
@@ -60,7 +67,7 @@ static bool has_new_for_late(kvo_frame *frame, uint32_t options, const kvo_acces
   bool lacks_old = options & KVO_PRIOR || !(frame->flags & KVO_FRAME_HAS_OLD);
   bool needs_new = options & (KVO_NEW | KVO_DISTINCT) || (options & KVO_OLD && lacks_old);
   if (!needs_new || frame->flags & KVO_FRAME_HAS_NEW) return true;
-  return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors);
+  return !(frame->flags & KVO_FRAME_REPORTED) && read_new_value(frame, accessors, false);
 }
 
 // Whether the change is to be delivered to an observer with KVO_DISTINCT, which is live.
@@ -160,17 +167,17 @@ KVO_INLINE void change_deliver(kvo_observers observers, kvo_frame *frame, bool p
   else if (observers) deliver_to(kvo_observers_registration(observers), frame, prior);
 }
 
-static void change_read_old(kvo_frame *frame, kvo_observers observers) {
+KVO_INLINE void change_read_old(kvo_frame *frame, kvo_observers observers, bool by_setter) {
   const kvo_accessors *accessors = kvo_observers_accessors(observers);
   hold_while_read(frame, accessors);
   accessors = kvo_accessors_current(accessors);
-  if (kvo_change_read_own(accessors, frame->object, &frame->old_value))
+  if (read_value(accessors, frame->object, &frame->old_value, by_setter))
     frame->flags |= KVO_FRAME_HAS_OLD;
   else change_report_unread(frame, accessors);
 }
 
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers) {
-  if (kvo_observers_options(observers) & KVO_OLD) change_read_old(frame, observers);
+  if (kvo_observers_options(observers) & KVO_OLD) change_read_old(frame, observers, false);
 }
 
 // The observers are looked up again, because reading the old value ran the program's code, which may have changed
@@ -206,7 +213,7 @@ static void finish_general_delivery(kvo_frame *frame) {
 
 // Reads the old value and calls prior observers.
 KVO_INLINE void change_begin(kvo_frame *frame, kvo_observers observers,
-    const kvo_mutation *mutation) {
+    const kvo_mutation *mutation, bool by_setter) {
   uint32_t options = kvo_observers_options(observers);
   bool reaches = options & KVO_PATH_NODE;
   if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
@@ -214,25 +221,25 @@ KVO_INLINE void change_begin(kvo_frame *frame, kvo_observers observers,
       change_begin_general_delivery(frame, mutation);
     return;
   }
-  if (options & KVO_OLD) change_read_old(frame, observers);
+  if (options & KVO_OLD) change_read_old(frame, observers, by_setter);
   if (KVO_UNLIKELY(options & KVO_PRIOR)) kvo_change_deliver_priors(frame);
 }
 
 KVO_INLINE void begin_unrecorded(kvo_frame *frame, kvo_observers observers,
-    const kvo_mutation *mutation) {
+    const kvo_mutation *mutation, bool by_setter) {
   void *recorder = kvo_suspend_recording();
-  change_begin(frame, observers, mutation);
+  change_begin(frame, observers, mutation, by_setter);
   kvo_resume_recording(recorder);
 }
 
 void kvo_change_begin(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  if (observers) begin_unrecorded(frame, observers, NULL);
+  if (observers) begin_unrecorded(frame, observers, NULL, false);
 }
 
 void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  if (observers) begin_unrecorded(frame, observers, mutation);
+  if (observers) begin_unrecorded(frame, observers, mutation, false);
 }
 
 KVO_INLINE bool are_automatic(kvo_observers observers) {
@@ -250,7 +257,7 @@ KVO_INLINE void change_open_frame_state(kvo_frame *frame, kvo_thread *thread, kv
     return;
   }
   __atomic_store_n(&frame->state, KVO_FRAME_OPEN, __ATOMIC_RELAXED);
-  begin_unrecorded(frame, observers, mutation);
+  begin_unrecorded(frame, observers, mutation, true);
 }
 
 KVO_INLINE kvo_frame *change_push(kvo_thread *thread, kvo_object *object, uintptr_t id) {
@@ -312,16 +319,17 @@ void kvo_change_take_ticket(kvo_frame *frame) {
 }
 
 // The new value is also read if the old value was not: it stands in for the old one in a call of a late observer.
-KVO_INLINE void change_read_new(kvo_frame *frame, kvo_observers observers, uint32_t options) {
+KVO_INLINE void change_read_new(kvo_frame *frame, kvo_observers observers, uint32_t options,
+    bool by_setter) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
-  read_new_value(frame, kvo_observers_accessors(observers));
+  read_new_value(frame, kvo_observers_accessors(observers), by_setter);
 }
 
 // MARK: The did phase
 
 // Fences, then looks for observers. A thread that registers at this time sees the stored value, or its registration
 // is found here (I3).
-KVO_INLINE void change_finish(kvo_frame *frame) {
+KVO_INLINE void change_finish(kvo_frame *frame, bool by_setter) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (KVO_UNLIKELY(!observers)) {
@@ -339,7 +347,7 @@ KVO_INLINE void change_finish(kvo_frame *frame) {
   }
   if (options & (KVO_OLD | KVO_NEW | KVO_DISTINCT)) {
     if (KVO_UNLIKELY(options & KVO_DISTINCT)) kvo_change_take_ticket(frame);
-    change_read_new(frame, observers, options);
+    change_read_new(frame, observers, options, by_setter);
     // The program's getter may have changed the observers.
     observers = kvo_object_observers(frame->object, frame->id);
     if (KVO_UNLIKELY(!observers)) return;
@@ -347,13 +355,13 @@ KVO_INLINE void change_finish(kvo_frame *frame) {
   change_deliver(observers, frame, false);
 }
 
-KVO_INLINE void finish_unrecorded(kvo_frame *frame) {
+KVO_INLINE void finish_unrecorded(kvo_frame *frame, bool by_setter) {
   void *recorder = kvo_suspend_recording();
-  change_finish(frame);
+  change_finish(frame, by_setter);
   kvo_resume_recording(recorder);
 }
 
-void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame); }
+void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame, false); }
 
 // Notifies the observers that have been added since the change began, if any.
 static __attribute__((noinline)) void notify_late_observers(kvo_frame *frame, bool by_hand) {
@@ -387,7 +395,7 @@ void kvo_change_close(kvo_frame *frame) {
   else kvo_frame_transfer(frame);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-    finish_unrecorded(frame);
+    finish_unrecorded(frame, true);
   } else if (state == KVO_FRAME_UNOBSERVED) {
     notify_late_observers(frame, false);
   } else if (state == KVO_FRAME_ANNOUNCED) {

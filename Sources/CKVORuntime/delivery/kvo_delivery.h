@@ -93,7 +93,7 @@ const kvo_accessors *KVO_NULLABLE kvo_change_accessors(kvo_object *object, uintp
 /// false, with a nil value, if out of memory. A path whose operators cannot work on its elements reads as nil, which
 /// is reported once.
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-/// As `kvo_change_read`, for the property whose setter, or manual change, the change is (`kvo_accessors_read_own`).
+/// As `kvo_change_read`, for a change that the property's own setter has opened (`kvo_accessors_read_own`).
 bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 bool kvo_change_read_path(kvo_object *object, const kvo_path_observation *observation,
     kvo_value *value);

@@ -180,11 +180,6 @@ static bool manual_change_leads_on(kvo_observers observers) {
   return kvo_observers_options(observers) & KVO_PATH_NODE || kvo_observers_are_tracked(observers);
 }
 
-// A manual change may be begun or ended in the middle of an in-place mutation of the property, unlike a setter's.
-static void manual_change_check_read(const kvo_frame *frame, kvo_observers observers) {
-  if (observers) kvo_accessors_check_read(kvo_observers_accessors(observers), frame->object);
-}
-
 static void manual_change_read_old(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation) {
   if (mutation || manual_change_leads_on(observers)) kvo_general_delivery_begin(frame, mutation);
@@ -224,7 +219,6 @@ static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
   bool joined = kvo_thread_has_open(frame->thread, frame->object, accessors->id);
   if (KVO_UNLIKELY(joined) && begins_announced(frame, half)) return;
   kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
-  manual_change_check_read(frame, observers);
   joined =
       joined || (observers && kvo_batch_record(frame->thread, frame->object, frame->id, mutation));
   if (joined) observers = 0;
@@ -379,9 +373,7 @@ static void manual_change_finish(kvo_frame *frame, kvo_manual_change *manual_cha
   bool joined = manual_change->joined;
   if (KVO_UNLIKELY(manual_change->naming != naming)) make_setting(frame, manual_change, naming);
   free_manual_change(manual_change);
-  if (joined) return;
-  manual_change_check_read(frame, kvo_object_observers(frame->object, frame->id));
-  kvo_change_finish(frame);
+  if (!joined) kvo_change_finish(frame);
 }
 
 // The key, which is never freed, of the manual change that this thread opened last and that is still open; or NULL.

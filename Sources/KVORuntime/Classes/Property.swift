@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import CSwiftRuntime
 
 /// A key of a class: where its value is stored, and how it is read and written. Immutable, and kept forever,
 /// because the C core refers to it.
@@ -163,7 +164,10 @@ extension Property {
     guard let observedStorage else {
       return kvo_stored_property_will_change_key(object.header, (source ?? name).interned)
     }
-    return kvo_stored_property_will_change(object.header, object.address + observedStorage.offset)
+    // An overlapping access stops the program, before observers are called.
+    let address = object.address + observedStorage.offset
+    kvo_swift_check_access(address, false)
+    return kvo_stored_property_will_change(object.header, address)
   }
 
   private func mismatch(

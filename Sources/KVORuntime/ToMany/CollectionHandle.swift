@@ -93,6 +93,8 @@ class PropertyCollection<Root: KVOObject, Stored> {
     _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
   ) -> R {
     let isTold = isKey && kvo_binding_is_observed(object.header)
+    // An overlapping access stops the program, before observers are called.
+    if isTold, let storage { kvo_swift_check_access(storage, false) }
     let frame = isTold ? part().announce(object.header, name) : nil
     defer { if isKey { closeChange(frame, of: object.header, name) } }
     return access(body)

@@ -85,7 +85,7 @@ import Testing
   }
 
   enum Read: String, CaseIterable {
-    case initial, path, will, did, affected, coding
+    case initial, path, will, did, bracket, lateBracket, affected, coding, byKey, byProxy
   }
 
   @Test(
@@ -111,6 +111,15 @@ import Testing
         case .will: book.willChangeValue(forKey: key)
         case .did: book.didChangeValue(forKey: key)
         case .affected: book.title += "!"
+        case .bracket: book.withChange(forKey: key) {}
+        case .lateBracket:
+          book.removeAllObservers()
+          book.withChange(forKey: key) {
+            try! book.addObserver(shelf, forKeyPath: key, options: .new)
+          }
+        case .byKey: try! book.setValue([2], forKey: key)
+        case .byProxy:
+          (isMade ? book.mutableArray(\.made) : book.mutableArray(\.stored)).setArray([2])
         case .coding: _ = try! book.value(forKey: key)
         }
         say("it was read")
