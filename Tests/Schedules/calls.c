@@ -57,11 +57,11 @@ void check_value(const registration *registration, const kvo_value *value) {
   }
 }
 
-int received_by(int path, const kvo_value *new) {
-  if (!new || path == PATH_ITEMS) return NOWHERE;
-  if (kvo_value_is_nil(new)) return NOTHING;
-  if (path == PATH_NEXT) return node_index((const node *)kvo_value_get_object(new));
-  return (int)kvo_value_get_int(new);
+int received_by(int path, const kvo_value *value) {
+  if (!value || path == PATH_ITEMS) return NOWHERE;
+  if (kvo_value_is_nil(value)) return NOTHING;
+  if (path == PATH_NEXT) return node_index((const node *)kvo_value_get_object(value));
+  return (int)kvo_value_get_int(value);
 }
 
 // MARK: The order of values
@@ -143,7 +143,9 @@ static void check_kind(const registration *registration, const call *call,
       (!registration->add_end || registration->add_end > past.changes[call->change].begin);
   const kvo_index_set *indexes = kvo_change_get_indexes(change);
   bool is_kind = kind == wanted || (kind == KVO_SETTING && may_be_late);
-  bool is_whole = kind == KVO_SETTING ? !indexes : kvo_index_set_count(indexes) == 1;
+  bool is_whole = kind == KVO_SETTING
+                      ? !indexes
+                      : kvo_index_set_count(indexes) == 1 && kvo_index_set_contains(indexes, 0);
   if (!is_kind || !is_whole)
     fail_schedule("wrong record", "registration %s: kind %d with %zu indexes, in place of %d",
         describe_registration(registration).text, kind, kvo_index_set_count(indexes), wanted);

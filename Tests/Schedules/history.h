@@ -50,8 +50,8 @@ typedef struct call {
   int registration, change; ///< change: an index, or INITIAL and so on
   bool is_prior;
   int thread, read;
-  int received; ///< the new value that the call brought; NOWHERE without one
-  int before;   ///< the last store
+  int received, replaced; ///< the new and the old value that the call brought; NOWHERE without one
+  int before;             ///< the last store
   uint64_t at;
 } call;
 

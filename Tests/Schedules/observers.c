@@ -57,6 +57,7 @@ static void is_called(registration *registration, const kvo_change *change) {
       .before = past.store_count,
       .at = schedule_now(),
       .received = received_by(registration->path, kvo_change_get_new(change)),
+      .replaced = received_by(registration->path, kvo_change_get_old(change)),
       .read = is_held(registration->node) ? read_path(registration->node, registration->path)
                                           : NOWHERE};
   if (!call->is_prior && is_held(registration->node)) registration->last_read = call->read;

@@ -132,10 +132,13 @@ static bool is_for_later_store(const registration *registration, int change) {
   return has_stored(change, keys, first, last);
 }
 
+static void compare_absent(const registration *registration, int number, counts counts) {
+  if (was_absent(registration, &past.changes[number]) && (counts.finals || counts.priors))
+    fail_count("called without a registration", registration, number, counts, "none");
+}
+
 static void compare_most(const registration *registration, int number, counts counts, int most) {
   const change *change = &past.changes[number];
-  if (was_absent(registration, change) && (counts.finals || counts.priors))
-    fail_count("called without a registration", registration, number, counts, "none");
   if (counts.finals > most || counts.priors > most)
     fail_count("called too often", registration, number, counts,
         most > 1 ? "twice at most" : "once at most");
@@ -163,6 +166,7 @@ static void compare(const registration *registration, int number) {
   counts counts = calls_of(registration, number);
   links links;
   bool had_links = links_were_stable(registration, change, &links);
+  compare_absent(registration, number, counts);
   if (may_be_of_getter(change, registration)) return;
   compare_most(registration, number, counts, most_calls(registration, change, had_links));
   if (is_part_of_reading(change, registration) && (counts.finals || counts.priors))
@@ -213,6 +217,10 @@ static bool has_stayed(registration *registration, bool is_called) {
   if (registration->add_end && !registration->is_unsure) return true;
   fate *fate = &registration->head->fate;
   if (*fate == UNKNOWN) *fate = is_called ? STAYED : GONE;
+  // Observer objects are not notified of the end of their registrations.
+  if (*fate == GONE && registration->observer == NOWHERE && !registration->ended)
+    fail_schedule("not called", "registration %s, which has not ended",
+        describe_registration(registration).text);
   return *fate == STAYED;
 }
 
@@ -222,6 +230,20 @@ static bool is_silent(const registration *registration, int before) {
          read_path(registration->node, registration->path) == before;
 }
 
+// While nothing else changes, a call brings the value that is there and the one that was there before.
+static void compare_values(const registration *registration, int number, int before) {
+  for (int i = 0; i < past.call_count; i++) {
+    const call *call = &past.calls[i];
+    if (call->change != number || call->registration != number_of(registration)) continue;
+    int there = call->is_prior ? before : read_path(registration->node, registration->path);
+    bool is_new = call->received == NOWHERE || call->received == there;
+    bool is_old = call->replaced == NOWHERE || call->replaced == before;
+    if (!is_new || !is_old)
+      fail_schedule("wrong value", "registration %s received %d for %d, in place of %d for %d",
+          describe_registration(registration).text, call->received, call->replaced, there, before);
+  }
+}
+
 static void compare_quiet(registration *registration, int number, bool is_affected, int before) {
   bool is_unchanged = is_silent(registration, before);
   if (is_unchanged && may_lack_last(registration)) return; // it may have got another value last
@@ -229,6 +251,7 @@ static void compare_quiet(registration *registration, int number, bool is_affect
   int wanted = is_affected && !is_unchanged && has_stayed(registration, counts.finals > 0);
   if (counts.finals != wanted)
     fail_count("wrong when quiet", registration, number, counts, wanted ? "once" : "none");
+  if (wanted) compare_values(registration, number, before);
 }
 
 // The value that each registration would read.

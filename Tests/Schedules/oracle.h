@@ -12,8 +12,8 @@ void check_stores(const change *change, kvo_status status);
 void check_call(const registration *registration, const call *call, const kvo_change *change);
 /// Checks a value that is read at a registration's path.
 void check_value(const registration *registration, const kvo_value *value);
-/// The new value of a change of the path, as `read_path` would read it. NOWHERE without one, and for items.
-int received_by(int path, const kvo_value *new);
+/// A value of a change of the path, as `read_path` would read it. NOWHERE without one, and for items.
+int received_by(int path, const kvo_value *value);
 /// Checks the initial call of a new registration.
 void check_added(const registration *registration);
 /// When all threads have returned: checks each change against each registration.
