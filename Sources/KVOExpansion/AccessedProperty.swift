@@ -33,6 +33,18 @@ struct AccessedProperty {
   /// The name of the storage that is an `Observed`.
   static func observed(_ name: Token) -> String { ("_" + name.name).inSource }
 
+  /// The name under which the macro's accessors store a property; nil if there are none.
+  static func storage(of member: Member) -> String? {
+    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
+      !member.isOverride
+    else { return nil }
+    switch ObservableMember.form(of: member) {
+    case .accessed: return storage(of: name)
+    case .observed: return name.name.isKey ? observed(name) : nil
+    case .known, .none: return nil
+    }
+  }
+
   private var isStored: Bool { ObservableMember.isPlain(member) }
 
   // MARK: Beside the property
@@ -83,14 +95,22 @@ struct AccessedProperty {
 
   private var methods: String {
     (binding.accessors?.blocks ?? []).map { block in
-      let parameter = parameter(of: block)
+      let parameter =
+        block.name == "didSet" && !readsOldValue
+        ? "" : "_ \(parameter(of: block)): \(binding.type ?? "")"
       return """
-        \(actor)private func \(method(block.name))(_ \(parameter): \(binding.type ?? "")) {
+        \(actor)private func \(method(block.name))(\(parameter)) {
         \(text(of: block))
         }
 
         """
     }.joined()
+  }
+
+  // Swift reads the old value only for a `didSet` that uses it.
+  private var readsOldValue: Bool {
+    guard let block = binding.accessors?.block("didSet") else { return false }
+    return block.parameter != nil || block.body.contains { $0.mentions("oldValue") }
   }
 
   private func parameter(of block: Accessors.Block) -> String {
@@ -174,10 +194,10 @@ struct AccessedProperty {
     let didSet = blocks.contains { $0.name == "didSet" }
     let lines = [
       "let change = _beginOverride(\"\(key)\")",
-      didSet ? "let oldValue = \(property)" : nil,
+      readsOldValue ? "let oldValue = \(property)" : nil,
       willSet ? "\(method("willSet"))(newValue)" : nil,
       "\(property) = newValue",
-      didSet ? "\(method("didSet"))(oldValue)" : nil,
+      didSet ? "\(method("didSet"))(\(readsOldValue ? "oldValue" : ""))" : nil,
       "_endChange(change, \"\(key)\")",
     ]
     return """
@@ -224,6 +244,12 @@ struct AccessedProperty {
 }
 
 extension Token {
+  /// Whether the token is this name, or a string that interpolates it.
+  fileprivate func mentions(_ name: String) -> Bool {
+    kind == .identifier && self.name == name
+      || interpolations.joined().contains { $0.mentions(name) }
+  }
+
   /// The token's source with its trivia, with some names replaced, also in interpolations.
   fileprivate func source(replacing replacement: (Token) -> String?) -> String {
     guard !interpolations.isEmpty else { return leadingTrivia + (replacement(self) ?? text) }

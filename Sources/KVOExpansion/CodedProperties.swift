@@ -18,7 +18,7 @@ struct CodedProperties {
 
   /// The members to add; empty if the compiler's own are right.
   func expansion(access: String) -> Expansion {
-    let hasStorage = type.members.contains { storage(of: $0) != nil }
+    let hasStorage = type.members.contains { AccessedProperty.storage(of: $0) != nil }
     guard hasStorage else { return Expansion() }
     guard let keys = type.members.first(where: { name(ofType: $0) == "CodingKeys" }) else {
       return Expansion(source: Superclass.isSurelyUncoded(type) ? uncoded : codingKeys)
@@ -55,7 +55,9 @@ struct CodedProperties {
     let cases = type.members.flatMap { member -> [String] in
       if case .directive(let text) = member.kind { return [text] }
       return storedNames(of: member).map { name in
-        guard let storage = storage(of: member) else { return "  case \(name.text)" }
+        guard let storage = AccessedProperty.storage(of: member) else {
+          return "  case \(name.text)"
+        }
         return """
             case \(storage) = \(JSON.string(name.name).text)
             static var \(name.text): Self { .\(storage) }
@@ -68,18 +70,6 @@ struct CodedProperties {
       \(cases.joined(separator: "\n"))
       }
       """
-  }
-
-  /// The name under which a property is stored by the macro's accessors; nil if it has none.
-  private func storage(of member: Member) -> String? {
-    guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
-      !member.isOverride
-    else { return nil }
-    switch ObservableMember.form(of: member) {
-    case .accessed: return AccessedProperty.storage(of: name)
-    case .observed: return name.name.isKey ? AccessedProperty.observed(name) : nil
-    case .known, .none: return nil
-    }
   }
 
   // The compiler's selection: neither properties of the type nor lazy ones.

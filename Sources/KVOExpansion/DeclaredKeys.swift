@@ -169,6 +169,7 @@ struct DeclaredKeys {
       !member.has("KVOIgnored")
     else { return }
     let isStored = bindings.contains { !$0.isComputed }
+    diagnoseStorage(of: member)
     if isStored, bindings.count > 1 || bindings[0].name == nil {
       diagnose(
         .error, member,
@@ -199,6 +200,17 @@ struct DeclaredKeys {
     {
       warn(ofNotifyingTwice: name, beside: other)
     }
+  }
+
+  // A member that has the name of another property's storage.
+  private mutating func diagnoseStorage(of member: Member) {
+    guard let name = member.variableName, let storage = AccessedProperty.storage(of: member),
+      let other = type.members.first(where: { $0.variableName?.inSource == storage })
+    else { return }
+    diagnose(
+      .error, other,
+      "@KVO: the value of \"\(name)\" is stored under the name \(storage); give this property another name."
+    )
   }
 
   private mutating func warnOfKept(_ member: Member, _ methods: ConventionMethods) {

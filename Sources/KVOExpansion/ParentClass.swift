@@ -31,6 +31,12 @@ extension TypeDeclaration {
 extension Member {
   fileprivate var isDynamic: Bool { modifiers.contains("dynamic") }
 
+  /// The name of a single variable of the object.
+  var variableName: String? {
+    guard case .variable(_, let bindings) = kind, !isOfType, bindings.count == 1 else { return nil }
+    return bindings[0].name?.name
+  }
+
   fileprivate var isProperty: Bool {
     if case .variable = kind { !isOfType } else { false }
   }

@@ -232,6 +232,39 @@ import Testing
       """)
   }
 
+  @Test("Q6: an override reads its superclass's value only for a didSet that uses it")
+  func overridingWithoutOldValue() {
+    for (body, isRead) in [
+      ("didSet { f(x) }", false), ("didSet { f(oldValue) }", true), ("didSet(y) { f(x) }", true),
+      ("didSet { f(\"\\(oldValue)\") }", true), ("willSet { f(newValue) }", false),
+    ] {
+      let source = "override var x: Int { \(body) }"
+      let accessors = Asking.expand("AccessedMacro", "accessor", source).0
+      expectEqual(accessors.contains("let oldValue = super.x"), isRead, body)
+      let methods = Asking.expand("AccessedMacro", "peer", source).0
+      expectEqual(accessors.contains("_kvo_didSet_x()"), methods.contains("_kvo_didSet_x()"), body)
+    }
+  }
+
+  @Test("Q5: a property with the name of another one's storage is an error at its line")
+  func storageNamedTwice() {
+    func messages(_ members: String) -> String {
+      Asking.messages("@KVO class A: KVOObject {\n\(members)\n}").joined()
+    }
+    for members in [
+      "var x = 1\nvar _x = 2", "private var _x = 1\nvar x = 1",
+      "weak var x: A?\nvar _kvo_x = 1", "var x = 1\nvar _x: Int { 1 }",
+    ] {
+      expect(messages(members).contains("another name"), members)
+    }
+    for members in [
+      "private var _x = 1\nvar x: Int { _x }", "let x = 1\nvar _x = 1",
+      "var x = 1\nstatic var _x = 1",
+    ] {
+      expect(!messages(members).contains("another name"), members)
+    }
+  }
+
   @Test(
     "Q6: a getter that caches its value depends on what it names, or gets a warning",
     arguments: [
