@@ -80,6 +80,19 @@ extension Mover {
     if !isMarked { leaveOutPatterns(type) }
   }
 
+  /// Reports an extension for which the compiler would write coding methods. In a `@KVO` class it refuses that.
+  mutating func lookAtCoding(_ type: TypeDeclaration) {
+    guard type.isExtension, usesMacro(type), !type.methods.contains(where: { $0.name == "encode" })
+    else { return }
+    for inherited in type.inherited
+    where ["Codable", "Encodable", "Decodable"].contains(inherited.name) {
+      find(
+        inherited.tokens.lowerBound, .refused,
+        "an extension can't make a @KVO class \(inherited.name) without methods of its own",
+        "declare it, and CodingKeys, in \(type.name) itself")
+    }
+  }
+
   /// Whether a setter notifies no observer, so that the macro would warn about it.
   private func notifiesNoObserver(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool
   {

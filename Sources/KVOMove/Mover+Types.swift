@@ -21,6 +21,7 @@ extension Mover {
     moveIdentity(type)
     lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
+    lookAtCoding(type)
     if type.isClass { registerKeys(type, root) }
   }
 

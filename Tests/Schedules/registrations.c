@@ -74,6 +74,7 @@ static bool is_valid(registration *head) {
 void remove_all_observers(int node) {
   registration *met[REGISTRATIONS], *asked[REGISTRATIONS];
   int count = 0, asked_count = 0;
+  past.removals_open[node]++; // before others may run
   for (int i = 0; i < REGISTRATIONS; i++) {
     registration *registration = &past.registrations[i];
     if (!registration->is_made || registration->node != node) continue;
@@ -81,7 +82,6 @@ void remove_all_observers(int node) {
     else registration->is_unsure = true;
     if (!registration->add_end && is_valid(registration->head)) asked[asked_count++] = registration;
   }
-  past.removals_open[node]++;
   kvo_remove_all_observers(object_of(node));
   past.removals_open[node]--;
   for (int i = 0; i < count; i++) finish_end(met[i]);
