@@ -78,7 +78,7 @@ def compiled(path, tree, build, scratch):
         return {library: {path.name: link_variants.compile_source(path, scratch, library=library, warnings=WARNINGS)}}
     library = library_of(path, SWIFT_LIBRARIES)
     if library and path.suffix == ".swift" and differs_in_bodies_alone(path, tree):
-        return {library: link_variants.compile_module(library, scratch / library.name, build)}
+        return {library: link_variants.compile_module(library, scratch / library.name, build, "-warnings-as-errors")}
     return None
 
 

@@ -195,6 +195,8 @@ class Runner:
         with self.printing:
             verdict = "ok" if passed else "FAILED"
             print(f"{check.name:14} {verdict:6} {wall:5.0f} s, CPU {cpu:5.0f} s  {summary}")
+            if wall >= HANGING:
+                print(f"    wrong: it was stopped after {HANGING} s, since it seems to hang")
             if passed:
                 self.passed[check.name] = Run(
                     head(), datetime.date.today().isoformat(), round(wall), round(cpu), summary[:120]
@@ -255,7 +257,10 @@ def run_landing_ring(checks, runs, runner):
         print(f"{check.name}: its inputs have changed; the next full run takes it")
     checks = by_cost([*(check for check in checks if check.ring == "landing"), *chosen], runs)
     runner.run_all(checks)
-    return runner.conclude(checks) or bool(problems)
+    has_failed = runner.conclude(checks)
+    for line in problems:
+        print(f"wrong: {line}")
+    return has_failed or bool(problems)
 
 
 def run_full_ring(checks, runs, runner):
@@ -264,8 +269,8 @@ def run_full_ring(checks, runs, runner):
     at = head()
     checks = by_cost(checks, runs)
     runner.run_all(checks)
-    if head() != at:
-        sys.exit("HEAD has moved during the run: nothing is recorded")
+    if head() != at or git("status", "--porcelain").stdout:
+        sys.exit("HEAD or files have changed during the run: nothing is recorded")
     kept = {path.name for path in CHECKS.iterdir()} - set(runner.failed)
     write_record({name: run for name, run in (runs | runner.passed).items() if name in kept})
     return runner.conclude(checks)

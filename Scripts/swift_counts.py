@@ -61,7 +61,7 @@ def main(program, ceilings, *options):
     if options == ("--write",):
         path.write_text("\n".join(written) + "\n")
     print(f"{len(written)} lines, {wrong} wrong")
-    return wrong > 0
+    return wrong > 0 or len(written) < 30  # an empty list would pass
 
 
 sys.exit(main(*sys.argv[1:]))

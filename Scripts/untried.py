@@ -12,6 +12,7 @@ import sys
 
 import rings
 import rules
+from link_variants import EXCLUDED
 from mutant import all_paths
 from selection import git
 
@@ -23,6 +24,8 @@ MACRO = ("KVOExpansion", "KVOMacros")
 def is_tried(file, mutants):
     """Whether a test or a mutant of this file runs."""
     path = pathlib.Path(file)
+    if path.parent.name == EXCLUDED:
+        return False
     if path.parts[0] == "Sources":
         return path.parts[1] in rules.MODULES and path.parts[1] not in MACRO
     has_tests = path.suffix == ".swift" and path.parts[0] == "Tests" and path.exists() and any(rules.functions_of(path))

@@ -229,6 +229,11 @@ class FilesTest(unittest.TestCase):
             ],
         )
 
+    def test_a_source_that_is_not_compiled_is_not_tried(self):
+        file = "Sources/KVOFoundation/OpenCombine/KeyValuePublisher.swift"
+        _, output = run(sys.executable, SCRIPTS / "untried.py", "HEAD", stdin=file)
+        self.assertIn(f"not tried here: {file}: Scripts/check publishers (full ring)", output.splitlines())
+
 
 if __name__ == "__main__":
     unittest.main()
