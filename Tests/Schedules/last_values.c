@@ -35,8 +35,11 @@ static bool was_made_in_parts(const registration *registration) {
          registration->add_end > past.first_point;
 }
 
+// Whether a thread has left its registration's initial call. A value that had overtaken that call's would have followed it (D3).
+static bool was_left(const registration *registration) { return !registration->add_end; }
+
 bool may_lack_last(const registration *registration) {
-  return may_have_missed(registration) || was_made_in_parts(registration);
+  return may_have_missed(registration) || was_made_in_parts(registration) || was_left(registration);
 }
 
 // Whether the last value that the registration has got must be the current one. Without an initial call it has got none

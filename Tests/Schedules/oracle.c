@@ -182,8 +182,18 @@ static void compare(const registration *registration, int number) {
     fail_count("not called before", registration, number, counts, "once before");
 }
 
+// How many final calls of a registration a change has made before the call `end`.
+static int calls_before(int end, int registration, int change) {
+  int count = 0;
+  for (int i = 0; i < end; i++) {
+    const call *call = &past.calls[i];
+    count += call->change == change && call->registration == registration && !call->is_prior;
+  }
+  return count;
+}
+
 // Observers of one key or path are called in the order in which they were registered, and those of a batch's keys in the
-// order in which the keys are set: value, then other.
+// order in which the keys are set: value, then other. A batch may call twice.
 static void compare_order(int number) {
   const registration *last = NULL;
   const change *change = &past.changes[number];
@@ -191,7 +201,9 @@ static void compare_order(int number) {
     const call *call = &past.calls[i];
     const registration *called = &past.registrations[call->registration];
     if (call->change != number || call->is_prior || !was_there(called, change)) continue;
-    bool is_beside = last && last->node == called->node && last->path == called->path;
+    bool is_beside =
+        last && last->node == called->node && last->path == called->path &&
+        calls_before(i, number_of(last), number) == calls_before(i, call->registration, number) + 1;
     bool is_behind = last && last->path == PATH_OTHER && called->path == PATH_VALUE;
     if ((is_beside && called->add_end <= last->add_begin) || is_behind)
       fail_schedule("wrong order", "change %d (%s): registration #%d is called before #%d", number,
