@@ -104,11 +104,20 @@ static void make_lock_tables(void) {
   }
 }
 
+// A class of collections is made for its first object. Only some schedules need one.
+static void make_collection_classes(void) {
+  for (kvo_collection_kind kind = KVO_ARRAY; kind <= KVO_ORDERED_SET; kind++)
+    kvo_object_release((kvo_object *)kvo_collection_create(kind, NULL, 0, NULL));
+}
+
 static void begin_process(const program *program) {
   alarm(60 * PATIENCE);
   catch_crashes();
   schedule_prepare();
-  if (program->is_cold) make_lock_tables();
+  if (program->is_cold) {
+    make_lock_tables();
+    make_collection_classes();
+  }
   if (program->without_kernel_fences) kvo_fences_are_asymmetric = false;
 }
 
