@@ -178,7 +178,8 @@ static void take_field(kvo_accessors *found) {
   found->field_kind = (uint8_t)found->type->kind;
 }
 
-// Adds accessors to their class. Returns those that another thread has added meanwhile, or NULL if out of memory.
+// Adds accessors to their class. If another thread has added the same ones since they were searched for, returns that
+// thread's, and the caller frees `made`. NULL if out of memory.
 static const kvo_accessors *accessor_search_add(kvo_class *cls, kvo_accessors *made) {
   KVO_LOCKED(&kvo_class_lock);
   const kvo_accessors *previous = kvo_key_set_get(&cls->accessors, made->key);
@@ -424,10 +425,10 @@ static const char *storage_of(const kvo_accessors *accessors, const kvo_object *
   return (const char *)object + accessors->offset;
 }
 
-void kvo_accessors_check_read(const kvo_accessors *accessors, const kvo_object *object) {
+// Lets the binding stop the program if the property is being mutated in place (E4).
+static void check_read(const kvo_accessors *accessors, const kvo_object *object) {
   const kvo_class_operations *operations = accessors->cls->operations;
-  if (accessors->getter == KVO_ACCESS_STORED && operations->check_read)
-    operations->check_read(storage_of(accessors, object));
+  if (operations->check_read) operations->check_read(storage_of(accessors, object));
 }
 
 void kvo_accessors_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
@@ -445,7 +446,7 @@ kvo_status kvo_accessors_read_found(const kvo_accessors *accessors, kvo_object *
   switch (accessors->getter) {
   case KVO_ACCESS_METHOD: read_method(accessors, object, value); break;
   case KVO_ACCESS_STORED:
-    kvo_accessors_check_read(accessors, object);
+    check_read(accessors, object);
     kvo_value_init(value, accessors->type, storage_of(accessors, object));
     break;
   case KVO_ACCESS_COMPUTED:

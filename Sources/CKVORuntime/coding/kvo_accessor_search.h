@@ -79,9 +79,6 @@ KVO_INLINE int8_t kvo_accessors_automatic(const kvo_accessors *accessors) {
 void kvo_accessors_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
 /// Reads the property in a change that its own setter has opened. The setter has ended its access to the storage.
 void kvo_accessors_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);
-/// Lets the binding stop the program if the property is stored, and is being mutated in place (E4). Reading does it, but
-/// for `kvo_accessors_read_own`.
-void kvo_accessors_check_read(const kvo_accessors *accessors, const kvo_object *object);
 /// Reads a key on a path, as key-value coding does: unlike `kvo_accessors_read`, it also calls the `valueForKey:` of
 /// a binding's class.
 void kvo_accessors_read_link(const kvo_accessors *accessors, kvo_object *object, kvo_value *value);

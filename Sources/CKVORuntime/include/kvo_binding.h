@@ -50,9 +50,10 @@ typedef struct kvo_class_operations {
       const struct kvo_part *KVO_NULLABLE part);
   void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
-  /// Called before the runtime copies a stored property from this address, except for a property of a plain type in a
-  /// change of that property. A language that mutates properties in place stops the program if a mutation is under way:
-  /// the bytes may not be a value then. It must not call the runtime.
+  /// Called before the runtime copies a stored property from this address. It is not called in a change that the
+  /// property's own setter has opened, nor for plain values that `kvo_scoped_change_begin` or a key path reads. A
+  /// language that mutates properties in place stops the program if a mutation is under way: the bytes may not be a
+  /// value then. It must not call the runtime.
   void (*KVO_NULLABLE check_read)(const void *storage);
 } kvo_class_operations;
 
