@@ -173,8 +173,8 @@ int do_change(const op *op) {
   return number;
 }
 
-// What observers of the stamp do is not part of a registration that calls the getter. A getter that is called for an observer of
-// the stamp reads the stamp as it is.
+// A registration may call the getter, which sets the stamp and so calls the observers of the stamp. Their calls do not
+// count for that registration. If the getter is called again meanwhile, for one of them, it sets nothing.
 void node_is_stamped(int node) {
   if (doing.reads_stamped) return;
   registration *adding = doing.adding;

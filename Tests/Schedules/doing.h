@@ -1,4 +1,4 @@
-/// What the running thread is doing, for the files that perform a program.
+/// The state of the running thread, such as its current change. For the files that perform a program.
 ///
 /// These files have no points of their own, only in what they call. So their accesses to the history are one step.
 #ifndef SCHEDULES_DOING_H

@@ -1,4 +1,4 @@
-// What observers do when they are called: they record the call, and act.
+// The calls of observers. Each is recorded in the history, then the observer performs its action (`act`).
 #include "doing.h"
 
 #include "failure.h"

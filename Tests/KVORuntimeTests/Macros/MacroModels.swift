@@ -273,7 +273,7 @@ enum Outer {
   weak var owner: Sailor?
 }
 
-/// The same properties with `@Observed` and with the macro, for comparison.
+/// Two classes with the same properties, one with `@Observed` and one with the macro.
 final class Handmade: KVOObject {
   @Observed var a = 1
   @Observed var b = 2.0
