@@ -231,6 +231,12 @@ static void drop_path_cache_locked(kvo_dependent_key *dependent_key) {
   dependent_key->path_cache = NULL;
 }
 
+// Another thread may have kept its reads after this reading began (I3).
+static void drop_last_reads_locked(kvo_dependent_key *dependent_key) {
+  kvo_last_reads_free(dependent_key->last_reads);
+  dependent_key->last_reads = NULL;
+}
+
 // MARK: Path observations
 
 static kvo_path_observation *make_observation(kvo_dependent_key *dependent_key,
@@ -321,6 +327,7 @@ static bool tracking_install(kvo_path_worklist *worklist, kvo_dependent_key *dep
   kvo_path_observation **observations = kvo_alloc(room * sizeof *observations + 1);
   if (!observations) return false;
   dependent_key->installed = done->ticket;
+  drop_last_reads_locked(dependent_key);
   drop_path_cache_locked(dependent_key);
   replace_locked(dependent_key, &worklist->reads, observations, &worklist->retired);
   return true;
