@@ -5,8 +5,8 @@ internal import SwiftSource
 ///
 /// If the class has no `CodingKeys`, the macro generates them, with the property's name for each storage. If it has
 /// `CodingKeys`, their names can't be changed, so the macro generates the methods in the compiler's place. An extension
-/// that declares `Codable` is out of the macro's sight. A member that can't be coded lets the compiler refuse to generate
-/// the methods there.
+/// that declares `Codable` is out of the macro's sight. A member that can't be coded lets the compiler refuse to
+/// generate the methods there.
 struct CodedProperties {
   private let request: AttachedMacro
   private let type: TypeDeclaration

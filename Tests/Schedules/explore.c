@@ -51,8 +51,8 @@ static void retire_blocks(uint32_t count) {
   kvo_retire(chain);
 }
 
-// How many blocks wait to be freed when a schedule begins. With an almost full batch, all are freed during the schedule: in half
-// of the programs, and in every other random schedule.
+// How many blocks wait to be freed when a schedule begins. With an almost full batch, all are freed during the
+// schedule: in half of the programs, and in every other random schedule.
 static uint32_t blocks_that_wait(const exploration *exploration, const schedule *schedule) {
   uint64_t number = schedule->way == BY_LIST ? exploration->seed : current_outcome->schedules;
   return number % 2 ? (uint32_t)(KVO_BATCH - 1 - number / 2 % 16) : 0;
@@ -92,7 +92,8 @@ static void try(exploration *exploration, const schedule *schedule) {
   if (is_leaking) fail_schedule("leak", "each run of the schedule leaves more blocks of memory");
 }
 
-// Has each object lock make its table, which it needs for its first observed object: objects have other locks in each schedule.
+// Has each object lock make its table, which it needs for its first observed object: objects have other locks in each
+// schedule.
 static void make_lock_tables(void) {
   static kvo_object objects[64 * KVO_OBJECT_LOCKS];
   static kvo_registration registration;
@@ -223,8 +224,8 @@ static void settle_after_another(exploration *exploration, const schedule *sched
   settle(exploration, &other, schedule);
 }
 
-// A cold schedule can't be repeated in its process. It leaks if, even after many others, more blocks are left than when a schedule
-// without a switch was the first.
+// A cold schedule can't be repeated in its process. It leaks if, even after many others, more blocks are left than when
+// a schedule without a switch was the first.
 static bool leaks_when_cold(exploration *exploration, const schedule *schedule) {
   run_cold(exploration, schedule, settle_after_it);
   size_t blocks = current_outcome->blocks;
@@ -286,8 +287,8 @@ static void try_or_extend(listing *listing, const schedule *schedule, bool has_u
     try_schedule(listing->exploration, schedule);
 }
 
-// If a thread is left that has made stores that others do not see yet, the same schedule is another one when they see them at
-// once. Otherwise it is not: a thread that can't go on, or ends, has made its stores visible.
+// If a thread is left that has made stores that others do not see yet, the same schedule is another one when they see
+// them at once. Otherwise it is not: a thread that can't go on, or ends, has made its stores visible.
 static void add_switch(listing *listing, const schedule *given, schedule_switch added,
     bool had_unseen, bool has_unseen) {
   schedule schedule = *given;
@@ -327,8 +328,8 @@ static void count_switches(survey *survey, uint32_t threads, uint32_t points) {
     }
 }
 
-// Starts with each thread, and switches only where it can't go on. Twice, unless each process is new: the first time may make
-// what is kept.
+// Starts with each thread, and switches only where it can't go on. Twice, unless each process is new: the first time
+// may make what is kept.
 static survey try_orders(exploration *exploration) {
   survey survey = {0};
   uint32_t threads = exploration->program->threads;

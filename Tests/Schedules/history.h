@@ -55,8 +55,8 @@ typedef struct call {
   uint64_t at;
 } call;
 
-/// A store by a setter. Stores are counted from 1, in the order in which they are made; 0 stands for what the nodes began
-/// with.
+/// A store by a setter. Stores are counted from 1, in the order in which they are made; 0 stands for what the nodes
+/// began with.
 typedef struct store {
   int node, value, change, thread;
   node_key key;

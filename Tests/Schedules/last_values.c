@@ -1,7 +1,7 @@
 // The last value that an observer has got is the property's, when all threads have returned.
 //
-// An observer must read the property when it is called, since calls that overlap may bring their values in another order
-// than that in which they were read (I5). An observer of distinct changes must use what the calls bring (D3).
+// An observer must read the property when it is called, since calls that overlap may bring their values in another
+// order than that in which they were read (I5). An observer of distinct changes must use what the calls bring (D3).
 #include "failure.h"
 #include "oracle.h"
 #include "perform.h"
@@ -27,15 +27,16 @@ static bool was_called(const registration *registration) {
   return false;
 }
 
-// Whether the registration may have missed changes while it was being made, beside other threads. It is then attached to the keys
-// that it depends on one after the other, so it may be notified of a change and miss a later one; an initial call makes up for
-// that (I3).
+// Whether the registration may have missed changes while it was being made, beside other threads. It is then attached
+// to the keys that it depends on one after the other, so it may be notified of a change and miss a later one; an
+// initial call makes up for that (I3).
 static bool was_made_in_parts(const registration *registration) {
   return registration->path >= PATH_SUM && !(registration->options & KVO_INITIAL) &&
          registration->add_end > past.first_point;
 }
 
-// Whether a thread has left its registration's initial call. A value that had overtaken that call's would have followed it (D3).
+// Whether a thread has left its registration's initial call. A value that had overtaken that call's would have followed
+// it (D3).
 static bool was_left(const registration *registration) { return !registration->add_end; }
 
 bool may_lack_last(const registration *registration) {
@@ -58,8 +59,8 @@ static bool is_final_of(const registration *registration, const call *call) {
   return call->registration == number_of(registration) && !call->is_prior;
 }
 
-// The time after which the value that a call brings was read: the last store of its change. An initial value is read while the
-// observer is registered.
+// The time after which the value that a call brings was read: the last store of its change. An initial value is read
+// while the observer is registered.
 static uint64_t earliest_reading(const registration *registration, const call *call) {
   if (call->change < 0) return registration->add_begin;
   for (int i = call->before; i > 0; i--)
@@ -67,8 +68,9 @@ static uint64_t earliest_reading(const registration *registration, const call *c
   return past.changes[call->change].begin;
 }
 
-// Whether the values of two calls may have been compared and noted in the other order than that of the calls. A thread calls at
-// once after it has compared. So the threads differ, and the later call's value was read before the earlier call (D3, I5).
+// Whether the values of two calls may have been compared and noted in the other order than that of the calls. A thread
+// calls at once after it has compared. So the threads differ, and the later call's value was read before the earlier
+// call (D3, I5).
 static bool may_be_noted_before(const registration *registration, const call *later,
     const call *earlier) {
   return later->thread != earlier->thread && earliest_reading(registration, later) < earlier->at;

@@ -96,8 +96,8 @@ static void report(program failing, const outcome *first, const effort *effort,
 
 // MARK: Programs
 
-// All schedules with one switch are tried for two programs of five, and all with two for one of twenty. A program has 1,000
-// schedules with one switch on average, but half of the programs have fewer than 600.
+// All schedules with one switch are tried for two programs of five, and all with two for one of twenty. A program has
+// 1,000 schedules with one switch on average, but half of the programs have fewer than 600.
 static const effort USUAL = {.at_random = 40, .singles = {400, 150}, .pairs = {4000, 0}};
 // Each schedule has a process of its own.
 static const effort COLD = {.at_random = 10, .singles = {50, 20}};

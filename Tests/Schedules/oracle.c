@@ -108,16 +108,16 @@ static bool is_exact(const registration *registration, const change *change) {
 }
 
 // A registration added late in a batch, also by a link set during the batch, is notified of the change that it found,
-// and of later ones at the end (M1). So is a tracked key that another thread reads during the batch: it may find keys there
-// that it has not read before.
+// and of later ones at the end (M1). So is a tracked key that another thread reads during the batch: it may find keys
+// there that it has not read before.
 static int most_calls(const registration *registration, const change *change, bool had_links) {
   bool is_batch = change->verb == BATCH;
   bool was_found = had_links && registration->path != PATH_TRACKED;
   return is_batch && !(was_found && was_there(registration, change)) ? 2 : 1;
 }
 
-// Whether the later of two calls in a batch is for a store after the earlier one. A path or tracked key with several keys may have
-// been found at one of them after the batch had recorded another.
+// Whether the later of two calls in a batch is for a store after the earlier one. A path or tracked key with several
+// keys may have been found at one of them after the batch had recorded another.
 static bool is_for_later_store(const registration *registration, int change) {
   uint8_t keys = last_keys(registration->path);
   if (keys & (keys - 1) || !is_followed_by_links(registration->path)) return true;
@@ -148,8 +148,8 @@ static void compare_most(const registration *registration, int number, counts co
     fail_count("not called before", registration, number, counts, "once before, late as it is");
 }
 
-// A change that the getter makes while it is read for another change is no further one for its key: that has one notification
-// (F2).
+// A change that the getter makes while it is read for another change is no further one for its key: that has one
+// notification (F2).
 static bool is_part_of_reading(const change *change, const registration *registration) {
   return change->is_of_getter && registration->path == PATH_STAMPED &&
          registration->node == change->root;
@@ -192,8 +192,8 @@ static int calls_before(int end, int registration, int change) {
   return count;
 }
 
-// Observers of one key or path are called in the order in which they were registered, and those of a batch's keys in the
-// order in which the keys are set: value, then other. A batch may call twice.
+// Observers of one key or path are called in the order in which they were registered, and those of a batch's keys in
+// the order in which the keys are set: value, then other. A batch may call twice.
 static void compare_order(int number) {
   const registration *last = NULL;
   const change *change = &past.changes[number];
@@ -222,8 +222,8 @@ void check_changes(void) {
 
 // MARK: After all threads
 
-// Whether a registration is still there. The first call that it must get shows that if `kvo_remove_all_observers` was called
-// while it was made, or its thread ended meanwhile. All keys of a token have the same fate.
+// Whether a registration is still there. The first call that it must get shows that if `kvo_remove_all_observers` was
+// called while it was made, or its thread ended meanwhile. All keys of a token have the same fate.
 static bool has_stayed(registration *registration, bool is_called) {
   if (registration->end_begin || !is_held(registration->node)) return false;
   if (registration->add_end && !registration->is_unsure) return true;

@@ -70,8 +70,8 @@ static int8_t linked_by(generator *generator, int node) {
   return (int8_t)(first + (int)below(generator, 2));
 }
 
-// Half of them ask only for old and new, for which the runtime has fast paths. Distinct changes need several observed changes
-// to go wrong, so in some programs all observers ask for them.
+// Half of them ask only for old and new, for which the runtime has fast paths. Distinct changes need several observed
+// changes to go wrong, so in some programs all observers ask for them.
 static uint8_t any_options(generator *generator) {
   uint8_t options = (uint8_t)below(generator, 32);
   if (generator->is_distinct) return options | KVO_DISTINCT | KVO_NEW;

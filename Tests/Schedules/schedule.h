@@ -65,7 +65,8 @@ int schedule_thread(void);
 uint32_t schedule_locks(void);
 /// The current time: a count of points and of calls of this function.
 uint64_t schedule_now(void);
-/// When the running thread went on after one of its last points: 0 for the last one, 1 for the one before, up to SCHEDULE_LAST - 1.
+/// When the running thread went on after one of its last points: 0 for the last one, 1 for the one before, up to
+/// SCHEDULE_LAST - 1.
 enum { SCHEDULE_LAST = 4 };
 uint64_t schedule_went_on(uint32_t back);
 /// Called on the first thread: no switch takes place until `schedule_let_go`.

@@ -1,5 +1,5 @@
-// Records the steps of a schedule, and prints those of a failing one. Recording writes only at a switch and at a load that
-// misses a store, so it costs nothing beside them. The toolchain's symbolizer finds the source lines.
+// Records the steps of a schedule, and prints those of a failing one. Recording writes only at a switch and at a load
+// that misses a store, so it costs nothing beside them. The toolchain's symbolizer finds the source lines.
 #include "trace.h"
 
 #include "failure.h"

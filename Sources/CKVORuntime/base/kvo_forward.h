@@ -83,8 +83,8 @@ void kvo_open_path_changes_abandon(struct kvo_thread *thread);
 /// their objects. Thread lock held.
 void kvo_manual_changes_abandon_locked(struct kvo_thread *thread);
 
-/// Finishes a retired registration that is no longer read: reports its end. A value that it stores (distinct.c) is put in
-/// front of the chain `taken`.
+/// Finishes a retired registration that is no longer read: reports its end. A value that it stores (distinct.c) is put
+/// in front of the chain `taken`.
 void kvo_registration_reclaim(struct kvo_retired *retired,
     struct kvo_known *KVO_NULLABLE *KVO_NONNULL taken);
 /// Releases the values of such a chain. An object that dies with one may throw: all are released in any case.

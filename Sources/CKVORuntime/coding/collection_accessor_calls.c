@@ -286,8 +286,8 @@ static void end_member_call(void *opaque) {
   kvo_value_destroy(&((member_call *)opaque)->converted);
 }
 
-// Calls a method with an element, converted to the type of its parameter. False if the type can't express the element: then no
-// member is equal to it.
+// Calls a method with an element, converted to the type of its parameter. False if the type can't express the element:
+// then no member is equal to it.
 static bool collection_call_ask(const kvo_method *method, kvo_object *owner,
     const kvo_value *element, kvo_value *answer) {
   member_call call = {.method = method, .owner = owner, .element = element};

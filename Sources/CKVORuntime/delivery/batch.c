@@ -1,12 +1,12 @@
 // Batches (M1): `kvo_coalesce` and, for bindings, `kvo_batch_begin` and `kvo_batch_end`.
 //
 // A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, each
-// observed key that this thread changes becomes a root of the frame's one general delivery, in the order of first changes.
-// The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that an
-// earlier root has reached are skipped: their old value is known and they have been called. A later change of the key
-// only updates the time of its last change. When the batch ends, the general delivery does for all roots what it does for
-// one change: it follows links once, finds the recipients again, reads new values once, and calls each recipient
-// once.
+// observed key that this thread changes becomes a root of the frame's one general delivery, in the order of first
+// changes. The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that
+// an earlier root has reached are skipped: their old value is known and they have been called. A later change of the
+// key only updates the time of its last change. When the batch ends, the general delivery does for all roots what it
+// does for one change: it follows links once, finds the recipients again, reads new values once, and calls each
+// recipient once.
 //
 // A few roots are searched linearly; many have a hash index, which is allocated with the batch. If there is no
 // memory, which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while

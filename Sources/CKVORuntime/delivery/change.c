@@ -101,8 +101,8 @@ static __attribute__((noinline)) void deliver_late(kvo_registration *registratio
   kvo_change_call_late(frame, registration, old, new);
 }
 
-// Does for a group key what deliver_to and deliver_late do for a registration. A group key asks for neither prior calls nor
-// distinct changes.
+// Does for a group key what deliver_to and deliver_late do for a registration. A group key asks for neither prior calls
+// nor distinct changes.
 static __attribute__((noinline)) void deliver_to_group_key(const kvo_group_key *group_key,
     kvo_frame *frame) {
   kvo_registration *head = kvo_group_key_head(group_key);
@@ -431,8 +431,8 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
   return is_read;
 }
 
-// Reads the value at registration. Sets `is_overtaken` if a distinct change whose value was read later has been compared
-// before it.
+// Reads the value at registration. Sets `is_overtaken` if a distinct change whose value was read later has been
+// compared before it.
 static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame, bool *is_overtaken) {
   bool is_distinct = registration->options & KVO_DISTINCT;
@@ -446,8 +446,8 @@ static bool read_first(kvo_registration *registration, const kvo_accessors *acce
   return true;
 }
 
-// Delivers the property's present value after an initial call with an overtaken one (D3). It is not called in a loop: the
-// getter, or other threads, might set the property without end. This change takes a sequence number, like any
+// Delivers the property's present value after an initial call with an overtaken one (D3). It is not called in a loop:
+// the getter, or other threads, might set the property without end. This change takes a sequence number, like any
 // other, so a value that overtakes it is delivered by its own change.
 static void deliver_overtaking_value(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {

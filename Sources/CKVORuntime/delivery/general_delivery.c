@@ -272,8 +272,8 @@ static bool was_plain(const kvo_frame *frame, const kvo_general_delivery *delive
          pending->dirty_key == 0 && pending->serial <= frame->serial;
 }
 
-// Whether a recipient that was added during the change is notified of it. One that this thread added waits for the next change.
-// One that another thread added may have read the old value already, so it is notified (I3).
+// Whether a recipient that was added during the change is notified of it. One that this thread added waits for the next
+// change. One that another thread added may have read the old value already, so it is notified (I3).
 static bool is_of_other_thread(const kvo_pending_notification *pending) {
   return pending->added_by_other_thread || pending->thread != kvo_thread_number();
 }

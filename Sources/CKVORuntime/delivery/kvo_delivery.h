@@ -43,8 +43,8 @@ kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t i
 /// Opens an automatic change in a frame that the caller has pushed and given its `id`, while the thread had no other
 /// change open. Returns the frame.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
-/// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes other
-/// elements.
+/// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes
+/// other elements.
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
 /// Closes a change: reads the new value, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);

@@ -21,7 +21,8 @@ KVO_INLINE bool kvo_fast_path_may_begin(const kvo_thread *thread) {
   return KVO_LIKELY(!(thread->open_count | kvo_log_flags)); // one test
 }
 
-/// Calls an observer that `kvo_fast_path_finish` does not call itself: an observer object, a group member or a group key.
+/// Calls an observer that `kvo_fast_path_finish` does not call itself: an observer object, a group member or a group
+/// key.
 void kvo_fast_path_call_other(kvo_frame *frame, kvo_registration *registration,
     const char *KVO_NULLABLE key);
 
@@ -48,8 +49,8 @@ KVO_INLINE bool kvo_fast_path_find(kvo_object *object, uintptr_t id, kvo_observe
   slot->observers = slot->found = kvo_cell_observers(cell);
   return KVO_LIKELY(kvo_observers_is_plain(slot->observers));
 }
-/// The result may be a group key, which begins like a registration. So only `state`, `options` and `tagged_accessors` may be read
-/// from it.
+/// The result may be a group key, which begins like a registration. So only `state`, `options` and `tagged_accessors`
+/// may be read from it.
 KVO_INLINE kvo_registration *kvo_observer_slot_registration(const kvo_observer_slot *slot) {
   kvo_registration *registration = kvo_observers_registration(slot->observers);
 #ifdef KVO_POISON

@@ -141,7 +141,8 @@ typedef struct kvo_general_delivery {
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   kvo_path_nodes nodes; ///< to be followed after the change
-  /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this one.
+  /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this
+  /// one.
   struct kvo_general_delivery *KVO_NULLABLE next;
   struct kvo_general_delivery *KVO_NULLABLE *KVO_NULLABLE slot;
 } kvo_general_delivery;

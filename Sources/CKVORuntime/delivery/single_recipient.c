@@ -1,10 +1,10 @@
 // Changes that reach exactly one recipient. This is the usual case for two kinds of keys: the last key of a path (by
 // string, or of stored properties by Swift's key path), and a key from which another key of its object is derived.
 //
-// Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a link with no
-// further key behind it. The recipient is found from that link without a lock, in the will phase and again in the did
-// phase. If it is the same both times, it registered in time. All other changes go to general_delivery.c, which gets what
-// was found in the will phase.
+// Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a link with no further
+// key behind it. The recipient is found from that link without a lock, in the will phase and again in the did phase. If
+// it is the same both times, it registered in time. All other changes go to general_delivery.c, which gets what was
+// found in the will phase.
 //
 // Another thread may unlink the objects that are read on the way:
 //
@@ -18,12 +18,13 @@
 // | a tracked path's registration | it is attached to the origin, which a frame of its own protects while it is looked at |
 //
 // Finding the same address twice means finding the same registration:
-// * A path's registration is its path observation's first node as long as it lives, and a path observation never gets another one.
+// * A path's registration is its path observation's first node as long as it lives, and a path observation never gets
+//   another one.
 // * A derived key's registration can't be freed and reallocated while its object is protected.
 // * A tracked path's registration can, but a newer one has a greater serial number.
 //
-// A tracked path is handled here only while its path cache is current (path_cache.c). Then the path leads to the changed key,
-// and reading it again would read the same properties.
+// A tracked path is handled here only while its path cache is current (path_cache.c). Then the path leads to the
+// changed key, and reading it again would read the same properties.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_log.h"
@@ -212,8 +213,8 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers) {
 
 // MARK: The did phase
 
-// Calls the recipient unless it has ended. As in general_delivery.c, an observer added while the new value was read is not
-// called.
+// Calls the recipient unless it has ended. As in general_delivery.c, an observer added while the new value was read is
+// not called.
 static void single_call(kvo_frame *hazard, const kvo_frame *frame, kvo_registration *recipient) {
   if (kvo_registration_state(recipient) != KVO_LIVE) return;
   uint32_t options = recipient->options;
@@ -264,8 +265,8 @@ static bool notify_of_dependent_key(kvo_frame *frame, const kvo_path_observation
   return true;
 }
 
-// While the path cache is current, a reading of the path would read the same properties as before the change, apart from
-// the changed key's value.
+// While the path cache is current, a reading of the path would read the same properties as before the change, apart
+// from the changed key's value.
 static bool notify_along(kvo_frame *hazard, kvo_frame *frame,
     const kvo_path_observation *observation, const kvo_path_cache *cache) {
   kvo_registration *recipient = recipient_of_path_cache(frame, cache);

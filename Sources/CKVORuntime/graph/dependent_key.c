@@ -1,8 +1,8 @@
 // Dependent keys: the dependencies of one key of one object, while it is observed or has nodes.
 //
-// A dependent key is made before its key's first observer is placed, and put into the key's cell with it. It is attached
-// afterwards, since attaching reads the path's objects. It ends when the cell loses its last observer. It holds one
-// path observation for each affecting key path, and an unowned reference to the object.
+// A dependent key is made before its key's first observer is placed, and put into the key's cell with it. It is
+// attached afterwards, since attaching reads the path's objects. It ends when the cell loses its last observer. It
+// holds one path observation for each affecting key path, and an unowned reference to the object.
 #include "graph/kvo_graph.h"
 
 #include "graph/kvo_path_cache.h"

@@ -46,8 +46,8 @@ static void mark_ended(kvo_group *group) {
   group->has_ended = true;
 }
 
-// All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no group key is
-// promoted.
+// All are unlinked before the first is retired, so one fence serves all of them. Once the head is unlinked no group key
+// is promoted.
 void kvo_group_unlink(kvo_group *group, kvo_retired **retired) {
   mark_ended(group);
   for (uint32_t i = 0; i < kvo_group_registration_count(group); i++)

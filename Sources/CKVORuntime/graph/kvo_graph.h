@@ -2,16 +2,16 @@
 ///
 /// A *node* is placed at one key of one object: it is an entry among that key's observers.
 ///
-/// A *path observation* is a key path that is followed from a root. It is a tree of nodes, the first of which is at the root's
-/// key. Each node has a child at the next key of each object that it leads to: one object, or the elements of a
-/// collection if an operator follows. A path observation serves either a registration, whose own entry is the first node, or a
-/// dependent key.
+/// A *path observation* is a key path that is followed from a root. It is a tree of nodes, the first of which is at the
+/// root's key. Each node has a child at the next key of each object that it leads to: one object, or the elements of a
+/// collection if an operator follows. A path observation serves either a registration, whose own entry is the first
+/// node, or a dependent key.
 ///
-/// A *dependent key* holds all path observations by which one key of one object is derived from others. It exists while that key is
-/// observed or has nodes itself.
+/// A *dependent key* holds all path observations by which one key of one object is derived from others. It exists while
+/// that key is observed or has nodes itself.
 ///
-/// A change of a key notifies its observers, and it reaches further: to the key of each dependent key that has a path observation
-/// with a node there (recipients.c).
+/// A change of a key notifies its observers, and it reaches further: to the key of each dependent key that has a path
+/// observation with a node there (recipients.c).
 ///
 /// | state | protection |
 /// |---|---|
@@ -32,7 +32,8 @@ typedef struct kvo_dependent_key kvo_dependent_key;
 typedef struct kvo_path_cache kvo_path_cache;
 typedef struct kvo_delta kvo_delta;
 
-/// The threads that are working on a path observation or dependent key. They may have placed nodes that they have not followed yet.
+/// The threads that are working on a path observation or dependent key. They may have placed nodes that they have not
+/// followed yet.
 typedef struct kvo_active_threads {
   uint32_t count;  ///< number of worklists; atomic
   uint32_t thread; ///< the number of the only thread, or KVO_SEVERAL_THREADS
@@ -53,11 +54,11 @@ typedef struct kvo_path_observation {
   const kvo_class_operations *operations; ///< the root's
   /// The one it serves; NULL: the first node is the user's.
   kvo_dependent_key *KVO_NULLABLE dependent_key;
-  /// Written under the graph lock. Atomic, because in a path observation that serves the user it is read without the lock
-  /// (single_recipient.c).
+  /// Written under the graph lock. Atomic, because in a path observation that serves the user it is read without the
+  /// lock (single_recipient.c).
   kvo_path_node *KVO_NULLABLE first;
-  /// In the path observation at the last property of a tracked path: the path cache that led there. Set once, under the graph lock;
-  /// atomic, because it is read without the lock.
+  /// In the path observation at the last property of a tracked path: the path cache that led there. Set once, under the
+  /// graph lock; atomic, because it is read without the lock.
   kvo_path_cache *KVO_NULLABLE path_cache;
 } kvo_path_observation;
 
@@ -67,8 +68,8 @@ struct kvo_path_node {
   kvo_path_observation *observation;
   uint16_t depth; ///< the index of its component in the path
   bool is_leaf;   ///< neither a key nor an operator follows in the path
-  /// The node leads to a collection whose elements are objects, all at one depth. So it can be followed by a change's delta
-  /// (node_delta.c).
+  /// The node leads to a collection whose elements are objects, all at one depth. So it can be followed by a change's
+  /// delta (node_delta.c).
   bool is_plain;
   uint32_t occurrences; ///< how often its object is an element of the parent's collection
   uint32_t covered;     ///< the sum of its children's occurrences
@@ -156,7 +157,8 @@ void kvo_path_node_add_child_locked(kvo_path_node *parent, kvo_path_node *child)
 
 /// Reports that a path can't be followed, once for each path observation. The path counts as broken there.
 void kvo_path_observation_report(kvo_path_observation *observation, const kvo_error *error);
-/// Reports, once for each path observation, that an observed path leads to a value that can't be read. It is delivered as nil.
+/// Reports, once for each path observation, that an observed path leads to a value that can't be read. It is delivered
+/// as nil.
 void kvo_path_observation_report_unread(kvo_path_observation *observation, const kvo_error *error);
 
 /// Follows the path from a registration's first node, and attaches the dependent key of its key if there is one, which
@@ -219,7 +221,8 @@ void kvo_reads_destroy(kvo_reads *reads);
 /// Removes an entry from the graph. For a node, also removes all nodes further along and whatever only they needed.
 /// Graph lock held; the entry itself may have ended already.
 void kvo_entry_end_locked(kvo_registration *entry, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
-/// Removes all path observations of a dependent key whose cell has dropped it, and whatever only they needed. Graph lock held.
+/// Removes all path observations of a dependent key whose cell has dropped it, and whatever only they needed. Graph
+/// lock held.
 void kvo_dependent_key_end_locked(kvo_dependent_key *dependent_key,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 

@@ -6,11 +6,11 @@
 // addresses hold the same references, a change of the last property needs no tracking. The path's observer is
 // notified by single_recipient.c, or by general_delivery.c without reading the path again.
 //
-// A path cache is always checked against the current objects; it does not depend on the reading that built it. The caller
-// retains the first object, and each reference that is still in its place keeps the next one. The addresses are read
-// as the path's getters would read them, by a thread that sets a property of the path. The path cache holds the memory of
-// the objects, so that an address can be read even if it holds no property any more. A class may declare other keys
-// for properties of the path, so a path cache is valid only while none of its classes has changed.
+// A path cache is always checked against the current objects; it does not depend on the reading that built it. The
+// caller retains the first object, and each reference that is still in its place keeps the next one. The addresses are
+// read as the path's getters would read them, by a thread that sets a property of the path. The path cache holds the
+// memory of the objects, so that an address can be read even if it holds no property any more. A class may declare
+// other keys for properties of the path, so a path cache is valid only while none of its classes has changed.
 #include "graph/kvo_path_cache.h"
 
 #include "base/kvo_memory.h"

@@ -1,7 +1,7 @@
 // Path observations and their nodes: memory, shape, and reports.
 //
-// A node is freed when its entry has been reclaimed and nothing holds it any more. It keeps its path observation, which keeps
-// the memory of its root. For how they end see path_observation_end.c.
+// A node is freed when its entry has been reclaimed and nothing holds it any more. It keeps its path observation, which
+// keeps the memory of its root. For how they end see path_observation_end.c.
 #include "graph/kvo_graph.h"
 
 #include "base/kvo_fail.h"

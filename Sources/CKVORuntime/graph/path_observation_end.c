@@ -36,8 +36,8 @@ static void add_observations(kvo_path_node **doomed, kvo_dependent_key *dependen
   kvo_dependent_key_release(dependent_key);
 }
 
-// Ends a dependent key if nothing but its own dependents may still watch it. Derived keys may depend on one another in a
-// circle, which must not keep itself alive.
+// Ends a dependent key if nothing but its own dependents may still watch it. Derived keys may depend on one another in
+// a circle, which must not keep itself alive.
 static void end_unless_needed(kvo_path_node **doomed, kvo_dependent_key *dependent_key) {
   if (!kvo_dependent_key_is_needed_locked(dependent_key) &&
       kvo_dependent_key_leave_locked(dependent_key))

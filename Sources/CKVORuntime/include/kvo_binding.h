@@ -45,7 +45,8 @@ typedef struct kvo_class_operations {
   /// and after it. These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that
   /// begins and finishes the change. A method that does not call its superclass's leaves the change without a
   /// notification. No exception may leave them.
-  /// - part: for a change of some elements, the part that was passed to `kvo_stored_property_will_change_part`; NULL for a setting.
+  /// - part: for a change of some elements, the part that was passed to `kvo_stored_property_will_change_part`; NULL
+  ///   for a setting.
   void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
   void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
@@ -166,9 +167,9 @@ KVO_INLINE bool kvo_isa_marks(uintptr_t isa, const void *header, const void *sto
   return isa && (isa & kvo_isa_mark(id) || id >= cls[1]);
 }
 
-/// Sets a property of a trivial type of eight bytes, which is stored in the object: opens its change, stores the value, and
-/// notifies the observers. False, with nothing done, if the change joins one under way, or if `storage` is not in the
-/// object. Any thread.
+/// Sets a property of a trivial type of eight bytes, which is stored in the object: opens its change, stores the value,
+/// and notifies the observers. False, with nothing done, if the change joins one under way, or if `storage` is not in
+/// the object. Any thread.
 bool kvo_stored_property_set_word(void *header, void *storage, uint64_t value);
 
 /// Whether the object is observed by now, for a property that was set while it was not. If so, another thread has
@@ -178,8 +179,8 @@ KVO_INLINE bool kvo_binding_came_to_be_observed(const void *header) {
   return kvo_binding_is_observed(header);
 }
 
-/// Whether a property that was set while another property of its object was observed may be observed by now. `storage` is
-/// in the object. Any thread.
+/// Whether a property that was set while another property of its object was observed may be observed by now. `storage`
+/// is in the object. Any thread.
 KVO_INLINE bool kvo_binding_came_to_be_marked(const void *header, const void *storage) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   uintptr_t isa = (uintptr_t)__atomic_load_n(&((const kvo_object *)header)->isa, __ATOMIC_RELAXED);
@@ -272,17 +273,17 @@ bool kvo_add_callback_by_token(kvo_object *object, const void *type, const void 
 /// An open change. Opaque.
 typedef struct kvo_frame kvo_frame;
 
-/// Opens an automatic change of the property stored at `storage`. If the property has observers, it reads the old
-/// value and calls prior observers. Pass the result to `kvo_stored_property_did_change` or `kvo_stored_property_cancel_change`, on the same thread
-/// unless the language suspends inside an access. The caller must keep the object alive until then. The property is
-/// read both here and in `kvo_stored_property_did_change`. No exception may leave either function: the binding's callback must catch
-/// an observer's.
+/// Opens an automatic change of the property stored at `storage`. If the property has observers, it reads the old value
+/// and calls prior observers. Pass the result to `kvo_stored_property_did_change` or
+/// `kvo_stored_property_cancel_change`, on the same thread unless the language suspends inside an access. The caller
+/// must keep the object alive until then. The property is read both here and in `kvo_stored_property_did_change`. No
+/// exception may leave either function: the binding's callback must catch an observer's.
 /// - Returns: NULL if the storage is not the object's, or if the change joins one in progress.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void *storage);
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
 void kvo_stored_property_did_change(kvo_frame *frame);
-/// Closes a change that `kvo_stored_property_will_change_key` opened, and calls the observers. For a caller that has the key at
-/// hand, which saves a memory access if objects have very many keys.
+/// Closes a change that `kvo_stored_property_will_change_key` opened, and calls the observers. For a caller that has
+/// the key at hand, which saves a memory access if objects have very many keys.
 void kvo_stored_property_did_change_key(kvo_frame *frame, const char *interned_key);
 /// Closes a change without calling the observers again, because nothing was changed.
 void kvo_stored_property_cancel_change(kvo_frame *frame);
@@ -292,8 +293,8 @@ void kvo_stored_property_cancel_change(kvo_frame *frame);
 void kvo_stored_property_notify_late_observers(void *header, const void *storage);
 /// Notifies observers as `kvo_stored_property_notify_late_observers` does, for a property named by its interned key.
 void kvo_stored_property_notify_late_observers_key(void *header, const char *interned_key);
-/// Opens a change as `kvo_stored_property_will_change` does, for a key without storage of its own, named by its interned key
-/// (`kvo_key_intern`).
+/// Opens a change as `kvo_stored_property_will_change` does, for a key without storage of its own, named by its
+/// interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key(void *header, const char *interned_key);
 
 /// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
@@ -304,14 +305,15 @@ kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
 void kvo_batch_end(kvo_frame *frame);
 
 /// Opens a manual change of a key around a body. `kvo_scoped_change_end` closes it after the body, on the same thread.
-/// Observers are notified as by `kvo_will_change` and `kvo_did_change`, but the object stores no pair in the
-/// meantime. If the key has observers, the old value is read and prior observers are called. Scoped changes nest. A pair in
-/// the body is a change of its own, and so is an automatic change. The caller must keep the object alive until the
-/// scoped change is closed. No exception may leave the two functions: the binding's callback must catch an observer's. Any
+/// Observers are notified as by `kvo_will_change` and `kvo_did_change`, but the object stores no pair in the meantime.
+/// If the key has observers, the old value is read and prior observers are called. Scoped changes nest. A pair in the
+/// body is a change of its own, and so is an automatic change. The caller must keep the object alive until the scoped
+/// change is closed. No exception may leave the two functions: the binding's callback must catch an observer's. Any
 /// thread. O(1).
 /// - Returns: NULL if the key has no observers, if the change joins an automatic one in progress, or if the class
 ///   announces changes itself (`kvo_class_set_announces`). In the first two cases the binding asks
-///   `kvo_binding_came_to_be_observed` after the body, and calls `kvo_scoped_change_notify_late_observers` if it is true.
+///   `kvo_binding_came_to_be_observed` after the body, and calls `kvo_scoped_change_notify_late_observers` if it is
+///   true.
 /// - likely_id: what `kvo_binding_key_id` returned for the key and the object's class or a superclass of it; 0 if it
 ///   was not called.
 kvo_frame *KVO_NULLABLE kvo_scoped_change_begin(void *header, const char *interned_key,
@@ -320,8 +322,8 @@ kvo_frame *KVO_NULLABLE kvo_scoped_change_begin(void *header, const char *intern
 kvo_frame *KVO_NULLABLE kvo_scoped_change_begin_named(void *header, const char *key);
 /// Closes the change that `kvo_scoped_change_begin` or `kvo_scoped_change_begin_named` opened, and calls the observers.
 void kvo_scoped_change_end(kvo_frame *frame);
-/// Notifies observers that another thread registered while a body ran without a change, because `kvo_scoped_change_begin`
-/// returned NULL. The caller must keep the object alive.
+/// Notifies observers that another thread registered while a body ran without a change, because
+/// `kvo_scoped_change_begin` returned NULL. The caller must keep the object alive.
 void kvo_scoped_change_notify_late_observers(void *header, const char *key);
 
 /// The changes that a class's own methods announce.
@@ -331,8 +333,8 @@ typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
 } kvo_announced_kinds;
 
 /// Declares that a class's objects announce changes by methods that the program overrides. Automatic changes of
-/// observed keys then call the operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS, `kvo_scoped_change_begin` returns
-/// NULL for objects of the class and its subclasses. Call it before the class is registered.
+/// observed keys then call the operations `will` and `did`. With KVO_ANNOUNCES_SETTINGS, `kvo_scoped_change_begin`
+/// returns NULL for objects of the class and its subclasses. Call it before the class is registered.
 void kvo_class_set_announces(kvo_class *cls, kvo_announced_kinds kinds);
 
 /// The id by which observation tables know a key of the class, for `kvo_scoped_change_begin`. 0 if the class has no
@@ -358,8 +360,9 @@ typedef struct kvo_part {
   bool is_exact;
 } kvo_part;
 
-/// Opens a change of some elements of a key, stored or not, as `kvo_stored_property_will_change_key` does for a whole key. The
-/// indexes and values are copied. They must describe exactly what is done before `kvo_stored_property_did_change`.
+/// Opens a change of some elements of a key, stored or not, as `kvo_stored_property_will_change_key` does for a whole
+/// key. The indexes and values are copied. They must describe exactly what is done before
+/// `kvo_stored_property_did_change`.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_part(void *header, const char *interned_key,
     const kvo_part *part);
 
@@ -454,8 +457,8 @@ bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
 /// The stamp of the change that this thread is delivering, the innermost of several: taken when an observer of the
-/// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A change that
-/// another thread has begun counts for the thread that delivers it, and only for that.
+/// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A
+/// change that another thread has begun counts for the thread that delivers it, and only for that.
 uint64_t kvo_binding_delivery_stamp(void);
 /// Whether this thread has an open batch. Its changes of the batch's object are delivered when the batch ends.
 bool kvo_binding_is_collecting(void);
@@ -502,17 +505,18 @@ KVO_INLINE void kvo_set_tracked_reads(kvo_reads *KVO_NULLABLE sink) { kvo_tracke
 /// Whether reads on this thread are recorded or asked about. `pure`, so that a loop may test it once.
 __attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
 
-/// Writes the name that a binding gives a callback with that context, for dumps and logs. Returns the length as snprintf
-/// does, or 0 if the callback is not the binding's. Called with no lock held, while the registration is held. Any thread.
+/// Writes the name that a binding gives a callback with that context, for dumps and logs. Returns the length as
+/// snprintf does, or 0 if the callback is not the binding's. Called with no lock held, while the registration is held.
+/// Any thread.
 typedef size_t kvo_callback_namer(kvo_callback callback, const void *KVO_NULLABLE context,
     char *buffer, size_t capacity);
 /// Sets the function that names callbacks. One binding per process may set it.
 void kvo_set_callback_namer(kvo_callback_namer *KVO_NULLABLE namer);
 
-/// How different two names are, to suggest one in place of the other: the number of faults, ignoring ASCII case. A fault
-/// is a swapped pair of bytes, or a missing, extra or wrong one. `UINT32_MAX` if `other` should not be suggested: it is the
-/// same name, or has more than one fault, or more than two from six bytes on, or any in a name of less than three.
-/// O(length²). Any thread.
+/// How different two names are, to suggest one in place of the other: the number of faults, ignoring ASCII case. A
+/// fault is a swapped pair of bytes, or a missing, extra or wrong one. `UINT32_MAX` if `other` should not be suggested:
+/// it is the same name, or has more than one fault, or more than two from six bytes on, or any in a name of less than
+/// three. O(length²). Any thread.
 uint32_t kvo_name_distance(const char *name, const char *other);
 
 /// Whether code of the program or of a library is at an address. Any thread.

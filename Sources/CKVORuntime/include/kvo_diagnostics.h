@@ -22,8 +22,8 @@ KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
 
 /// Writes to stderr: every registration with the object (key path, observer, options, context, hits if they are
-/// counted), every registration that the object made as an observer, and its open manual changes. Call it from a debugger:
-/// `call kvo_debug_dump(object)`.
+/// counted), every registration that the object made as an observer, and its open manual changes. Call it from a
+/// debugger: `call kvo_debug_dump(object)`.
 void kvo_debug_dump(const kvo_object *KVO_NULLABLE object);
 /// Returns the text that `kvo_debug_dump` writes. The caller frees it with `free`. NULL if out of memory. Any thread.
 char *KVO_NULLABLE kvo_copy_debug_dump(const kvo_object *object);

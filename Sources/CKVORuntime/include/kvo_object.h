@@ -26,8 +26,8 @@ typedef struct kvo_object {
 enum { KVO_ISA_MARK_SHIFT = 48, KVO_ISA_MARK_COUNT = 16 };
 /// These bits. The others are the address of the class.
 #define KVO_ISA_MARKS (~(uintptr_t)0 << KVO_ISA_MARK_SHIFT)
-/// In the isa of an observed object of a binding, the bit that is set if a key with this identifier is observed. Several
-/// keys share a bit, so only a clear bit is proof. Objects of C classes have no marks.
+/// In the isa of an observed object of a binding, the bit that is set if a key with this identifier is observed.
+/// Several keys share a bit, so only a clear bit is proof. Objects of C classes have no marks.
 KVO_INLINE uintptr_t kvo_isa_mark(uintptr_t id) {
   return (uintptr_t)1 << (KVO_ISA_MARK_SHIFT + (id / sizeof(uintptr_t)) % KVO_ISA_MARK_COUNT);
 }

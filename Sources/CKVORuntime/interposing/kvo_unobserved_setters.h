@@ -1,4 +1,5 @@
-/// Setters that began while the property they set had no observer (unobserved_setters.c). Bindings compare the isa themselves.
+/// Setters that began while the property they set had no observer (unobserved_setters.c). Bindings compare the isa
+/// themselves.
 #ifndef KVO_UNOBSERVED_SETTERS_H
 #define KVO_UNOBSERVED_SETTERS_H
 

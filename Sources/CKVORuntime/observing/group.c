@@ -166,8 +166,8 @@ static kvo_status group_insert(addition *addition) {
   return KVO_OK;
 }
 
-// Makes the registrations for the keys that can't have a group key. This happens before anything is inserted, because the
-// group's end is reported when the last registration has ended. They are linked in the order of the keys.
+// Makes the registrations for the keys that can't have a group key. This happens before anything is inserted, because
+// the group's end is reported when the last registration has ended. They are linked in the order of the keys.
 static bool make_full(const addition *addition) {
   for (uint32_t i = addition->group->count; i-- > 0;) {
     const kvo_prepared_registration *prepared = &addition->prepared_registrations[i];

@@ -1,8 +1,8 @@
 // Manual changes: kvo_will_change and kvo_did_change (D6, D8).
 //
-// An open manual change is stored in its object's table, with the thread that opened it. So it ends with the object, and the
-// dump shows it. A frame protects the object only during each of the two calls. Inside an automatic change of the
-// same property on the same thread the pair joins: its closing call is expected and delivers nothing.
+// An open manual change is stored in its object's table, with the thread that opened it. So it ends with the object,
+// and the dump shows it. A frame protects the object only during each of the two calls. Inside an automatic change of
+// the same property on the same thread the pair joins: its closing call is expected and delivers nothing.
 //
 // A closing call finds the last opened pair of its thread and key. If it names other elements than the opening call
 // did, one of the two is wrong: this is reported, and observers are notified of a setting, which is right for both.

@@ -1,5 +1,5 @@
-// Making registrations (C1, C3). They end (registration_end.c) by removal, by invalidation, or by the death of the observed
-// object or of the observer, whichever is first.
+// Making registrations (C1, C3). They end (registration_end.c) by removal, by invalidation, or by the death of the
+// observed object or of the observer, whichever is first.
 //
 // A registration with an observer object is linked in two places: in the table of the observed object, and in the
 // observer's list of its registrations, under the observer's lock. It holds an unowned reference to the observer, so

@@ -1,9 +1,9 @@
 // Manual changes around a body, for a binding's objects: `kvo_scoped_change_begin`, the body, `kvo_scoped_change_end`.
 //
-// The closing call follows on the same thread and receives the frame. So the change needs no pair in the object's
-// table (manual_change.c): it is a frame, like an automatic change, which protects the object while the body runs. Unlike an
-// automatic change it is not open for joining: a change of the same key in the body is a change of its own. If the
-// key has no observers, or the scoped change joins an automatic change, there is no frame. After the body, the caller looks
+// The closing call follows on the same thread and receives the frame. So the change needs no pair in the object's table
+// (manual_change.c): it is a frame, like an automatic change, which protects the object while the body runs. Unlike an
+// automatic change it is not open for joining: a change of the same key in the body is a change of its own. If the key
+// has no observers, or the scoped change joins an automatic change, there is no frame. After the body, the caller looks
 // for observers that were registered during it (`kvo_scoped_change_notify_late_observers`).
 #include "kvo_binding.h"
 

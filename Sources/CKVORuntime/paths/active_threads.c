@@ -1,11 +1,12 @@
 // Coordinates worklists of several threads at one path or dependent key (I3).
 //
 // A thread that follows a path may find nodes that another thread has placed and not yet followed. It must not return
-// before these are followed, or it would miss values that it sets there next. So each worklist is counted at the
-// path observation of a node, or the tracked key's dependent key, for which it was begun, and at each dependent key whose path observations it
-// follows. It is counted from before it places anything until all of it is followed. A thread that finds another one
-// counted there follows the existing nodes as well, which does no harm twice. A thread that finds no other knows that
-// everything is followed to its end. This costs one read of the count, under the graph lock, which is held anyway.
+// before these are followed, or it would miss values that it sets there next. So each worklist is counted at the path
+// observation of a node, or the tracked key's dependent key, for which it was begun, and at each dependent key whose
+// path observations it follows. It is counted from before it places anything until all of it is followed. A thread that
+// finds another one counted there follows the existing nodes as well, which does no harm twice. A thread that finds no
+// other knows that everything is followed to its end. This costs one read of the count, under the graph lock, which is
+// held anyway.
 //
 // Nested worklists of one thread, which occur because a getter may begin another, count as one.
 #include "base/kvo_lock.h"

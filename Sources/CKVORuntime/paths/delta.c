@@ -94,7 +94,8 @@ static bool hold_gone(kvo_delta *delta, const kvo_elements *elements) {
   return delta->gone;
 }
 
-// The bounds of a range before and after the change, in a collection that has lost or gained `shifted` elements before the range.
+// The bounds of a range before and after the change, in a collection that has lost or gained `shifted` elements before
+// the range.
 typedef struct {
   size_t start, end;
 } bounds;

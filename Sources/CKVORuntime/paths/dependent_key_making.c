@@ -248,8 +248,8 @@ void kvo_dependent_keys_refresh(const kvo_class *cls) {
 
 // MARK: All or nothing
 
-// A dependent key that is attached before any of them is put into its cell. Until then a key may have two dependent keys,
-// which notify its observers once.
+// A dependent key that is attached before any of them is put into its cell. Until then a key may have two dependent
+// keys, which notify its observers once.
 typedef struct {
   kvo_object *object; // retained by the gathering
   const kvo_accessors *accessors;

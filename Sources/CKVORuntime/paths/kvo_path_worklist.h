@@ -1,5 +1,5 @@
-/// The work of following key paths: a stack of tasks, each of which may add others. path_worklist.c implements the stack,
-/// path_tasks.c runs the tasks, node_resolution.c follows single nodes.
+/// The work of following key paths: a stack of tasks, each of which may add others. path_worklist.c implements the
+/// stack, path_tasks.c runs the tasks, node_resolution.c follows single nodes.
 #ifndef KVO_PATH_WORKLIST_H
 #define KVO_PATH_WORKLIST_H
 
@@ -134,7 +134,8 @@ typedef struct kvo_object_count {
   uintptr_t object; ///< its address; the lowest bit marks it as taken
   uint32_t count;
 } kvo_object_count;
-/// Fills in each object once, in the order of addresses, and returns their number. `sorted` must have room for all objects.
+/// Fills in each object once, in the order of addresses, and returns their number. `sorted` must have room for all
+/// objects.
 size_t kvo_count_objects(kvo_object_count *sorted,
     kvo_object *KVO_NONNULL const *KVO_NONNULL objects, size_t count);
 /// Takes an object out. Returns NULL if it is not there, or has been taken already.
@@ -158,8 +159,8 @@ void kvo_path_worklist_enter_locked(kvo_path_worklist *worklist);
 /// Stops counting the worklist there, and at the dependent keys that it has worked on. `is_torn`: an exception has
 /// left something undone.
 void kvo_path_worklist_leave(kvo_path_worklist *worklist, bool is_torn);
-/// Whether this worklist has to follow the dependent key's path observations: either no thread has done so, or another one is
-/// still doing it.
+/// Whether this worklist has to follow the dependent key's path observations: either no thread has done so, or another
+/// one is still doing it.
 bool kvo_path_worklist_starts(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
 /// Whether another thread may have placed nodes that it has not followed yet. Graph lock held.
 bool kvo_active_threads_have_others_locked(const kvo_active_threads *active);

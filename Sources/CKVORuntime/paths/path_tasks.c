@@ -1,11 +1,11 @@
 // Attaching: follows a key path from object to object, and moves its nodes when a node changes (F3, G1, G2).
 //
-// Reading a node's key shows where the node leads (node_resolution.c). The key found there may be derived, and the
-// path may continue. Both become tasks on a stack instead of recursive calls, so that a path or a path observation of derived
-// keys may be as long as memory allows. The tasks run in the order of a recursion: first a key's dependent key, then the
-// objects that the key leads to. If another thread is still attaching, a thread that needs the result does the same
-// work again (active_threads.c). Tracked keys are read as well (tracking.c), and have nodes at every property that they
-// read.
+// Reading a node's key shows where the node leads (node_resolution.c). The key found there may be derived, and the path
+// may continue. Both become tasks on a stack instead of recursive calls, so that a path or a path observation of
+// derived keys may be as long as memory allows. The tasks run in the order of a recursion: first a key's dependent key,
+// then the objects that the key leads to. If another thread is still attaching, a thread that needs the result does the
+// same work again (active_threads.c). Tracked keys are read as well (tracking.c), and have nodes at every property that
+// they read.
 #include "paths/kvo_path_worklist.h"
 
 #include "base/kvo_lock.h"

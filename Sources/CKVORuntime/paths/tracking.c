@@ -1,21 +1,21 @@
 // Tracking: a binding's computed key is derived from whatever its getter reads (F5).
 //
-// The dependent key of a tracked key has one path observation, of a single key, for each property that its getter read last, of
-// whatever object. The path observations are sorted by object and key. Tracking reads the key, which is the user's code and runs
-// without a lock, and afterwards replaces the path observations under the graph lock. Path observations of properties that are still read
-// stay, new ones are attached by the caller (path_tasks.c), the others end. If several threads track one key, the one
-// that began last wins, as with nodes.
+// The dependent key of a tracked key has one path observation, of a single key, for each property that its getter read
+// last, of whatever object. The path observations are sorted by object and key. Tracking reads the key, which is the
+// user's code and runs without a lock, and afterwards replaces the path observations under the graph lock. Path
+// observations of properties that are still read stay, new ones are attached by the caller (path_tasks.c), the others
+// end. If several threads track one key, the one that began last wins, as with nodes.
 //
-// A property may change after the getter read it but before it has a node. That change would be lost. So the
-// dependent key is settled only when each of its path observations had been placed before the reading that chose the path observations began.
-// A path observation stores the ticket of the moment when it was placed, whichever thread did that. A reading fences itself if
-// it finds that something was placed and not yet fenced.
+// A property may change after the getter read it but before it has a node. That change would be lost. So the dependent
+// key is settled only when each of its path observations had been placed before the reading that chose the path
+// observations began. A path observation stores the ticket of the moment when it was placed, whichever thread did that.
+// A reading fences itself if it finds that something was placed and not yet fenced.
 //
 // A getter usually reads the same properties in the same order. So a settled dependent key keeps that order, and the
-// next reading compares each read with it, by address. While they are equal, nothing is recorded, sorted or merged.
-// If all are equal and no other thread is working on the dependent key, it stays settled, as if this reading had
-// installed the same path observations. A path of stored properties has a path cache (path_cache.c), which shows without a reading that
-// the path would read the same properties.
+// next reading compares each read with it, by address. While they are equal, nothing is recorded, sorted or merged. If
+// all are equal and no other thread is working on the dependent key, it stays settled, as if this reading had installed
+// the same path observations. A path of stored properties has a path cache (path_cache.c), which shows without a
+// reading that the path would read the same properties.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_path_cache.h"
@@ -288,8 +288,8 @@ static int compare_observations(const void *a, const void *b) {
       &(kvo_read){.object = right->root, .key = tracking_key_of(right)});
 }
 
-// If the new reads are not known completely, the old path observations are kept: the key is read again at the next change of any
-// of them.
+// If the new reads are not known completely, the old path observations are kept: the key is read again at the next
+// change of any of them.
 static uint32_t keep_old_locked(const kvo_dependent_key *dependent_key,
     kvo_path_observation **observations, uint32_t count) {
   for (uint32_t i = 0; i < dependent_key->count; i++) {
@@ -367,8 +367,8 @@ static bool has_all_nodes(const kvo_dependent_key *dependent_key) {
   return true;
 }
 
-// Stores the path cache in the path observation at the path's last property, unless that path observation has a path cache already. In that case
-// changes of the property need a general delivery.
+// Stores the path cache in the path observation at the path's last property, unless that path observation has a path
+// cache already. In that case changes of the property need a general delivery.
 static void keep_path_cache_locked(kvo_dependent_key *dependent_key, kvo_path_cache *cache) {
   const kvo_last_reads *last_reads = dependent_key->last_reads;
   const kvo_read *last = &last_reads->reads[last_reads->count - 1];

@@ -9,8 +9,8 @@ static bool is_unattached(const kvo_path_observation *observation) {
   return !observation->first && !observation->ended;
 }
 
-// Whether the path observation's node was placed before the last reading, or can't be placed. A path observation that has ended does not
-// count, because a getter may make objects for its own use.
+// Whether the path observation's node was placed before the last reading, or can't be placed. A path observation that
+// has ended does not count, because a getter may make objects for its own use.
 static bool is_settled(const kvo_dependent_key *dependent_key,
     const kvo_path_observation *observation) {
   if (observation->ended) return true;
@@ -40,8 +40,9 @@ static void push_attached(kvo_path_worklist *worklist, kvo_path_observation *obs
       (kvo_task){.kind = KVO_ATTACH_PATH, .observation = observation, .object = observation->root};
 }
 
-// Pushes tasks for the path observations without a node, because another thread may not have got further. If another thread is
-// working on the dependent key, pushes all path observations, because that thread may not have attached what it placed.
+// Pushes tasks for the path observations without a node, because another thread may not have got further. If another
+// thread is working on the dependent key, pushes all path observations, because that thread may not have attached what
+// it placed.
 static void push_unattached_locked(kvo_path_worklist *worklist,
     const kvo_dependent_key *dependent_key) {
   bool all = kvo_active_threads_have_others_locked(&dependent_key->active_threads);

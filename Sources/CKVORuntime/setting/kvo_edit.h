@@ -39,8 +39,8 @@ typedef struct kvo_edit {
 
 KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy->owner; }
 
-/// Opens a change of the key, which all calls of the edit join: that many methods. NULL: there are no observers, or it joins
-/// another change itself.
+/// Opens a change of the key, which all calls of the edit join: that many methods. NULL: there are no observers, or it
+/// joins another change itself.
 kvo_frame *KVO_NULLABLE kvo_edit_open(kvo_edit *edit, size_t calls);
 /// Makes `edit->objects` from the elements, which stay valid. KVO_NO_MEMORY.
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind);

@@ -197,9 +197,9 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
 
 // MARK: Beginning and end
 
-// Stores the first value, unless a change has been compared already and the value is not about to be delivered. The caller
-// releases `made`: the value that was replaced, or the one not stored. False if a change with a greater sequence number
-// was compared.
+// Stores the first value, unless a change has been compared already and the value is not about to be delivered. The
+// caller releases `made`: the value that was replaced, or the one not stored. False if a change with a greater sequence
+// number was compared.
 static bool store_first(kvo_registration *registration, uint64_t ticket, bool is_initial,
     kvo_known **made) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);

@@ -1,9 +1,9 @@
 // Group keys: the entries of a registration of many keys, without a registration at each.
 //
-// A group that asks for old and new at most has one registration, its head, followed by a group key of two words for each
-// key that has no other entry. The key's cell contains the group key's address, tagged. The head is found from there by
-// arithmetic. So a head is in many cells, and all of its group keys share its state, its references and its end. They are
-// inserted together, and removed together, in one critical section of the object's lock.
+// A group that asks for old and new at most has one registration, its head, followed by a group key of two words for
+// each key that has no other entry. The key's cell contains the group key's address, tagged. The head is found from
+// there by arithmetic. So a head is in many cells, and all of its group keys share its state, its references and its
+// end. They are inserted together, and removed together, in one critical section of the object's lock.
 //
 // | reader | finds |
 // |---|---|
@@ -11,11 +11,11 @@
 // | code that only needs the head: options, ends, dumps | `kvo_observers_single` |
 // | a list, the recipients of a change of a collection | a registration: the group key is promoted |
 //
-// Promotion replaces a group key by a registration of the group (`kvo_promoted_registration`) under the object's lock. The
-// registration has the group key's age, so a change that found the group key before the change accepts the registration after
-// it. The group key stays in the group's memory for threads that still read it. That memory is freed as registrations are,
-// and a group key is never used again. As soon as one of a group's registrations ends, all its group keys end. So the head
-// outlives none of them, and the end of the group is reported.
+// Promotion replaces a group key by a registration of the group (`kvo_promoted_registration`) under the object's lock.
+// The registration has the group key's age, so a change that found the group key before the change accepts the
+// registration after it. The group key stays in the group's memory for threads that still read it. That memory is freed
+// as registrations are, and a group key is never used again. As soon as one of a group's registrations ends, all its
+// group keys end. So the head outlives none of them, and the end of the group is reported.
 #include "tables/kvo_group.h"
 
 #include "base/kvo_lock.h"

@@ -19,15 +19,15 @@ bool kvo_distinct_begin(kvo_registration *registration, uint64_t ticket, const k
     bool is_initial);
 /// Whether a change is to be delivered to an observer with KVO_DISTINCT. If so, its value is stored as the one last
 /// delivered, so call this just before the observer.
-/// - new: the value that was read after taking `ticket`. NULL if there is none, or if the observer gets elements only: then
-///   the change is delivered, and so is the next one whose value is read.
+/// - new: the value that was read after taking `ticket`. NULL if there is none, or if the observer gets elements only:
+///   then the change is delivered, and so is the next one whose value is read.
 ///
 /// Compares values, which runs the program's code: it may throw, and end the registration. A frame protects the
 /// registration's object. No lock held.
 bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket,
     const kvo_value *KVO_NULLABLE new);
-/// Takes the stored value from a registration that no change compares with any more, and puts it in front of a chain, for
-/// `kvo_distinct_release`. No lock held.
+/// Takes the stored value from a registration that no change compares with any more, and puts it in front of a chain,
+/// for `kvo_distinct_release`. No lock held.
 void kvo_distinct_take(kvo_registration *registration,
     struct kvo_known *KVO_NULLABLE *KVO_NONNULL taken);
 

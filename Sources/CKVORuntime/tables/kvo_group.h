@@ -30,7 +30,8 @@ struct kvo_group {
   kvo_promoted_registration
       *KVO_NULLABLE promoted; ///< newest first; written under the object's lock, atomic
   kvo_counts counts;          ///< of its observer, which is one for all keys
-  /// With group keys: only the head, followed by the group keys. With KVO_DISTINCT: followed by a `kvo_last` for each key.
+  /// With group keys: only the head, followed by the group keys. With KVO_DISTINCT: followed by a `kvo_last` for each
+  /// key.
   kvo_registration registrations[];
 };
 

@@ -68,8 +68,8 @@ bool kvo_registration_take_out(kvo_registration *registration,
 bool kvo_registration_take_out_locked(kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
-/// Writes the recipient's name, for dumps and logs: an observer's description, a callback's name or address. `context` is the
-/// callback's. No lock held; the caller holds the registration.
+/// Writes the recipient's name, for dumps and logs: an observer's description, a callback's name or address. `context`
+/// is the callback's. No lock held; the caller holds the registration.
 void kvo_registration_name_recipient(const kvo_registration *registration,
     const void *KVO_NULLABLE context, char *buffer, size_t capacity);
 /// Whether a binding names callbacks, by their contexts.
@@ -94,7 +94,8 @@ kvo_counts *kvo_group_counts(kvo_group *group);
 bool kvo_group_is_valid(const kvo_group *group);
 /// Ends all registrations of a group. The caller holds one of them.
 void kvo_group_end(kvo_group *group);
-/// Unlinks all registrations of a group, and adds them to `retired`, which the caller retires. The caller holds one of them.
+/// Unlinks all registrations of a group, and adds them to `retired`, which the caller retires. The caller holds one of
+/// them.
 void kvo_group_unlink(kvo_group *group, kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 
 /// Ends a registration that the caller holds. Returns false if it had already ended.

@@ -11,8 +11,8 @@ KVO_ASSUME_NONNULL_BEGIN
 
 enum { KVO_LIVE = 0, KVO_ENDED, KVO_NOT_INSERTED }; // the state of a registration
 
-/// A further option of a registration: it is part of a kvo_path_node (kvo_graph.h), so a change of its key affects other
-/// keys too.
+/// A further option of a registration: it is part of a kvo_path_node (kvo_graph.h), so a change of its key affects
+/// other keys too.
 enum {
   KVO_PATH_NODE_BIT = 5,
   KVO_PATH_NODE = 1 << KVO_PATH_NODE_BIT,
@@ -101,8 +101,8 @@ kvo_registration_operations(const kvo_registration *registration) {
   return kvo_operations[registration->operations];
 }
 
-/// The serial of a registration that is visible but has no number yet, and that of a head before all of its group keys are
-/// visible.
+/// The serial of a registration that is visible but has no number yet, and that of a head before all of its group keys
+/// are visible.
 #define KVO_NO_SERIAL (UINT64_MAX - 1)
 #define KVO_SERIAL_OF_HIDDEN UINT64_MAX
 /// Gives a registration with KVO_NO_SERIAL a number, unless another thread does so first. Returns its number.
@@ -156,8 +156,8 @@ KVO_INLINE kvo_registration *kvo_retired_registration(kvo_retired *retired) {
 /// in the group's head, which is stored before its group keys (kvo_group.h). A delivery reads the group key. Code
 /// that needs a registration makes one for the key (group_keys.c). Immutable.
 ///
-/// Its first fields are those of a registration, so that the fast path (kvo_fast_path.h) need not ask which of the two it
-/// found.
+/// Its first fields are those of a registration, so that the fast path (kvo_fast_path.h) need not ask which of the two
+/// it found.
 typedef struct kvo_group_key {
   uint8_t state;   ///< always KVO_LIVE; the head has the real state
   uint8_t options; ///< those of the head, and KVO_GROUP_KEY
@@ -225,7 +225,8 @@ KVO_INLINE bool kvo_observers_is_group_key(kvo_observers observers) {
 KVO_INLINE const kvo_group_key *kvo_observers_group_key(kvo_observers observers) {
   return (const kvo_group_key *)(observers & ~(uintptr_t)KVO_OBSERVERS_TAG_MASK);
 }
-/// The registration. Call only if `observers` is not a list. For a group key, only `options` and `tagged_accessors` are valid.
+/// The registration. Call only if `observers` is not a list. For a group key, only `options` and `tagged_accessors` are
+/// valid.
 KVO_INLINE kvo_registration *kvo_observers_registration(kvo_observers observers) {
   return (kvo_registration *)(observers & ~(uintptr_t)KVO_OBSERVERS_TAG_MASK);
 }

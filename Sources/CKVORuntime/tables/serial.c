@@ -6,9 +6,9 @@
 // number takes one for it; the first thread decides. So all threads read the same number, and a change for which a
 // registration came too late before the change finds it too late after the change as well.
 //
-// Group keys are numbered together, when the last of them is in place. Until then their head is KVO_SERIAL_OF_HIDDEN: no
-// thread takes numbers, and a change that finds a group key is too early for it, since the group keys' numbers will be higher
-// than the change's count.
+// Group keys are numbered together, when the last of them is in place. Until then their head is KVO_SERIAL_OF_HIDDEN:
+// no thread takes numbers, and a change that finds a group key is too early for it, since the group keys' numbers will
+// be higher than the change's count.
 #include "tables/kvo_group.h"
 
 static uint64_t serial_decide(kvo_registration *registration, uint64_t serial) {

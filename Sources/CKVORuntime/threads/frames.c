@@ -502,8 +502,8 @@ bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread
 
 uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }
 
-// The innermost change that this thread delivers: of its own stack, unless it has since taken over a change that another thread
-// began, which is in that thread's stack.
+// The innermost change that this thread delivers: of its own stack, unless it has since taken over a change that
+// another thread began, which is in that thread's stack.
 static const kvo_frame *frame_delivering(void) {
   const kvo_thread *thread = kvo_this_thread;
   const kvo_frame *taken = kvo_transferred_frame;

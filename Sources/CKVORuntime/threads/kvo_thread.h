@@ -116,8 +116,8 @@ struct kvo_frame {
   uint32_t joins; ///< since its general delivery began: how many changes have joined it
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
   uint64_t transferred_at;
-  /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before and still
-  /// has, and how many changes of its own stack it was delivering.
+  /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before
+  /// and still has, and how many changes of its own stack it was delivering.
   uint32_t outer_deliveries;
   kvo_frame *KVO_NULLABLE outer_transferred;
   pthread_t transferred_to; ///< with KVO_FRAME_TRANSFERRED
@@ -231,8 +231,8 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited);
 /// Transfers a frame to this thread, which ends a change that another thread has begun. The frame survives a fork in
 /// between.
 void kvo_frame_transfer(kvo_frame *frame);
-/// The frame that this thread has taken over last, and still has. If there is one, the thread is in a change although it may have
-/// no frame.
+/// The frame that this thread has taken over last, and still has. If there is one, the thread is in a change although
+/// it may have no frame.
 extern __thread kvo_frame *KVO_NULLABLE kvo_transferred_frame
     __attribute__((tls_model("initial-exec")));
 /// Pops a frame that has values or retains its object, that belongs to another thread, or that something waits for.
@@ -353,8 +353,9 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// if that is NULL. NULL if there is none. Only changes that the thread has begun and not left to another one.
 const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
-/// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key and the
-/// thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may be missed.
+/// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key
+/// and the thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may
+/// be missed.
 void kvo_frames_visit_scoped_changes(const kvo_object *object,
     void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
     void *KVO_NULLABLE context);

@@ -188,8 +188,8 @@ static kvo_frame *frame_protecting(const kvo_retired *retired) {
   return NULL;
 }
 
-// The values that the registrations stored are moved to `taken`. The caller releases them last, because an object that dies
-// with one may throw.
+// The values that the registrations stored are moved to `taken`. The caller releases them last, because an object that
+// dies with one may throw.
 static void reclaim_all(kvo_retired *chain, struct kvo_known **taken) {
   for (kvo_retired *next; chain; chain = next) {
     next = kvo_retired_next(chain);

@@ -15,10 +15,10 @@ internal import Synchronization
 //
 // In a circle a change may reach a property by several ways, and their number may grow exponentially with that of the
 // bindings. So each property notes when a binding of a circle last began to set it, and the origin of that: the change
-// with which it began. If that is after the change of a binding's source began to be delivered, and has the same origin,
-// the change has already come to the target by another way, and the binding passes on nothing. Where one-way bindings
-// part and meet again, each passes on the change: a transform may use further properties, which the change has reached
-// by the other ways.
+// with which it began. If that is after the change of a binding's source began to be delivered, and has the same
+// origin, the change has already come to the target by another way, and the binding passes on nothing. Where one-way
+// bindings part and meet again, each passes on the change: a transform may use further properties, which the change has
+// reached by the other ways.
 //
 // | state | protection |
 // |---|---|
@@ -176,8 +176,8 @@ final class BindingPlace {
   fileprivate var incoming: [ObjectIdentifier: BindingGraph.Edge] = [:]
   // The number of changes from here that threads are forwarding.
   private let changes = Atomic<Int>(0)
-  // The stamp of the last time when a binding of a circle began to set the property, and the origin of that change; 0 at
-  // first. Only the thread that forwards in the circle stores them.
+  // The stamp of the last time when a binding of a circle began to set the property, and the origin of that change; 0
+  // at first. Only the thread that forwards in the circle stores them.
   private let entry = Atomic<UInt64>(0)
   private let entryOrigin = Atomic<UInt64>(0)
 

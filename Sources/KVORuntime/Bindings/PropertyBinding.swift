@@ -24,8 +24,8 @@ internal import Synchronization
 /// The property at one end of a binding.
 struct BoundProperty {
   enum Key {
-    /// A property of a Swift object, and its key, which is found once: the same property may have several key paths, and
-    /// key paths with arguments only lease their keys. Nil if the property can't be observed.
+    /// A property of a Swift object, and its key, which is found once: the same property may have several key paths,
+    /// and key paths with arguments only lease their keys. Nil if the property can't be observed.
     case keyPath(AnyKeyPath, ObservedKey?)
     /// A key of a C object. The memory of Swift objects is kept by their `BindingPlace`.
     case name(String, WeakForeignObject)

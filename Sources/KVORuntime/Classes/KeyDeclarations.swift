@@ -75,8 +75,8 @@ public struct KeyDeclarations<Root: KVOObject> {
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
-  /// Declares an `@Observed` property under its own name and a key path, whose getter returns the stored value. For code
-  /// that `@KVO` makes.
+  /// Declares an `@Observed` property under its own name and a key path, whose getter returns the stored value. For
+  /// code that `@KVO` makes.
   public mutating func _observed<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {

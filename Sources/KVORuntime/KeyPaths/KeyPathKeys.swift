@@ -15,8 +15,8 @@ extension KVOObject {
     return key
   }
 
-  /// Returns the name of the key of an `@Observed` property, as its wrapper names it: that key path has no arguments, so
-  /// it keeps its key.
+  /// Returns the name of the key of an `@Observed` property, as its wrapper names it: that key path has no arguments,
+  /// so it keeps its key.
   func keyName(of property: AnyKeyPath) -> KeyName { observedKey(of: property).name }
 
   /// Returns the key that a key path names, as `observedKey(of:)` does; nil if the key path can't be observed.

@@ -1,12 +1,12 @@
 public import CKVORuntime
 internal import CSwiftRuntime
 
-// Functions that the accessors made by `@KVO` call, for a property that is stored in an `Observed` beside it (Q1). They do
-// what the accessors of the wrapper do, without key paths to the storage: the class's own code can name it. So in-place
-// mutation is an access that the compiler knows, to the storage itself.
+// Functions that the accessors made by `@KVO` call, for a property that is stored in an `Observed` beside it (Q1). They
+// do what the accessors of the wrapper do, without key paths to the storage: the class's own code can name it. So
+// in-place mutation is an access that the compiler knows, to the storage itself.
 //
-// `_Place` and `_Address` are safe for the compiler: only the runtime can use the pointer in them. The pointer is taken in
-// an access of its own, which has ended before any code of the program runs.
+// `_Place` and `_Address` are safe for the compiler: only the runtime can use the pointer in them. The pointer is taken
+// in an access of its own, which has ended before any code of the program runs.
 
 extension KVOObject {
   /// Where an `@Observed` property is stored. For code that `@KVO` makes.
@@ -63,8 +63,8 @@ extension KVOObject {
     let isObserved = _slowPath(isa != 0)
     // Not optional: the address of a value without a size may be NULL.
     var place = header.assumingMemoryBound(to: Observed<Value>.self)
-    // One access: it stores a trivial value, or finds the address of a property that may be observed. The old value of any
-    // other type is released after the access, since its deinit may set the property.
+    // One access: it stores a trivial value, or finds the address of a property that may be observed. The old value of
+    // any other type is released after the access, since its deinit may set the property.
     let isUnmarked = access { found in
       let found = found.pointer
       place = found
@@ -106,8 +106,8 @@ extension KVOObject {
   /// Begins an in-place mutation of the property: calls its prior observers. For code that `@KVO` makes. May be called
   /// on any thread.
   ///
-  /// - Parameter address: Returns the address of the storage, or none for a value without a size, which shares its address
-  ///   with another property. It is called only if the object is observed.
+  /// - Parameter address: Returns the address of the storage, or none for a value without a size, which shares its
+  ///   address with another property. It is called only if the object is observed.
   /// - Returns: The open change, or what is needed to notify an observer that another thread registers during the
   ///   mutation. It is one word: with an access of three words, it fills the room that a coroutine's caller provides
   ///   without allocating. For the same reason `address` captures nothing but the object.

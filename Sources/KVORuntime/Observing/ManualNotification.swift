@@ -1,8 +1,8 @@
 public import CKVORuntime
 
 // Manual changes, by key path and around a body (D6, E3). Pairs are opened and closed by the C core
-// (`manual_change.c`). A body is bracketed without a pair (`scoped_change.c`), unless the class overrides the methods of
-// pairs.
+// (`manual_change.c`). A body is bracketed without a pair (`scoped_change.c`), unless the class overrides the methods
+// of pairs.
 extension KeyValueObserving where Self: KVOObject {
   /// Opens a change of the key that a key path names. `didChangeValue(for:)` closes and delivers it.
   ///
@@ -209,8 +209,8 @@ extension KeyValueObserving where Self: KVOObject {
 }
 
 extension KVOObject {
-  /// Calls a body with the key of a pair. If a key path with arguments has no observers, its key is leased only for this
-  /// call, and the pair's other call may get another key: then there is nothing to open or close.
+  /// Calls a body with the key of a pair. If a key path with arguments has no observers, its key is leased only for
+  /// this call, and the pair's other call may get another key: then there is nothing to open or close.
   fileprivate func withPairKey(of keyPath: AnyKeyPath, _ body: (String) -> Void) {
     guard var key = changedKey(of: keyPath), !key.isOnlyUse() else { return }
     let name = key.name.string

@@ -91,8 +91,9 @@ static inline bool kvo_swift_read_memory(uintptr_t address, void *copy, size_t s
 }
 #endif
 
-/// Copies what may be a closure's context on the heap, and returns how many bytes that are: 0 if it is none. The kernel reads
-/// the memory, so that any address may be given. The size is the one that glibc's malloc keeps before each object.
+/// Copies what may be a closure's context on the heap, and returns how many bytes that are: 0 if it is none. The kernel
+/// reads the memory, so that any address may be given. The size is the one that glibc's malloc keeps before each
+/// object.
 static inline size_t kvo_swift_read_context(const void *context, void *copy, size_t capacity) {
 #if defined(__linux__) && defined(__GLIBC__) && defined(SYS_process_vm_readv)
   enum { FLAGS = 7, LEAST = 32, MOST = 4096 };

@@ -33,7 +33,8 @@ private final class DoubledSheet: Sheet, @unchecked Sendable {
   }
 }
 
-/// Q1: the properties of a `@KVO` class that have neither observers nor modifiers, which are stored beside the property.
+/// Q1: the properties of a `@KVO` class that have neither observers nor modifiers, which are stored beside the
+/// property.
 @Suite(.leakFree, .serialized) struct MacroInPlaceTests {
   fileprivate struct Mutation: Sendable, CustomTestStringConvertible {
     let testDescription: String
