@@ -76,10 +76,15 @@ static int last_store(int node, node_key key, int to, int thread) {
   return 0;
 }
 
-static int first_store_after(int from, int node, node_key key, int thread) {
-  for (int i = from + 1; i <= past.store_count; i++) {
+// The change's thread reads the old value before this store. A batch begins one key after another, and a prior call for
+// an earlier one may set a later one.
+static int first_store_after_old(const call *call, int node, node_key key) {
+  const change *change = &past.changes[call->change];
+  for (int i = change->before + 1; i <= past.store_count; i++) {
     const store *store = &past.stores[i];
-    if (store->node == node && store->key == key && store->thread == thread) return i;
+    bool is_by =
+        change->verb == BATCH ? store->change == call->change : store->thread == call->thread;
+    if (store->node == node && store->key == key && is_by) return i;
   }
   return past.store_count + 1;
 }
@@ -121,7 +126,7 @@ static void check_ages(const registration *registration, const call *call,
   }
   const change *change = &past.changes[call->change];
   bool was_there = registration->add_end && registration->add_end <= change->begin;
-  int stored = first_store_after(change->before, node, key, call->thread);
+  int stored = first_store_after_old(call, node, key);
   check_age(registration, old, oldest_seen(node, key, change->before, call->thread),
       was_there ? stored - 1 : past.store_count);
   check_age(registration, new, last_store_of(call->change, key), past.store_count);
@@ -168,7 +173,8 @@ static void fail_call(const char *kind, const registration *registration) {
   fail_schedule(kind, "registration %s", describe_registration(registration).text);
 }
 
-// Whether a change calls before it has stored. A batch delivers what it has begun also if the thread ends in a prior call.
+// Whether a change calls before it has stored. A batch delivers what it has begun also if the thread ends in a prior
+// call.
 static bool is_early(const change *change) { return !change->stores && !change->was_left; }
 
 // Whether the registration's end had returned before the change stored. The observers are looked for after that (I2).
@@ -179,14 +185,14 @@ static bool ended_before_store(const registration *registration, int change) {
   return false;
 }
 
-// When the call has begun: after the last look at its registration (I2). A change looks at the object's word, at its cell and at
-// the head of several keys, each at a point, and calls. An initial call follows a look at once.
+// When the call has begun: after the last look at its registration (I2). A change looks at the object's word, at its
+// cell and at the head of several keys, each at a point, and calls. An initial call follows a look at once.
 static uint64_t beginning_of(const call *call) {
   return call->change < 0 ? call->at : schedule_went_on(2);
 }
 
-// Whether an end has returned, so that no new call begins. An observer object is retained before its call, with many points, so only
-// the ends of its own thread are certain.
+// Whether an end has returned, so that no new call begins. An observer object is retained before its call, with many
+// points, so only the ends of its own thread are certain.
 static bool has_ended(const registration *registration, const call *call) {
   if (registration->ended) return true;
   if (registration->observer != NOWHERE) return registration->ended_by & 1 << call->thread;
