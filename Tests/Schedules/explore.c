@@ -203,7 +203,8 @@ static void make_records(const program *program) {
   pthread_barrier_destroy(&barrier);
 }
 
-// Runs many schedules after the first one, so that all is made that is kept for ever.
+// Runs many schedules after the first one and observes all paths, so that all is made that is kept for ever: a path may have
+// to be read in few schedules only.
 static void settle(exploration *exploration, const schedule *first, const schedule *last) {
   blocks_left_by(exploration, first);
   for (uint32_t i = 0; i < SETTLING; i++) {
@@ -211,6 +212,7 @@ static void settle(exploration *exploration, const schedule *first, const schedu
         i % 2 ? any_schedule(exploration, i) : starting_with(i / 2 % exploration->program->threads);
     blocks_left_by(exploration, &other);
   }
+  observe_all_paths();
   for (uint32_t i = 0; i < exploration->program->threads; i++) blocks_left_by(exploration, last);
   make_records(exploration->program);
 }

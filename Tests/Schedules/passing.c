@@ -2,6 +2,7 @@
 #include "doing.h"
 
 #include "failure.h"
+#include "perform.h"
 
 static void is_passing(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
@@ -32,4 +33,16 @@ void pass_object(void) {
   past.passing_made++;
   kvo_object_release(&passing->object);
   kvo_handle_release(handle);
+}
+
+void observe_all_paths(void) {
+  node *passing = (node *)kvo_object_create(node_class());
+  for (int path = 0; path < PATHS; path++) {
+    kvo_handle *handle;
+    kvo_status status = kvo_add_callback(&passing->object, path_names[path], KVO_OLD, is_passing,
+        NULL, NULL, &handle, NULL);
+    if (status) fail_schedule("not registered", "%s: status %d", path_names[path], status);
+    kvo_handle_release(handle);
+  }
+  kvo_object_release(&passing->object);
 }

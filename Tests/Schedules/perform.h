@@ -7,6 +7,9 @@
 /// Fails if a condition of oracle.h is violated.
 void run_program(const program *program, const schedule *schedule);
 
+/// Observes each path of a new object, outside a schedule.
+void observe_all_paths(void);
+
 /// For the oracle, once all threads have returned: sets a key, or a link to its current value, as a change of its
 /// own.
 int probe(int node, node_key key);
