@@ -1,8 +1,9 @@
 // Open addressing with linear probing, as in map.c, but an entry is only a pointer: its key is read from the thing
 // itself, which the caller reads anyway. Growing makes a new array and keeps the old one for its readers.
-#include "base/kvo_key_set.h"
+#include "base/kvo_map.h"
 
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 
 struct kvo_key_set_slots {
   struct kvo_key_set_slots *previous;
@@ -12,7 +13,7 @@ struct kvo_key_set_slots {
 };
 
 static size_t key_set_slot_of(const void *key, size_t mask) {
-  return (size_t)(((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u) >> 32) & mask;
+  return (size_t)(kvo_hash_pointer(key) >> 32) & mask;
 }
 
 static const void *key_set_key_of(const void *thing) { return *(const void *const *)thing; }

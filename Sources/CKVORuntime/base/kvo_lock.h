@@ -19,6 +19,7 @@
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
+#include "base/kvo_word_hash.h"
 #include "kvo_object.h"
 
 #include <pthread.h>
@@ -68,8 +69,7 @@ extern kvo_object_lock_line kvo_object_lock_lines[KVO_OBJECT_LOCKS];
 
 /// The index of an object's lock, and the lock at an index.
 KVO_INLINE size_t kvo_object_lock_index(const kvo_object *object) {
-  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
-  return hash >> (64 - KVO_OBJECT_LOCK_BITS);
+  return kvo_hash_pointer(object) >> (64 - KVO_OBJECT_LOCK_BITS);
 }
 KVO_INLINE pthread_mutex_t *kvo_object_lock(size_t index) {
   return &kvo_object_lock_lines[index].mutex;

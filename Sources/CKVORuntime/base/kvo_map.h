@@ -1,5 +1,5 @@
-/// A map from interned pointers to pointers. Entries are only added or replaced: under the owner's lock. Any thread
-/// reads it without a lock.
+/// Maps from interned pointers. Entries are only added or replaced: under the owner's lock. Any thread reads them
+/// without a lock.
 #ifndef KVO_MAP_H
 #define KVO_MAP_H
 
@@ -8,6 +8,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
+/// A map to pointers.
 typedef struct kvo_map {
   struct kvo_map_slots *KVO_NULLABLE slots;
 } kvo_map;
@@ -20,6 +21,16 @@ void kvo_map_each(const kvo_map *map,
     void *KVO_NULLABLE context);
 /// Stores a value for a key, replacing an earlier one. False if out of memory. Owner's lock held.
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *KVO_NULLABLE value);
+
+/// A map to things whose first field is a pointer to their key. It takes half the memory of a `kvo_map`.
+typedef struct kvo_key_set {
+  struct kvo_key_set_slots *KVO_NULLABLE slots;
+} kvo_key_set;
+
+/// The thing with a key, or NULL. O(1), no lock.
+void *KVO_NULLABLE kvo_key_set_get(const kvo_key_set *set, const void *key);
+/// Adds a thing, replacing an earlier one with the same key. False if out of memory. Owner's lock held.
+bool kvo_key_set_add_locked(kvo_key_set *set, void *thing);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

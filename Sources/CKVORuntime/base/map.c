@@ -3,6 +3,7 @@
 #include "base/kvo_map.h"
 
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 
 typedef struct {
   const void *key;
@@ -17,7 +18,7 @@ struct kvo_map_slots {
 };
 
 static size_t map_slot_of(const void *key, size_t mask) {
-  return (size_t)(((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u) >> 32) & mask;
+  return (size_t)(kvo_hash_pointer(key) >> 32) & mask;
 }
 
 // The entry of the key, or the free one where it would go. There is always a free one.

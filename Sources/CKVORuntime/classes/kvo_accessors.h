@@ -28,7 +28,7 @@ enum kvo_automatic {
 /// accessors have replaced it. There is one for each key of a class that was ever read, set or observed, so it is
 /// packed.
 typedef struct kvo_accessors {
-  const char *key; ///< interned; must be first, see kvo_key_set
+  const char *key; ///< interned; must be first, see kvo_map.h
   const kvo_class *cls;
   uint32_t generation; ///< of the class, when the search was made
   kvo_access getter : 8;

@@ -10,6 +10,7 @@
 #include "base/kvo_intern.h"
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "coding/kvo_collection_accessors.h"
 #include "threads/kvo_thread.h"
 #include "types/kvo_type.h"
@@ -238,7 +239,7 @@ const kvo_accessors *kvo_class_undefined_accessors(const kvo_class *cls, const c
 }
 
 static const kvo_accessors **recent_slot(const kvo_class *cls, const char *name) {
-  size_t place = (size_t)(((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 32) % KVO_RECENT_KEYS;
+  size_t place = (size_t)(kvo_hash_pointer(name) >> 32) % KVO_RECENT_KEYS;
   return &((kvo_class *)(uintptr_t)cls)->recent[place];
 }
 

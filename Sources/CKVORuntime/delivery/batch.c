@@ -14,6 +14,7 @@
 #include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "delivery/kvo_general_delivery.h"
 #include "kvo_binding.h"
 #include "objects/kvo_class_internal.h"
@@ -31,7 +32,7 @@ typedef struct kvo_batch {
 // MARK: Roots
 
 static kvo_changed_key **batch_slot_of(kvo_batch *batch, uintptr_t id) {
-  uint32_t i = (uint32_t)((uint64_t)id * 0x9E3779B97F4A7C15u >> 32);
+  uint32_t i = (uint32_t)(kvo_hash_word(id) >> 32);
   for (;; i++) {
     kvo_changed_key **slot = &batch->slots[i & batch->mask];
     if (!*slot || (*slot)->id == id) return slot;

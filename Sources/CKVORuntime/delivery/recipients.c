@@ -12,6 +12,7 @@
 
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "graph/kvo_path_cache.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ enum { INLINE_INDEX_SIZE = 8 };
 
 static kvo_recipient_index_entry *recipients_index_entry(const kvo_recipients *recipients,
     const kvo_registration *registration) {
-  uint32_t i = (uint32_t)(((uintptr_t)registration * 0x9E3779B97F4A7C15u) >> 32);
+  uint32_t i = (uint32_t)(kvo_hash_pointer(registration) >> 32);
   for (;; i++) {
     kvo_recipient_index_entry *found = &recipients->index[i & recipients->index_mask];
     if (!found->registration || found->registration == registration) return found;

@@ -2,6 +2,8 @@
 // one concerned a given object or method.
 #include "objects/kvo_class_internal.h"
 
+#include "base/kvo_word_hash.h"
+
 uint64_t kvo_first_observations;
 
 // For each hash of an object or method, the number of the last first observation that had this hash. Atomic; the
@@ -10,7 +12,7 @@ enum { BUCKET_BITS = 8 };
 static uint64_t last[1 << BUCKET_BITS];
 
 static uint64_t *first_observation_bucket(const void *concerned) {
-  return &last[((uint64_t)(uintptr_t)concerned * 0x9E3779B97F4A7C15u) >> (64 - BUCKET_BITS)];
+  return &last[kvo_hash_pointer(concerned) >> (64 - BUCKET_BITS)];
 }
 
 // A setter may see the new counter, but not yet the new table entry. That is safe: the registering thread then sees

@@ -2,7 +2,6 @@
 #ifndef KVO_CLASS_INTERNAL_H
 #define KVO_CLASS_INTERNAL_H
 
-#include "base/kvo_key_set.h"
 #include "base/kvo_map.h"
 #include "kvo_binding.h"
 #include "kvo_property.h"

@@ -13,6 +13,7 @@
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "coding/kvo_accessor_search.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_general_delivery.h"
@@ -101,7 +102,7 @@ static void free_manual_change(kvo_manual_change *manual_change) {
 enum { KIND_BITS = 7 };
 
 static uint64_t manual_change_mixed(uint64_t naming, uint64_t number) {
-  return (naming ^ number) * 0x9E3779B97F4A7C15u;
+  return kvo_hash_word(naming ^ number);
 }
 
 // A hash of a mutation: its kind, in the low bits, and its indexes; 0 for a setting. The objects of a set mutation

@@ -8,6 +8,7 @@
 #include "observing/kvo_open_manual_changes.h"
 
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 
 struct kvo_manual_change_index {
   uint32_t mask; // the number of buckets, a power of two, less one
@@ -16,7 +17,7 @@ struct kvo_manual_change_index {
 
 static kvo_manual_change **manual_changes_bucket(struct kvo_manual_change_index *index,
     uintptr_t id, uint32_t thread) {
-  uint64_t hash = ((uint64_t)id ^ (uint64_t)thread << 32) * 0x9E3779B97F4A7C15u;
+  uint64_t hash = kvo_hash_word((uint64_t)id ^ (uint64_t)thread << 32);
   return &index->buckets[(hash >> 32) & index->mask];
 }
 

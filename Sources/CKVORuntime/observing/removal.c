@@ -11,6 +11,7 @@
 #include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "coding/kvo_key_path.h"
 #include "kvo_diagnostics.h"
 #include "tables/kvo_registration.h"
@@ -64,7 +65,7 @@ static kvo_list_index *removal_make_index(uint32_t capacity) {
 }
 
 static uint64_t removal_mixed(uint64_t hash, const void *pointer) {
-  return (hash ^ (uintptr_t)pointer) * 0x9E3779B97F4A7C15u;
+  return kvo_hash_word(hash ^ (uintptr_t)pointer);
 }
 
 static uint32_t *removal_bucket(const kvo_list_index *index, const match *wanted) {

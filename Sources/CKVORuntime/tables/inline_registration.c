@@ -5,6 +5,7 @@
 // already. It is stored in a table, and so is a link. The hash tables never shrink.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "tables/kvo_table.h"
 
 typedef struct {
@@ -22,8 +23,7 @@ static chains *chains_of(const kvo_object *object) { return &all[kvo_object_lock
 // The highest bits of the hash select the lock, so we use lower ones.
 static kvo_registration **inline_registration_bucket(const chains *chains,
     const kvo_object *object) {
-  uint64_t hash = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
-  return &chains->buckets[(hash >> 24) & chains->mask];
+  return &chains->buckets[(kvo_hash_pointer(object) >> 24) & chains->mask];
 }
 
 static void inline_registration_enter(const chains *chains, kvo_registration *registration) {

@@ -3,6 +3,7 @@
 #define KVO_TABLE_H
 
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "coding/kvo_accessor_search.h"
 #include "threads/kvo_thread.h"
 
@@ -361,7 +362,7 @@ KVO_INLINE kvo_registration *KVO_NULLABLE kvo_object_inline_registration(const k
 }
 
 KVO_INLINE size_t kvo_table_slot(uintptr_t id, uint32_t mask) {
-  return (size_t)(((uint64_t)id * 0x9E3779B97F4A7C15u) >> 32) & mask;
+  return (size_t)(kvo_hash_word(id) >> 32) & mask;
 }
 
 /// The cell of a key, or NULL. O(1), independent of the number of observed keys and objects.

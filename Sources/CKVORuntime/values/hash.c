@@ -12,6 +12,7 @@
 
 #include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
+#include "base/kvo_word_hash.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
 #include "values/kvo_number.h"
@@ -24,7 +25,7 @@ enum { COMPARED = 8 };
 enum { HASHED_LEVELS = 8 };
 
 static uint64_t hash_mixed(uint64_t bits) {
-  bits = (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15u;
+  bits = kvo_hash_word(bits ^ (bits >> 32));
   return bits ^ (bits >> 29);
 }
 
