@@ -2,7 +2,9 @@
 // Documentation/Internals/Memory.md (distinct.c).
 //
 // Threads set one property, each once, or insert elements in it, while another one registers the observer, with an
-// initial call or without. An initial call delivers the value that was read for it, even if a later one has been delivered; then
+// initial call or without. A change looks for observers before it reads the new value and afterwards, and takes its sequence
+// number only if it has found one that asks for distinct changes, this one or another one. It is not delivered to an observer
+// that has become visible since then (serial.c). An initial call delivers the value that was read for it, even if a later one has been delivered; then
 // the present value is compared and delivered like that of a change.
 //
 // Each change takes a sequence number (`ticket`) between its store and its reading of the new value. It compares with
@@ -18,6 +20,7 @@
 // violated: -DNOTED=0  the sequence number of a withheld change is not stored
 // violated: -DFIRST=0  a registration stores its value over a delivered one
 // violated: -DELEMENTS=0  the sequence number of a change of elements is not stored
+// violated: -DLATE=0  a change is delivered to an observer that became visible after its sequence number was taken
 // violated: -DAGAIN=0  nothing follows an initial call whose value has been overtaken
 // violated: -DAGAIN=2  the change that follows it takes no sequence number of its own
 #ifndef TICKET
@@ -39,7 +42,11 @@
 #define AGAIN 1
 #endif
 
-#define SETTERS 3
+#ifndef LATE
+#define LATE 1
+#endif
+
+#define SETTERS 2
 
 byte value; // the property's
 byte tickets;
@@ -48,14 +55,27 @@ byte known, version; // the stored value, and which one it is
 byte last_ticket;
 byte told = 9; // the value delivered last
 bool has_initial, has_elements;
+bool has_other; // whether another observer asks for distinct changes
+bool is_visible;
+byte serials, serial; // the last serial number, and the observer's
 byte done;
 
 inline take_ticket() {
 #if TICKET
-  atomic { tickets++; ticket = tickets }
-#else
-  skip
+  atomic { tickets++; ticket = tickets };
 #endif
+  has_ticket = true;
+  counted = serials
+}
+
+// Any thread that finds the observer without a number takes one for it.
+inline take_serial() {
+  atomic {
+    if
+    :: !serial -> serials++; serial = serials
+    :: else
+    fi
+  }
 }
 
 inline deliver() {
@@ -98,27 +118,7 @@ inline compare() {
   od
 }
 
-proctype Setter() {
-  byte new, ticket, seen, seen_version;
-  bool is_equal, is_over, is_insertion;
-  if
-  :: is_insertion = true
-  :: skip
-  fi;
-#if TICKET == 3
-  take_ticket();
-#endif
-  if
-  :: value = 0
-  :: value = 1
-  fi;
-#if TICKET == 1
-  take_ticket();
-#endif
-  new = value;
-#if TICKET == 2
-  take_ticket();
-#endif
+inline call() {
   if
   :: is_insertion ->
      atomic {
@@ -132,17 +132,59 @@ proctype Setter() {
        fi
      }
   :: else -> compare()
+  fi
+}
+
+proctype Setter() {
+  byte new, ticket, seen_version, counted;
+  bool is_equal, is_over, is_insertion, is_found, has_ticket;
+  if
+  :: is_insertion = true
+  :: skip
+  fi;
+#if TICKET == 3
+  take_ticket();
+#endif
+  if
+  :: value = 0
+  :: value = 1
+  fi;
+  is_found = is_visible || has_other;
+#if TICKET < 2
+  if
+  :: is_found -> take_ticket()
+  :: else
+  fi;
+#endif
+  new = value;
+#if TICKET == 2
+  take_ticket();
+#endif
+  if
+  :: is_visible ->
+     take_serial();
+     if
+     :: !has_ticket || (LATE && serial > counted)
+     :: else -> call()
+     fi
+  :: else
   fi;
   done++
 }
 
 proctype Registrar() {
-  byte new, ticket, seen_version;
-  bool is_equal, is_over;
+  byte new, ticket, seen_version, counted;
+  bool is_equal, is_over, has_ticket;
   if
   :: has_initial = true
   :: skip
   fi;
+  if
+  :: has_other = true
+  :: skip
+  fi;
+  is_visible = true;
+  take_serial();
   take_ticket();
   new = value;
   atomic {

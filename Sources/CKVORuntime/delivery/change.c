@@ -78,10 +78,12 @@ static __attribute__((noinline)) bool change_is_admitted(kvo_registration *regis
          kvo_registration_state(registration) == KVO_LIVE;
 }
 
-// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number.
-// The observer has stored a value that is at least as new, so this change is not delivered to it.
+// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number, or
+// had taken one. The value that the observer has at registration is at least as new, so this change is not delivered.
 static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
-  return registration->options & KVO_DISTINCT && !(frame->flags & KVO_FRAME_HAS_TICKET);
+  if (!(registration->options & KVO_DISTINCT)) return false;
+  return !(frame->flags & KVO_FRAME_HAS_TICKET) ||
+         !kvo_registration_was_there(registration, frame->serial_at_ticket);
 }
 
 // Handles a registration made after the change began. If this thread made it, the next change is its first one; if
@@ -315,6 +317,7 @@ kvo_frame *kvo_change_open_mutation(kvo_object *object, uintptr_t id,
 
 void kvo_change_take_ticket(kvo_frame *frame) {
   frame->ticket = kvo_distinct_take_ticket();
+  frame->serial_at_ticket = __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST);
   frame->flags |= KVO_FRAME_HAS_TICKET;
 }
 

@@ -111,6 +111,7 @@ struct kvo_frame {
     struct kvo_mutation_record *KVO_NULLABLE announced;
   };
   uint64_t ticket;                   ///< with KVO_FRAME_HAS_TICKET (distinct.c)
+  uint64_t serial_at_ticket;         ///< with KVO_FRAME_HAS_TICKET: `kvo_serial` when it was taken
   kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
   uint32_t joins; ///< since its general delivery began: how many changes have joined it
