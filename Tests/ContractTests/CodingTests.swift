@@ -49,6 +49,8 @@ import Testing
     let titles: Set<String> = ["Dr"]
     expect(try titles.value(forKeyPath: "@count") as? Int == 1)
     expect(try Set(person.friends).value(forKey: "age") as? Set<Int> == [1, 2])
+    func ages(of people: some KeyValueCollection) throws -> Any? { try people.value(forKey: "age") }
+    expect(try ages(of: person.friends) as? [Int] == [1, 2])
     let dictionary: [String: Any] = ["friend": person]
     expect(try dictionary.value(forKey: "friend") as? Person === person)
     expect(try dictionary.value(forKeyPath: "friend.name") as? String == "Eve")
