@@ -5,30 +5,28 @@ Tests run one after another. So if the program crashes or hangs, exactly one tes
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import time
 
-# The seconds that a test may wait for another thread or task. Then the fixtures' watchdog names the wait and aborts the
-# program. That counts as a crash of the test, if the test ends much sooner without the mutant (mutants.py).
-PATIENCE = 30
-LONG_PATIENCE = 300
-# The time limit in seconds for a run that hangs without waiting: in a loop, or in a process that a test has started.
-TIMEOUT = 150
-# The same for a run without a mutant, of hundreds of tests, beside other work.
-LONG_TIMEOUT = 1800
+# A test hangs if it takes so many seconds of CPU time, or if all threads sleep, without CPU time, in so many samples taken a
+# second apart: then no thread is left to wake another one. Unlike the time of a clock, neither depends on the load.
+MOST_CPU = 50
+MOST_ASLEEP = 3
 ENVIRONMENT = {
     # A crash's backtrace takes seconds, and nothing reads it.
     "SWIFT_BACKTRACE": "enable=no",
     # Dictionaries and sets have the same order in each run: a mutant must not pass by luck.
     "SWIFT_DETERMINISTIC_HASHING": "1",
     "KVO_CHAOS": "8",  # where there are delays, one at every eighth point on average
+    "KVO_PATIENCE": "0",  # the watchdog measures the time of a clock
 }
 LOADER_FAILED = 127
-EXPIRED = re.compile(r"^(?:watchdog: |a case waits for ever)", re.M)
 
 
 @dataclasses.dataclass
@@ -41,28 +39,26 @@ class Outcome:
     output: str
 
     @property
-    def crashed(self):
-        """The test that was running when the program crashed."""
-        is_crash = self.code not in (0, LOADER_FAILED, -signal.SIGKILL) and not self.is_hanging and not self.failed
-        return self.running if is_crash else None
+    def end(self):
+        return "hangs" if self.is_hanging else f"ends with {self.code}"
 
     @property
-    def has_expired(self):
-        """Whether the test notices by a wait that the watchdog has ended, of itself or of a child."""
-        return bool(self.noticed_by and EXPIRED.search(self.output))
+    def stopped(self):
+        """The test that was running when the program crashed or was found to hang."""
+        return self.running if self.is_hanging or self.code not in (0, LOADER_FAILED, -signal.SIGKILL) else None
 
     @property
     def noticed_by(self):
-        return self.failed[0] if self.failed else self.crashed
+        return self.failed[0] if self.failed else self.stopped
 
     @property
     def fault(self):
         """The reason why this run proves nothing: neither that the tests pass nor that one fails."""
-        if self.noticed_by or self.is_hanging or (self.begun and not self.code):
+        if self.noticed_by or (self.begun and not self.code):
             return None
         last = self.output.strip().splitlines()[-1:] or ["it says nothing"]
         when = "outside of a test" if self.begun else "before a test has begun"
-        return f"the program ends with {self.code} {when}: {last[0]}"
+        return f"the program {self.end} {when}: {last[0]}"
 
 
 def command(program, pattern, events):
@@ -70,11 +66,10 @@ def command(program, pattern, events):
     return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
 
 
-def run_tests(program, tests, until_failure=True, patience=LONG_PATIENCE, folder=None):
-    """Runs the tests with these identifiers, up to the first failure unless told to run all. Files are put into `folder`, by
-    default the program's."""
-    folder = folder or program.parent
-    events, output = folder / "events", folder / "output"
+def run_tests(program, tests, until_failure=True, most_cpu=MOST_CPU):
+    """Runs the tests with these identifiers, up to the first failure unless told to run all. Puts files beside the
+    program."""
+    events, output = program.parent / "events", program.parent / "output"
     events.unlink(missing_ok=True)
     with output.open("wb") as file:
         process = subprocess.Popen(
@@ -82,30 +77,55 @@ def run_tests(program, tests, until_failure=True, patience=LONG_PATIENCE, folder
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env=os.environ | ENVIRONMENT | {"KVO_PATIENCE": str(patience)},
+            env=os.environ | ENVIRONMENT,
             start_new_session=True,
         )
-    limit = max(TIMEOUT, 5 * patience) if until_failure else LONG_TIMEOUT
-    is_over = wait_for(process, limit, lambda: until_failure and has_failure(events))
-    with contextlib.suppress(ProcessLookupError):  # tests start processes, which may wait for ever
-        os.killpg(process.pid, signal.SIGKILL)
+    is_hanging = wait_for(process, events, most_cpu, lambda: until_failure and has_failure(events))
+    for folder, _ in members(process.pid):  # tests start processes, which may wait for ever
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(folder.name), signal.SIGKILL)
     process.wait()
-    said = output.read_text(errors="replace")
     begun, failed, running = tests_in(events)
-    is_hanging = not failed and not is_over
-    return Outcome(begun, failed, running, process.returncode, is_hanging, said)
+    return Outcome(begun, failed, running, process.returncode, is_hanging, output.read_text(errors="replace"))
 
 
-def wait_for(process, limit, is_enough):
-    """Waits for the process, up to a number of seconds. Returns whether it has ended by itself."""
-    last = time.monotonic() + limit
-    while time.monotonic() < last:
+def wait_for(process, events, most_cpu, is_enough):
+    """Waits until the process ends, or until that is enough. Returns whether it hangs instead."""
+    size = cpu = began = asleep = 0
+    for poll in itertools.count(1):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.1)
-            return True
+            return False
         if is_enough():
             return False
-    return False
+        if poll % 10 == 0:
+            before = size, cpu
+            size = events.stat().st_size if events.exists() else 0
+            is_awake, cpu = activity(process.pid)
+            began = cpu if size != before[0] else began
+            asleep = 0 if is_awake or (size, cpu) != before else asleep + 1
+            if asleep == MOST_ASLEEP or cpu - began > most_cpu:
+                return True
+
+
+def members(session):
+    """The processes of a session: the folder in /proc and the fields of its `stat` that follow the name."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = path.read_bytes().rpartition(b") ")[2].split()
+            if int(fields[3]) == session:
+                yield path.parent, fields
+
+
+def activity(session):
+    """Whether a thread of a session's processes runs or waits for a disk, and the seconds of CPU time of all."""
+    is_awake, ticks = False, 0
+    for folder, fields in members(session):
+        ticks += sum(map(int, fields[11:15]))  # with its children that have ended
+        for task in folder.glob("task/*/stat"):
+            with contextlib.suppress(OSError):
+                is_awake |= task.read_bytes().rpartition(b") ")[2][:1] not in b"SZ"
+    return is_awake, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def pattern_of(tests):

@@ -6,13 +6,13 @@ Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTA
 BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
 A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name the
-rule must fail or crash, and must pass without the mutant. The test recorded in Tests/Mutants/noticed.txt runs first, and the
-rule's other tests only if it passes. `--write` records the tests that notice now.
+rule must fail, crash or hang (events.py), and must pass without the mutant, in less than a fifth of the CPU time of a
+hanging test. The test recorded in Tests/Mutants/noticed.txt runs first, and the rule's other tests only if it passes.
+`--write` records the tests that notice now.
 
-A wait that the fixtures' watchdog ends counts as noticing: it names the event that did not occur. These do not count: a run
-that hangs otherwise; a crash while no test of the rule is running; a mutant that the loader refuses, which is an error
-itself. With `--times` the noticing test must notice in each of N runs, since a result that depends on the interleaving of
-threads proves nothing. Code that other modules inline (`@_transparent`) can't be broken in this way.
+These do not count: a crash while no test of the rule is running; a mutant that the loader refuses, which is an error itself.
+With `--times` the noticing test must notice in each of N runs, since a result that depends on the interleaving of threads
+proves nothing. Code that other modules inline (`@_transparent`) can't be broken in this way.
 """
 
 import argparse
@@ -32,8 +32,6 @@ from mutant import FOLDERS, MUTANTS, RULE, Mutant, Wrong, label, rule_of
 
 NOTICED = MUTANTS / "noticed.txt"
 MANY_RULES = 3  # a test that names more, at random, runs only if no other names the rule
-MOST_PATIENCE = 16 * events.PATIENCE
-MANY_HANG = 3  # after this many hanging tests, the others are not tried
 
 
 def objects_of(mutant, build, folder):
@@ -129,78 +127,45 @@ def suites_for(paths, build, scratch):
 # MARK: A mutant
 
 
-class Notice:
-    """The results of a mutant's tests."""
+def outcome_of(program, tests):
+    """The outcome of the tests, up to the first that notices."""
+    outcome = events.run_tests(program, tests)
+    if outcome.fault:
+        raise Wrong(outcome.fault)
+    return outcome
 
-    def __init__(self, program, suite):
-        self.program, self.suite = program, suite
-        self.hanging = []
-        self.patience = events.PATIENCE
 
-    def run(self, tests):
-        """Runs the tests until one notices. A wait that expires must be the mutant's fault, not the load's: without the
-        mutant, the test's waits end within a tenth of the time. If they do not, the tests get more, up to MOST_PATIENCE.
-        A test that fails otherwise without the mutant is reported by `failing_without`."""
-        while True:
-            outcome = events.run_tests(self.program, tests, patience=self.patience)
-            if not outcome.has_expired:
-                return outcome
-            folder = self.program.parent / "without"
-            folder.mkdir(exist_ok=True)
-            patience = self.patience // 10
-            without = events.run_tests(self.suite.program, [outcome.noticed_by], patience=patience, folder=folder)
-            if not without.has_expired:
-                return outcome
-            if self.patience >= MOST_PATIENCE:
-                name = self.suite.names.get(outcome.noticed_by, outcome.noticed_by)
-                raise Wrong(f"{name} waits for more than {patience} s without the mutant")
-            self.patience *= 2
+def noticing(program, tests):
+    """The outcome of a test that also notices when it runs alone."""
+    left = list(tests)
+    while left and (test := (outcome := outcome_of(program, left)).noticed_by):
+        if len(left) == 1 or (outcome := outcome_of(program, [test])).noticed_by:
+            return outcome
+        left.remove(test)
+    return None
 
-    def among(self, tests):
-        """The first of the tests that notices. Hanging tests are skipped."""
-        left = list(tests)
-        while left and len(self.hanging) < MANY_HANG:
-            outcome = self.run(left)
-            if outcome.fault:
-                raise Wrong(outcome.fault)
-            if outcome.noticed_by or not outcome.is_hanging:
-                self.crashed = outcome.crashed and outcome.code
-                return outcome.noticed_by
-            self.hanging.append(outcome.running)
-            left = [test for test in left if test not in outcome.begun]
-        return None
 
-    def alone(self, tests):
-        """A test that also notices when it runs alone."""
-        left = list(tests)
-        while left and (test := self.among(left)):
-            if len(left) == 1 or self.among([test]):
-                return test
-            left.remove(test)
-        return None
-
-    def said(self, test):
-        name = self.suite.names.get(test, test)
-        return f"{name} (ends with {self.crashed})" if self.crashed else name
+def name_in(outcome, test, suite):
+    """The name of a test, and how the program ended if that test did not."""
+    name = suite.names.get(test, test)
+    return f"{name} ({outcome.end})" if test == outcome.stopped else name
 
 
 def judge(program, suite, tests, record, times):
     """The test that notices the mutant, and the text to print."""
-    notice = Notice(program, suite)
     recorded = suite.recorded(record)
     first = [recorded] if recorded in tests else []
-    found = notice.among(first) or notice.alone([test for test in tests if test not in first])
-    hung = [suite.names.get(test, "a test") for test in notice.hanging]
-    hangs = f", but these hang: {'; '.join(hung)}" if hung else ""
-    if not found:
-        return None, "NOT NOTICED" + hangs
-    said = notice.said(found)
-    missed = sum(notice.among([found]) != found for _ in range(times - 1))
+    outcome = noticing(program, first) or noticing(program, [test for test in tests if test not in first])
+    if not outcome:
+        return None, "NOT NOTICED"
+    found = outcome.noticed_by
+    said = name_in(outcome, found, suite)
+    missed = sum(outcome_of(program, [found]).noticed_by != found for _ in range(times - 1))
     if missed:
         return None, f"NOT NOTICED {missed} of {times} times, else by {said}"
     if record and found != recorded:
         said += f" — the record is out of date, see --write: {record}"
-    return found, said + hangs
+    return found, said
 
 
 def examine(path, build, suites, scratch, records, times):
@@ -223,11 +188,11 @@ def examine(path, build, suites, scratch, records, times):
 
 def failing_without(suite, tests):
     """A line for each of the noticing tests that also fails without a mutant."""
-    outcome = events.run_tests(suite.program, tests, until_failure=False)
-    if outcome.fault or outcome.is_hanging:
-        return [f"WRONG: without a mutant, {outcome.fault or 'a test hangs: ' + str(outcome.running)}"]
-    failed = [*outcome.failed, *([outcome.crashed] if outcome.crashed else [])]
-    return [f"WRONG: this fails without a mutant: {suite.names.get(test, test)}" for test in failed]
+    outcome = events.run_tests(suite.program, tests, until_failure=False, most_cpu=events.MOST_CPU / 5)
+    if outcome.fault:
+        return [f"WRONG: without a mutant, {outcome.fault}"]
+    failed = [*outcome.failed, *([outcome.stopped] if outcome.stopped else [])]
+    return [f"WRONG: this fails without a mutant: {name_in(outcome, test, suite)}" for test in failed]
 
 
 # MARK: Main program

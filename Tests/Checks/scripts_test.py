@@ -1,5 +1,7 @@
 """Tests of the scripts: refused input, the changed files that they use, and the records of builds."""
 
+import concurrent.futures
+import json
 import os
 import pathlib
 import subprocess
@@ -7,7 +9,6 @@ import sys
 import tempfile
 import types
 import unittest
-import unittest.mock
 
 SCRIPTS = pathlib.Path("Scripts").resolve()
 sys.path.insert(0, str(SCRIPTS))
@@ -133,6 +134,19 @@ LIBRARY = """public struct S { public init() {} }
 @inlinable public func inlinable<T>(_ t: T) -> Int { 54322 }
 @_alwaysEmitIntoClient public func copied(_ s: S) -> Int { 54323 }
 """
+# Begins a test.
+RUNNING = """#!/usr/bin/env python3
+import json, subprocess, sys, threading, time
+with open(sys.argv[sys.argv.index("--event-stream-output-path") + 1], "w") as events:
+    event = {"kind": "testStarted", "testID": "T/f()", "messages": []}
+    events.write(json.dumps({"kind": "event", "payload": event}) + chr(10))
+"""
+# Sleeps nearly always, longer than threads may that sleep for ever.
+SLOW = """for turn in range(12):
+    time.sleep(0.5)
+    end = time.process_time() + 0.02
+    while time.process_time() < end: pass
+"""
 
 
 class FilesTest(unittest.TestCase):
@@ -145,30 +159,22 @@ class FilesTest(unittest.TestCase):
             found = [(suite, function, words) for _, suite, function, words in rules.functions_of(path)]
         self.assertEqual(found, [("LexerTests", "functions", ["F1"]), ("LexerTests", "plain", [])])
 
-    def test_a_wait_that_expires_must_end_soon_without_the_mutant(self):
+    def test_a_test_hangs_by_its_threads_and_not_by_a_clock(self):
         import events
-        import mutants
 
-        def outcome(*failed, said=""):
-            return events.Outcome(["T"], list(failed), None, int(bool(failed)), False, said)
+        def outcome(body):
+            with tempfile.TemporaryDirectory() as folder:
+                program = pathlib.Path(folder, "program")
+                program.write_text(RUNNING + body)
+                program.chmod(0o755)
+                return events.run_tests(program, ["T"], most_cpu=2)
 
-        expired = outcome("T", said="watchdog: a wait")
-        for without, patiences in ((outcome(), 1), (outcome("T"), 1), (expired, 5)):
-            runs = []
-
-            def run_tests(program, tests, patience, folder=None):
-                runs.append(patience)
-                return without if folder else expired
-
-            with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(events, "run_tests", run_tests):
-                suite = types.SimpleNamespace(program="original", names={})
-                notice = mutants.Notice(pathlib.Path(folder, "program"), suite)
-                if without is expired:
-                    with self.assertRaisesRegex(mutants.Wrong, "^T waits for more than 48 s without the mutant"):
-                        notice.run(["T"])
-                else:
-                    self.assertIs(notice.run(["T"]), expired)
-            self.assertEqual(runs, [part for i in range(patiences) for part in (30 * 2**i, 3 * 2**i)])
+        bodies = ["threading.Event().wait()", "subprocess.run(['sleep', 'infinity'])", "while True: pass", SLOW]
+        with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
+            *hanging, slow = pool.map(outcome, bodies)
+        for found, body in zip(hanging, bodies):
+            self.assertEqual((found.noticed_by, found.end), ("T/f()", "hangs"), body)
+        self.assertEqual((slow.noticed_by, slow.end, slow.fault), (None, "ends with 0", None))
 
     def test_only_some_bodies_are_copied_into_other_modules(self):
         with tempfile.TemporaryDirectory() as folder:

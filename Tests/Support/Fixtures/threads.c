@@ -1,8 +1,12 @@
 #include "fixture_threads.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { MOST_THREADS = 32 };
 
@@ -47,25 +51,29 @@ void fixture_run_threads_at(const char *file, int line, int count,
 
 // MARK: Turns
 
-void fixture_raise(int *turn) { __atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST); }
-
-static bool has_come(const int *turn, int least) {
-  return __atomic_load_n(turn, __ATOMIC_SEQ_CST) >= least;
+static int raised(int *turn) {
+  int number = __atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+  return number;
 }
 
+void fixture_raise(int *turn) { raised(turn); }
+
+// Sleeps, so that a turn that never comes shows by the CPU time (Scripts/events.py).
 void fixture_await_at(const char *file, int line, const int *turn, int least) {
-  if (has_come(turn, least)) return;
-  int wait = fixture_wait_begin(file, line);
-  while (!has_come(turn, least)) sched_yield();
-  fixture_wait_end(wait);
+  int wait = -1, seen;
+  while ((seen = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < least) {
+    if (wait < 0) wait = fixture_wait_begin(file, line);
+    syscall(SYS_futex, turn, FUTEX_WAIT, seen, NULL, NULL, 0);
+  }
+  if (wait >= 0) fixture_wait_end(wait);
 }
 
 void gate_callback(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   (void)object, (void)key_path, (void)change;
   gate *self = context;
-  int number = __atomic_add_fetch(&self->begun, 1, __ATOMIC_SEQ_CST);
-  fixture_await(&self->let_go, number);
+  fixture_await(&self->let_go, raised(&self->begun));
 }
 
 uint64_t fixture_thread(void) {
