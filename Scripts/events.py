@@ -1,6 +1,11 @@
 """Runs selected tests of a program and reports the outcome, from the events that Swift Testing writes.
 
+Usage: events.py EVENTS REASONS
+
 Tests run one after another. So if the program crashes or hangs, exactly one test was running, and its name is known.
+
+The command judges the events of a run: at least one test must have run, and each skipped test must have a reason that begins
+with the regular expression REASONS.
 """
 
 import contextlib
@@ -12,6 +17,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 
 # A test hangs if it takes so many seconds of CPU time, or if all threads sleep, without CPU time, in so many samples taken a
@@ -148,6 +154,17 @@ def is_function(test):
     return "/" in test
 
 
+def judge(events, reasons):
+    """The errors of a run."""
+    seen = [event for kind, event in read_events(events) if kind == "event"]
+    if not any(event["kind"] == "testStarted" and is_function(event["testID"]) for event in seen):
+        yield "no test was run"
+    for event in seen:
+        said = " ".join(message["text"] for message in event["messages"])
+        if event["kind"] == "testSkipped" and not re.search(f'"(?:{reasons})', said):
+            yield f"a test was skipped: {said}"
+
+
 def tests_in(events):
     """The functions that have begun, those with a failure, and the one that has not ended."""
     begun, failed, running = [], [], []
@@ -185,3 +202,9 @@ def names_of_tests(program, modules, folder):
     process.wait()
     tests = [test for kind, test in read_events(events) if kind == "test"]
     return {t["id"]: t.get("displayName", t["name"]) for t in tests if t["kind"] == "function"}
+
+
+if __name__ == "__main__":
+    errors = [f"wrong: {error}" for error in judge(pathlib.Path(sys.argv[1]), sys.argv[2])]
+    print(*errors, sep="\n", end="\n" * bool(errors))
+    sys.exit(bool(errors))

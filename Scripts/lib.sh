@@ -132,22 +132,14 @@ install_packages() {
   ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
-# judge_tests LOG [REASONS]: fails if no test ran, or if one was skipped for a reason that does not match REASONS.
-judge_tests() {
-  local status=0
-  grep -q 'Test run with [1-9][0-9]* tests\{0,1\} ' "$1" || { echo "wrong: no test was run" && status=1; }
-  if sed 's/\x1b\[[0-9;]*m//g' "$1" | grep '^➜.* skipped' | grep -vE "skipped: \"(${2:-no reason})" | sed 's/^➜ */wrong: a test was skipped: /' | grep .; then status=1; fi
-  return $status
-}
-
-# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails, if none runs, or if one is skipped for another
-# reason.
+# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails, if none runs, or if one is skipped for a reason
+# that does not match REASONS.
 run_judged() {
-  local log status=0
-  log=$(mktemp)
-  "$1" --testing-library swift-testing "${@:3}" 2>&1 | tee "$log" || status=$?
-  judge_tests "$log" "$2" || status=1
-  rm -f "$log"
+  local events status=0
+  events=$(mktemp)
+  "$1" --testing-library swift-testing --event-stream-output-path "$events" --event-stream-version 0 "${@:3}" 2>&1 || status=1
+  python3 Scripts/events.py "$events" "$2" || status=1
+  rm -f "$events"
   return $status
 }
 

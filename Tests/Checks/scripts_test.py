@@ -92,17 +92,6 @@ class TreeTest(unittest.TestCase):
         self.assertEqual((status, output), (0, "Tests/a.txt\0Sources/new.txt\0"))
         self.assertEqual(self.shell("files '*/new.txt' '*.py'"), (0, "Sources/new.txt\0"))
 
-    def test_a_skipped_test_fails(self):
-        passed = "✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
-        self.write("log", passed)
-        self.assertEqual(self.shell("judge_tests log"), (0, ""))
-        self.write("log", f"➜ Test slow() skipped.\n{passed}")
-        self.assertEqual(self.shell("judge_tests log"), (1, "wrong: a test was skipped: Test slow() skipped.\n"))
-        self.write("log", f"\x1b[90m➜\x1b[0m Test slow() skipped.\n{passed}")
-        self.assertEqual(self.shell("judge_tests log")[0], 1)
-        self.write("log", "✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.")
-        self.assertEqual(self.shell("judge_tests log"), (1, "wrong: no test was run\n"))
-
 
 class ArgumentsTest(unittest.TestCase):
     def refuses(self, said, script, *arguments):
@@ -158,6 +147,22 @@ class FilesTest(unittest.TestCase):
             path.write_text(SUITE)
             found = [(suite, function, words) for _, suite, function, words in rules.functions_of(path)]
         self.assertEqual(found, [("LexerTests", "functions", ["F1"]), ("LexerTests", "plain", [])])
+
+    def test_a_skipped_test_fails(self):
+        import events
+
+        def errors(*kinds):
+            said = [{"text": 'Test slow() skipped: "too slow here"'}]
+            found = [{"kind": kind, "testID": "M.S/f()/F.swift:1:1", "messages": said} for kind in kinds]
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "events")
+                path.write_text("".join(json.dumps({"kind": "event", "payload": one}) + "\n" for one in found))
+                return [list(events.judge(path, reasons)) for reasons in ("no reason", "too fast|too slow")]
+
+        skipped = 'a test was skipped: Test slow() skipped: "too slow here"'
+        self.assertEqual(errors("testStarted"), [[], []])
+        self.assertEqual(errors("testStarted", "testSkipped"), [[skipped], []])
+        self.assertEqual(errors("testSkipped"), [["no test was run", skipped], ["no test was run"]])
 
     def test_a_test_hangs_by_its_threads_and_not_by_a_clock(self):
         import events
