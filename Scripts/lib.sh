@@ -13,10 +13,10 @@ from_caller() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
 # The build folder. The default is SwiftPM's own, so that scripts and plain commands share it.
 build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
+bin=$build/debug # the debug build's programs
 
 # How tests are built: each module as a whole, which takes two thirds of the time of compiling file by file; without debug
-# information; and without an index (Tests/XCTMain.swift). After a small change Scripts/try relinks the tests itself
-# (quick_build.py).
+# information; and without an index (Tests/XCTMain.swift). Scripts/try builds small changes itself (quick_build.py).
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
 debug=(--scratch-path "$build" "${whole[@]}" -debug-info-format none --disable-index-store)
 
@@ -29,7 +29,7 @@ strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
 plan_anew=(--disable-build-manifest-caching)
 beside=(--scratch-path "$build/beside" "${plan_anew[@]}" "${debug[@]:2}")
 
-# build_tests: builds the tests and the two programs that tests start; sets bin. Snippets, examples and benchmarks are not
+# build_tests: builds the tests and the two programs that tests start. Snippets, examples and benchmarks are not
 # built. Scripts/check calls it once for all checks of a ring, since SwiftPM lets only one process use a folder, even if
 # there is nothing to build.
 #
@@ -37,8 +37,7 @@ beside=(--scratch-path "$build/beside" "${plan_anew[@]}" "${debug[@]:2}")
 # during the build may not be compiled. The name is written only if the build succeeds.
 build_tests() {
   local product tree
-  if [ -n "${KVO_TESTS_ARE_BUILT-}" ]; then read_bin && return; fi
-  read_bin
+  [ -z "${KVO_TESTS_ARE_BUILT-}" ] || return 0
   rm -f "$bin/built-from"
   tree=$(tree_now) || return
   for product in KVORuntimePackageTests kvo-move ObservationBridge; do
@@ -58,9 +57,6 @@ tree_now() {
   git add --all -- "${own_folders[@]}" && git write-tree || { rm -f "$GIT_INDEX_FILE" && return 1; }
   mv "$GIT_INDEX_FILE" "$build/index"
 }
-
-# Sets bin: the folder of the debug build's programs.
-read_bin() { bin=$build/debug; }
 
 # help_if_asked ARGUMENT...: prints the comment at the head of the script if the first argument is --help.
 help_if_asked() {

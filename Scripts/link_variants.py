@@ -81,12 +81,12 @@ def using(header, tree):
     return [path for path in sources(tree) if path.name in reached]
 
 
-def compile_source(source, into, *options, library=LIBRARY, warnings=("-w",)):
+def compile_source(source, into, *options, library=LIBRARY):
     """Compiles one source of C or C++ with the headers of its library. Returns the object."""
     target = into / (source.name + ".o")
     language = ["clang++", "-std=c++17"] if source.suffix == ".cpp" else ["clang", "-std=c11"]
     includes = [f"-I{library}/include", f"-I{library}"]
-    run([*language, *includes, *FLAGS, *warnings, *options, str(source), "-o", str(target)])
+    run([*language, *includes, *FLAGS, "-w", *options, str(source), "-o", str(target)])
     return target
 
 

@@ -1,33 +1,33 @@
-"""Relinks the tests after a change of one source, without SwiftPM.
+"""Builds the tests after a change of bodies of functions, without SwiftPM.
 
-Usage: quick_build.py BUILD_FOLDER SCRATCH_FOLDER TREE <CHANGED
+Usage: quick_build.py BUILD_FOLDER TREE <CHANGED
 
-BUILD_FOLDER has the tests, built from the git tree TREE. CHANGED lists the files that differ from it, each ended by NUL.
-Prints the path of the program. Prints nothing if the change needs a full build: if more than one source differs, or more
-than the bodies of functions. Then SwiftPM has to compile every module that depends on the changed one, which takes minutes.
-A build that another command has changed since, such as `swift build`, needs a full build, too.
+BUILD_FOLDER is SwiftPM's, with the tests built from the git tree TREE. CHANGED lists the files that differ from it, each
+ended by NUL. If these are C sources, or differ in bodies of Swift functions alone, the commands of SwiftPM's plan are run
+that compile the sources, or their modules, and that link the tests and the programs that tests start. Prints `built` then.
 
-A C source is compiled alone, a Swift source with its module. Other modules are not affected as long as only bodies of
-functions differ; the compiler's parser knows where these begin and end. Bodies that the compiler copies into other modules
-(COPIED) count as visible; without optimisation it copies no others, not even inlinable ones.
+Prints nothing if the change needs a full build: SwiftPM has to compile every module that depends on a changed one, which
+takes minutes. A build that another command has changed since, such as `swift build`, needs a full build, too.
+
+Other modules are not affected as long as only bodies of functions differ; the compiler's parser knows where these begin and
+end. Bodies that the compiler copies into other modules (COPIED) count as visible; without optimisation it copies no others,
+not even inlinable ones. The macro's plug-in stays as it was: what it generates is not tried (untried.py).
 """
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
-import link_variants
-
-SWIFT_LIBRARIES = [link_variants.OVERLAY, link_variants.FOUNDATION, link_variants.TESTING, link_variants.EXPANSION]
-SWIFT_LIBRARIES += [link_variants.SOURCE, link_variants.MOVE, link_variants.OBSERVATION]
-C_LIBRARIES = [link_variants.LIBRARY, link_variants.C_OBSERVATION, link_variants.FIXTURES, link_variants.SIGNATURES]
-PRODUCTS = ["kvo-move", "ObservationBridge"]  # started by tests
+PROGRAMS = ("/debug/KVORuntimePackageTests.xctest", "/debug/kvo-move", "/debug/ObservationBridge")
 # The folders that SwiftPM compiles for the tests. Other folders of Tests are compiled by checks, or not at all.
 COMPILED = ("Sources/", "Tests/Support/", "Tests/ObservationBridge/", "Tests/Migration/", "Tests/XCTMain.swift")
 COMPILED += ("Package.swift",)
 
-WARNINGS = ["-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror"]
+# A command of the plan, which is written in a part of YAML whose lists are JSON.
+COMMAND = re.compile(r'^  ".*":\n((?:    .*\n)+)', re.M)
+FIELD = re.compile(r"^    (inputs|outputs|args): (\[.*\])$", re.M)
 
 # A node of a syntax tree, as the compiler prints it: its depth, its kind, and where it begins and ends.
 NODE = re.compile(rb"( *)\((\w+) .*?range=\[<stdin>:(\d+):(\d+) - line:(\d+):(\d+)\]")
@@ -67,51 +67,57 @@ def differs_in_bodies_alone(path, tree):
     return before.returncode == 0 and without_bodies(before.stdout) == without_bodies(path.read_bytes())
 
 
-def library_of(path, libraries):
-    return next((library for library in libraries if library in path.parents), None)
-
-
-def compiled(path, tree, build, scratch):
-    """The objects that the change of a source requires, by library; None if they can't be determined."""
-    library = library_of(path, C_LIBRARIES)
-    if library and path.suffix in (".c", ".cpp"):
-        return {library: {path.name: link_variants.compile_source(path, scratch, library=library, warnings=WARNINGS)}}
-    library = library_of(path, SWIFT_LIBRARIES)
-    if library and path.suffix == ".swift" and differs_in_bodies_alone(path, tree):
-        return {library: link_variants.compile_module(library, scratch / library.name, build, "-warnings-as-errors")}
-    return None
-
-
 def is_compiled(name):
     return name.startswith(COMPILED) or bool(re.match(r"Tests/\w+Tests/", name))
 
 
-def is_newer(build):
-    """Whether an object was compiled after the record of the build was written."""
-    recorded = (build.folder / "built-from").stat().st_mtime_ns
-    return any(path.stat().st_mtime_ns > recorded for path in build.objects)
+# MARK: The plan
+
+
+def read_plan(folder):
+    """The commands that compile the programs' objects, and those that link the programs."""
+    blocks = COMMAND.findall((folder / "debug.yaml").read_text())
+    commands = [{key: json.loads(value) for key, value in FIELD.findall(block)} for block in blocks]
+    linking = [command for command in commands if command.get("outputs", [""])[0].endswith(PROGRAMS)]
+    objects = {path for command in linking for path in command["inputs"] if path.endswith(".o")}
+    return [command for command in commands if objects & set(command.get("outputs", []))], linking
+
+
+def is_older(record, outputs):
+    """Whether the record of a build is older than an output, or an output is missing."""
+    recorded = record.stat().st_mtime_ns
+    return any(not path.exists() or path.stat().st_mtime_ns > recorded for path in map(pathlib.Path, outputs))
+
+
+def command_for(path, tree, compiling):
+    """The command that the change of a file requires; None if no single one suffices."""
+    own = [command for command in compiling if str(path.resolve()) in command["inputs"]]
+    is_enough = path.exists() and (path.suffix != ".swift" or differs_in_bodies_alone(path, tree))
+    return own[0] if len(own) == 1 and is_enough else None
+
+
+def run(command):
+    words = [word for word in command["args"] if word != "-parseable-output"]
+    # Clang removes the object if it fails to compile it.
+    trial = [["-fsyntax-only" if word == "-c" else word for word in words]] if words[0].endswith("clang") else []
+    if any(subprocess.run(words, stdout=sys.stderr).returncode for words in [*trial, words]):
+        sys.exit(1)
 
 
 def main():
-    folder, scratch, tree = sys.argv[1:]
-    sources = [pathlib.Path(name) for name in sys.stdin.read().split("\0") if is_compiled(name)]
-    scratch = pathlib.Path(scratch).resolve()
-    scratch.mkdir(parents=True, exist_ok=True)
-    build = link_variants.Build(folder)
-    if is_newer(build):
+    folder, tree = pathlib.Path(sys.argv[1]), sys.argv[2]
+    paths = [pathlib.Path(name) for name in sys.stdin.read().split("\0") if is_compiled(name)]
+    compiling, linking = read_plan(folder)
+    needed = [command_for(path, tree, compiling) for path in paths]
+    outputs = [path for command in compiling for path in command["outputs"]]
+    if None in needed or is_older(folder / "debug/built-from", outputs):
         return
-    if not sources:
-        print("nothing to compile", file=sys.stderr)
-        return print(build.program)
-    objects = compiled(sources[0], tree, build, scratch) if len(sources) == 1 and sources[0].exists() else None
-    if not objects:
-        return
-    for name in PRODUCTS:
-        product = link_variants.Build(folder, name)
-        if all(product.objects_of(library) for library in objects):
-            product.link(objects, scratch, by_part=True)
-    print(f"linked anew with {sources[0]}", file=sys.stderr)
-    print(build.link(objects, scratch, by_part=True))
+    made = {path for command in needed for path in command["outputs"]}
+    compiling = [command for command in compiling if command in needed]
+    for command in [*compiling, *(command for command in linking if made & set(command["inputs"]))]:
+        run(command)
+    print("compiled:", *paths or ["nothing"], file=sys.stderr)
+    print("built")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # The modules that users import.
 modules=(KVORuntime KVOFoundation KVOTesting)
 
-# Builds the Swift modules. Sets bin; module_flags, with which these modules and those of C are found; and plugin_flags,
+# Builds the Swift modules. Sets module_flags, with which these modules and those of C are found; and plugin_flags,
 # with which swiftc finds the macros.
 build_module() {
   local map module
@@ -15,7 +15,6 @@ build_module() {
       swift build "${debug[@]}" --target "$module"
     done
   fi
-  read_bin
   module_flags=(-I "$bin/Modules")
   plugin_flags=(-load-plugin-executable "$bin/KVOMacros-tool#KVOMacros")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do

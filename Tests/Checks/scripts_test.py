@@ -7,7 +7,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import types
 import unittest
 
 SCRIPTS = pathlib.Path("Scripts").resolve()
@@ -136,6 +135,23 @@ SLOW = """for turn in range(12):
     end = time.process_time() + 0.02
     while time.process_time() < end: pass
 """
+# A plan of SwiftPM: a source that two targets compile, one of which is linked with the tests.
+PLAN = """commands:
+  "tests":
+    inputs: ["/debug/A.build/a.c.o"]
+    outputs: ["/debug/KVORuntimePackageTests.xctest"]
+    args: ["swiftc"]
+
+  "A":
+    inputs: ["SOURCE"]
+    outputs: ["/debug/A.build/a.c.o"]
+    args: ["clang","-c"]
+
+  "A-tool":
+    inputs: ["SOURCE"]
+    outputs: ["/debug/A-tool.build/a.c.o"]
+    args: ["clang","-c","-tool"]
+"""
 
 
 class FilesTest(unittest.TestCase):
@@ -208,17 +224,32 @@ class FilesTest(unittest.TestCase):
         for folder in ("Mutants", "Schedules", "Fuzz", "Models", "Checks", "Counts"):
             self.assertFalse(quick_build.is_compiled(f"Tests/{folder}/a.c"), folder)
 
-    def test_a_build_that_another_command_has_changed_is_not_relinked(self):
+    def test_a_build_that_another_command_has_changed_needs_another_one(self):
         import quick_build
 
         with tempfile.TemporaryDirectory() as folder:
-            build = types.SimpleNamespace(folder=pathlib.Path(folder), objects=[pathlib.Path(folder, "a.c.o")])
-            for name, seconds in (("a.c.o", 1), ("built-from", 2)):
-                pathlib.Path(folder, name).touch()
-                os.utime(pathlib.Path(folder, name), (seconds, seconds))
-            self.assertFalse(quick_build.is_newer(build))
-            os.utime(build.objects[0], (3, 3))
-            self.assertTrue(quick_build.is_newer(build))
+            object, record = pathlib.Path(folder, "a.c.o"), pathlib.Path(folder, "built-from")
+            for path, seconds in ((object, 1), (record, 2)):
+                path.touch()
+                os.utime(path, (seconds, seconds))
+            self.assertFalse(quick_build.is_older(record, [object]))
+            os.utime(object, (3, 3))
+            self.assertTrue(quick_build.is_older(record, [object]))
+            object.unlink()
+            self.assertTrue(quick_build.is_older(record, [object]))
+
+    def test_a_source_is_compiled_as_swiftpm_does(self):
+        import quick_build
+
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder, "a.c").resolve()
+            source.touch()
+            pathlib.Path(folder, "debug.yaml").write_text(PLAN.replace("SOURCE", str(source)))
+            compiling, linking = quick_build.read_plan(pathlib.Path(folder))
+            self.assertEqual([command["args"] for command in compiling], [["clang", "-c"]])
+            self.assertEqual([command["args"] for command in linking], [["swiftc"]])
+            self.assertIs(quick_build.command_for(source, "HEAD", compiling), compiling[0])
+            self.assertIsNone(quick_build.command_for(source.with_suffix(".h"), "HEAD", compiling))
 
     def test_a_change_of_the_c_runtime_runs_the_stress(self):
         pattern = self.pattern_for("Sources/CKVORuntime/delivery/change.c")
