@@ -5,11 +5,12 @@ Usage: rings.py LOGS [--list] [--full] [NAME...]
 A check is a program in Scripts/checks. Its head states its purpose (line 2), its ring and its inputs:
 
     # Ring: landing
-    # Inputs: Sources/CKVORuntime Scripts/c.sh
+    # Inputs: Sources/CKVORuntime Tests/Counts
 
-The inputs are git pathspecs of the files whose change can change the check's result. Files that every check needs (ALWAYS)
-are not repeated there. The environment variable KVO_RING tells a check how much to do, `landing` or `full`. KVO_SINCE names
-the commit of its last full run, if there is one.
+The inputs are git pathspecs of the files whose change can change the check's result. The scripts that it runs or imports,
+and Package.swift if one of them builds with SwiftPM, are found in their texts and are not repeated there. The environment
+variable KVO_RING tells a check how much to do, `landing` or `full`. KVO_SINCE names the commit of its last full run, if
+there is one.
 
 RECORD has a line for each check: the commit at which it last passed at full strength, the date, wall and CPU seconds, and
 its summary. A check that fails at full strength loses its line. The landing ring fails if a check has no line, or one that
@@ -23,6 +24,7 @@ import dataclasses
 import datetime
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -33,10 +35,12 @@ CHECKS = pathlib.Path("Scripts/checks")
 RECORD = pathlib.Path(".ci/full-ring.txt")
 MOST_COMMITS = 100
 AFFORDABLE = 120
-ALWAYS = ["Scripts/lib.sh"]
 LANES = 2
 # The time limit in seconds for a check. The longest one on record takes more than a third of it during other builds.
 HANGING = 3600
+# In a script: other scripts that it runs, sources or imports; and what builds with SwiftPM, which Scripts/lib.sh defines.
+USED = re.compile(r"(?:^|python3|exec|source|\$\(|[;|&!]) *Scripts/([\w./-]+)|/(\w+\.sh)\b|^(?:import|from) (\w+)", re.M)
+BUILDS = re.compile(r"\bswift (?:build|test|package)\b|\bbuild_tests\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +60,28 @@ class Check:
                 lines[key] += text.split()
         if len(lines["Ring"]) != 1 or lines["Ring"][0] not in ("landing", "full") or not lines["Inputs"]:
             sys.exit(f"{path}: its head names no ring, or no inputs: see Scripts/rings.py")
-        own = [*lines["Inputs"], str(path)]
+        scripts = scripts_of(path)
+        builds = any(BUILDS.search(code_of(script)) for script in scripts - {pathlib.Path("Scripts/lib.sh")})
+        own = [*lines["Inputs"], *map(str, sorted(scripts)), *["Package.swift"] * builds]
         return Check(path.name, head[1].removeprefix("# "), lines["Ring"][0], tuple(own))
+
+
+def code_of(script):
+    return "\n".join(line for line in script.read_text().splitlines() if not line.lstrip().startswith("#"))
+
+
+def used_by(script):
+    named = [pathlib.Path("Scripts", "".join(found)) for found in USED.findall(code_of(script))]
+    return {path for path in [*named, *(path.with_suffix(".py") for path in named)] if path.is_file()}
+
+
+def scripts_of(script):
+    """A script and those that it uses, directly or through others."""
+    found, last = set(), {script}
+    while last:
+        found |= last
+        last = set().union(*map(used_by, last)) - found
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,9 +137,8 @@ def age(commit):
 
 def have_changed(commit, inputs):
     """Whether one of the files differs from that commit, or is new."""
-    paths = ["--", *inputs, *ALWAYS]
-    differing = git("diff", "--name-only", commit, *paths)
-    new = git("ls-files", "--others", "--exclude-standard", *paths)
+    differing = git("diff", "--name-only", commit, "--", *inputs)
+    new = git("ls-files", "--others", "--exclude-standard", "--", *inputs)
     return differing.returncode != 0 or bool(differing.stdout or new.stdout)
 
 

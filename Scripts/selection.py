@@ -5,7 +5,8 @@ later commits or in the working tree. For a source with many mutants, it selects
 
 `--tenth COUNT` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in the
 same tenth, and COUNT determines which of the ten runs: with the number of commits, ten commits in a row run all. With it,
-a change of these scripts, or of what all tests share (Tests/Support), selects all mutants.
+a change of what all mutants depend on selects all of them: Package.swift, what all tests share (Tests/Support), and the
+scripts that the check `mutants` uses.
 """
 
 import collections
@@ -32,9 +33,9 @@ def git(*arguments):
 
 def changed_since(commit):
     """The files that a mutant can depend on and that differ from a commit in the working tree."""
-    folders = ["--", "Sources", "Tests", "Scripts"]
-    tracked = git("diff", "--name-only", "-z", commit, *folders)
-    return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard", *folders)).split("\0")) - {""}
+    paths = ["--", "Sources", "Tests", "Scripts", "Package.swift"]
+    tracked = git("diff", "--name-only", "-z", commit, *paths)
+    return set((tracked + git("ls-files", "-z", "--others", "--exclude-standard", *paths)).split("\0")) - {""}
 
 
 # MARK: Records
@@ -67,7 +68,8 @@ def records_at(commit, path):
 def select(paths, records, commit, tenth):
     """The mutants to run."""
     changed = changed_since(commit)
-    if tenth is not None and any(map(is_shared, changed)):
+    shared = {"Package.swift", *map(str, rings.scripts_of(rings.CHECKS / "mutants"))}
+    if tenth is not None and any(file in shared or file.startswith("Tests/Support/") for file in changed):
         return paths
     earlier = records_at(commit, MUTANTS / "noticed.txt")
     chosen, by_source = set(), collections.defaultdict(dict)
@@ -82,11 +84,6 @@ def select(paths, records, commit, tenth):
     for file, mutants in by_source.items():
         chosen |= near_changes(file, mutants, commit) if tenth is None else mutants.keys()
     return [path for path in paths if path in chosen]
-
-
-def is_shared(file):
-    """Whether a file can change the result of every mutant."""
-    return file.startswith("Tests/Support/") or file in rings.Check.read(rings.CHECKS / "mutants").inputs
 
 
 def readable(path):

@@ -34,9 +34,8 @@ def is_tried(file, mutants):
 
 def inputs_of(check, commit):
     """The files that a check names, including those deleted since a commit."""
-    paths = ["--", *check.inputs, *rings.ALWAYS]
-    there = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", *paths)
-    return set((there + git("diff", "-z", "--name-only", commit, *paths)).split("\0"))
+    there = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *check.inputs)
+    return set((there + git("diff", "-z", "--name-only", commit, "--", *check.inputs)).split("\0"))
 
 
 def named(names):

@@ -147,6 +147,18 @@ class RingsTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("wrong: quick depends on renamed.txt, which matches no file", output)
 
+    def test_the_scripts_of_a_check_are_inputs(self):
+        self.add_check("cheap", "full", "b.txt", "# Scripts/other.py\nsource Scripts/shared.sh")
+        self.write("Scripts/shared.sh", "python3 Scripts/tool.py\nswift build\n")
+        self.write("Scripts/tool.py", "import helper\n")
+        for name in ("Scripts/helper.py", "Scripts/other.py", "Package.swift"):
+            self.write(name, "")
+        self.record(self.commit(), quick=1, cheap=1, dear=1)
+        for name, runs in (("Scripts/helper.py", True), ("Scripts/other.py", False), ("Package.swift", True)):
+            self.write(name, "changed")
+            self.assertEqual("cheap: its inputs have changed" in self.rings()[1], runs, name)
+            self.write(name, "")
+
     def test_an_unknown_name_is_an_error(self):
         status, output = self.rings("quack")
         self.assertEqual(status, 1)
