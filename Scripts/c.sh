@@ -15,7 +15,7 @@ read_link_flags() {
   link_flags+=(-fuse-ld=lld)
 }
 
-# compile NAME FLAG...: compiles the runtime, C and C++, with these flags, two sources at a time. The objects are in
+# compile NAME FLAG...: compiles the runtime, C and C++, with these flags, with all processors. The objects are in
 # $build/c/NAME as <source>.o. A source whose content has not changed is not compiled again. Sets objects.
 compile() {
   local folder=$build/c/$1 sources=("${c_sources[@]}" "${cplusplus_sources[@]}") ffi_flags
@@ -33,7 +33,7 @@ compile() {
   grep -xFf "$folder/wanted" "$folder/compiled" >"$folder/still" || true
   mv "$folder/still" "$folder/compiled"
   # shellcheck disable=SC2016 # for the inner shell
-  { grep -vxFf "$folder/compiled" "$folder/wanted" || true; } | sed 's/.* //' | xargs -r -P 2 -I '{}' bash -c '
+  { grep -vxFf "$folder/compiled" "$folder/wanted" || true; } | sed 's/.* //' | xargs -r -P "$(nproc)" -I '{}' bash -c '
     language=(clang -std=c11)
     [[ $1 != *.cpp ]] || language=(clang++ -std=c++17)
     exec "${language[@]}" "${@:3}" -c "$1" -o "$2/${1##*/}.o"' bash '{}' "$folder" "$@"

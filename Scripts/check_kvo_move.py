@@ -113,7 +113,7 @@ def main(tool, package, folder, options_of_build):
         for original in originals:
             program = [bin_path / (style + mode(original)), original.stem]
             expected = (tests / f"Expected/{original.stem}.txt").read_text()
-            done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(program, capture_output=True, text=True, check=False)
             if (done.returncode or done.stdout != expected) and not is_excused(tool, style, original):
                 failed += 1
                 print(f"wrong: {style} {original.stem}: {done.stderr}wrote\n{done.stdout}instead of\n{expected}")

@@ -22,7 +22,7 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib
 
-HANG = 250  # seconds; only reached by what never happens, however slow the machine; Scripts/desktop ends the session after 300
+HANG = 300  # seconds; only reached by what never happens, however slow the machine
 
 
 class Wrong(Exception):

@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Minutes of wall time after which a program counts as hanging outside the scheduler.
-enum { PATIENCE = 10 };
+// Seconds of CPU time after which a program counts as hanging outside the scheduler.
+enum { MOST_CPU = 600 };
 
 typedef struct exploration {
   const program *program;
@@ -112,7 +113,7 @@ static void make_collection_classes(void) {
 }
 
 static void begin_process(const program *program) {
-  alarm(60 * PATIENCE);
+  setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_CPU, MOST_CPU});
   catch_crashes();
   schedule_prepare();
   if (program->is_cold) {
