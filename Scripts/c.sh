@@ -9,6 +9,10 @@ c_headers=(Sources/CKVORuntime/include/*.h)
 # These flags match Package.swift.
 c_flags=(-std=c11 -D_GNU_SOURCE -ISources/CKVORuntime/include -ISources/CKVORuntime)
 
+# What the fuzzers use of the tests' support, and how they are compiled.
+fuzzed_fixtures=(Tests/Support/Fixtures/{graph,graph_items,graph_list,graph_tags,require,tracked,watcher}.c)
+fuzzed_flags=(-DKVO_FAILING_MEMORY -ITests/Fuzz/Support -ITests/Support/Fixtures/include -ITests/Support/Fixtures)
+
 # Sets link_flags to the flags that link libffi with the toolchain's own linker.
 read_link_flags() {
   read -ra link_flags < <(pkg-config --cflags --libs libffi)
@@ -42,6 +46,13 @@ compile() {
   objects=("${sources[@]##*/}")
   objects=("${objects[@]/#/$folder/}")
   objects=("${objects[@]/%/.o}")
+}
+
+# compile_all FOLDER COMMAND...: compiles the sources that it reads into objects, with all processors.
+compile_all() {
+  mkdir -p "$1"
+  xargs -P "$(nproc)" -I '{}' sh -c 'source=$1 folder=$2; shift 2; exec "$@" -c "$source" -o "$folder/$(echo "$source" | tr / _).o"' \
+    sh '{}' "$@"
 }
 
 # c_symbol_graph FILE HEADER...: writes the declarations of headers, with their documentation comments.

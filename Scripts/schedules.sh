@@ -22,9 +22,8 @@ build_schedules() {
     [ "${object##*/}" = memory.c.o ] || schedule_objects+=("$object")
   done
   rm -f "$schedules"/*.c.o # of sources that are gone
-  printf '%s\n' Tests/Schedules/*.c | xargs -P "$(nproc)" -I '{}' bash -c '
-    exec clang "${@:3}" -c "$1" -o "$2/$(basename "$1").o"' bash '{}' "$schedules" \
-    "${c_flags[@]}" "${schedule_flags[@]}" -Wall -Wextra -Wstrict-prototypes -Werror
+  printf '%s\n' Tests/Schedules/*.c | compile_all "$schedules" clang "${c_flags[@]}" "${schedule_flags[@]}" \
+    -Wall -Wextra -Wstrict-prototypes -Werror
   link_schedules "$schedules/schedules" "${schedule_objects[@]}"
 }
 

@@ -251,6 +251,25 @@ class FilesTest(unittest.TestCase):
             self.assertIs(quick_build.command_for(source, "HEAD", compiling), compiling[0])
             self.assertIsNone(quick_build.command_for(source.with_suffix(".h"), "HEAD", compiling))
 
+    def test_the_flags_and_libraries_are_those_of_the_manifest(self):
+        import link_variants
+        import mutant
+        import variant
+
+        with tempfile.TemporaryDirectory() as folder:
+            package = json.loads(run("swift", "package", "--scratch-path", folder, "dump-package")[1])
+        defined = {}
+        for setting in next(target for target in package["targets"] if target["name"] == "CKVORuntime")["settings"]:
+            if word := setting["kind"].get("define"):
+                defined[f"-D{word['_0']}"] = "condition" in setting
+        self.assertEqual({flag for flag in link_variants.FLAGS if flag.startswith("-D")}, set(defined))
+        _, words = run("bash", "-c", "source Scripts/c.sh; printf '%s\n' \"${c_flags[@]}\"")
+        always = {flag for flag, is_conditional in defined.items() if not is_conditional}
+        self.assertEqual({flag for flag in words.split() if flag.startswith("-D")} | {"-DKVO_EXCEPTIONS"}, always)
+        libraries = {name for product in package["products"] if "library" in product["type"] for name in product["targets"]}
+        self.assertEqual(libraries - {path.name for path in variant.LIBRARIES}, set())
+        self.assertEqual(libraries - {folder.library.name for folder in mutant.FOLDERS.values()}, set())
+
     def test_a_change_of_the_c_runtime_runs_the_stress(self):
         pattern = self.pattern_for("Sources/CKVORuntime/delivery/change.c")
         self.assertIn(r"CKVORuntimeTests\.StressTests/", pattern)
