@@ -159,12 +159,13 @@ struct AccessedProperty {
 
   // If no `didSet` reads the old value, the compiler modifies the storage in place.
   private var ownAccessors: String {
-    let key = name.name
+    let property = "\"\(name.name)\", \\.\(name.text)"
+    let (object, end) = ("KVORuntime.KVOObject", "_endChange(self, change, \(property))")
     let modify = """
 
         _modify {
-          let change = _beginChange("\(key)")
-          defer { _endChange(change, "\(key)") }
+          let change = \(object)._beginChange(self, \(property))
+          defer { \(object).\(end) }
           yield &\(storage)
         }
       """
@@ -173,13 +174,13 @@ struct AccessedProperty {
         @storageRestrictions(initializes: \(storage))
         init(initialValue) { \(storage) = initialValue }
         get {
-          _readsKey("\(key)")
+          \(object)._readsKey(self, \(property))
           return \(storage)
         }
         set {
-          let change = _beginChange("\(key)")
+          let change = \(object)._beginChange(self, \(property))
           \(storage) = newValue
-          _endChange(change, "\(key)")
+          \(object).\(end)
         }\(member.isReference ? "" : modify)
       }
       """

@@ -145,14 +145,15 @@ struct DeclaredKeys {
     else { return nil }
     let key = "\"\(name.name)\""
     let keyPath = "\\.\(name.text)"
+    let overrides = member.isOverride ? "; keys._overrides(\(key))" : ""
     guard binding.isComputed else {
       let isObserved = ObservableMember.form(of: member) == .observed || member.has("Observed")
-      return "keys.\(isObserved ? "_observed" : "stored")(\(key), \(keyPath))"
+      return "keys.\(isObserved ? "_observed" : "stored")(\(key), \(keyPath))\(overrides)"
     }
     let affecting =
       methods.affecting(name.name) ?? keptSources(binding, name).map { "[\($0)]" }
     let affectedBy = affecting.map { ", affectedBy: \($0)" } ?? ""
-    return "keys.computed(\(key), \(keyPath)\(affectedBy))"
+    return "keys.computed(\(key), \(keyPath)\(affectedBy))\(overrides)"
   }
 
   private func keptSources(_ binding: Binding, _ name: Token) -> String? {

@@ -125,17 +125,17 @@ import Testing
         @storageRestrictions(initializes: _kvo_x)
         init(initialValue) { _kvo_x = initialValue }
         get {
-          _readsKey("x")
+          KVORuntime.KVOObject._readsKey(self, "x", \\.x)
           return _kvo_x
         }
         set {
-          let change = _beginChange("x")
+          let change = KVORuntime.KVOObject._beginChange(self, "x", \\.x)
           _kvo_x = newValue
-          _endChange(change, "x")
+          KVORuntime.KVOObject._endChange(self, change, "x", \\.x)
         }
         _modify {
-          let change = _beginChange("x")
-          defer { _endChange(change, "x") }
+          let change = KVORuntime.KVOObject._beginChange(self, "x", \\.x)
+          defer { KVORuntime.KVOObject._endChange(self, change, "x", \\.x) }
           yield &_kvo_x
         }
       }

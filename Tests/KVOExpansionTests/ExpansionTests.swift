@@ -90,8 +90,14 @@ import Testing
       ("lazy var x = { 1 }()", ["keys.stored(\"x\", \\.x)"]),
       ("weak var x: A?", ["keys.stored(\"x\", \\.x)"]),
       ("@Observed var x = 1", ["keys._observed(\"x\", \\.x)"]),
-      ("override var x: Int { didSet {} }", ["keys.stored(\"x\", \\.x)"]),
-      ("override var x: Int { get { 1 } set {} }", ["keys.computed(\"x\", \\.x)"]),
+      (
+        "override var x: Int { didSet {} }",
+        ["keys.stored(\"x\", \\.x); keys._overrides(\"x\")"]
+      ),
+      (
+        "override var x: Int { get { 1 } set {} }",
+        ["keys.computed(\"x\", \\.x); keys._overrides(\"x\")"]
+      ),
       ("var `class` = 1", ["keys._observed(\"class\", \\.`class`)"]),
       ("var größe = 1", ["keys._observed(\"größe\", \\.größe)"]),
       ("var `a.b` = 1", []), ("let x = 1", []), ("static var x = 1", []),
@@ -278,13 +284,13 @@ import Testing
         @storageRestrictions(initializes: _kvo_owner)
         init(initialValue) { _kvo_owner = initialValue }
         get {
-          _readsKey("owner")
+          KVORuntime.KVOObject._readsKey(self, "owner", \\.owner)
           return _kvo_owner
         }
         set {
-          let change = _beginChange("owner")
+          let change = KVORuntime.KVOObject._beginChange(self, "owner", \\.owner)
           _kvo_owner = newValue
-          _endChange(change, "owner")
+          KVORuntime.KVOObject._endChange(self, change, "owner", \\.owner)
         }
       }
       """)

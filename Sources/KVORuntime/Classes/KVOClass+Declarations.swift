@@ -119,8 +119,9 @@ extension KVOClass {
   /// The declared setting of a key's automatic notification, in the class or a superclass.
   func declaredAutomatic(_ key: String) -> Bool? {
     KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).lazy
-        .compactMap { $0.preparation.declared.automatic[key] }.first
+      declarers(of: key).lazy
+        .filter { !$0.isHidden || $0.known.preparation.generated.automatic[key] == nil }
+        .compactMap { $0.known.preparation.declared.automatic[key] }.first
     }
   }
 
@@ -199,6 +200,7 @@ extension KeyDeclarations {
     validators.merge(other.validators) { $1 }
     dependencies.merge(other.dependencies) { $0.union($1) }
     bases.merge(other.bases) { $0.union($1) }
+    overridden.formUnion(other.overridden)
   }
 
   /// Returns the declarations without values of records that are declared too late: existing objects have no

@@ -6,8 +6,11 @@ extension KVOClass {
   /// The declared dependencies of a key, in the class and its superclasses.
   func declaredDependencies(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).reduce(into: []) { found, known in
-        found.formUnion(known.preparation.declared.dependencies[key] ?? [])
+      declarers(of: key).reduce(into: []) { found, declarer in
+        let preparation = declarer.known.preparation
+        var declared = preparation.declared.dependencies[key] ?? []
+        if declarer.isHidden { declared.subtract(preparation.generated.dependencies[key] ?? []) }
+        found.formUnion(declared)
       }
     }
   }

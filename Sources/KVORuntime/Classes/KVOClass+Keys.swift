@@ -36,20 +36,30 @@ extension KVOClass {
   // The caller holds `lock`.
   func parts(of key: String) -> Parts? {
     let name = accessorNames(for: key).first {
-      declaredAccessors($0) != nil || observedField($0) != nil
+      declaredAccessors($0) != nil || observedField($0, fieldsNotHidden(from: $0)) != nil
     }
     let accessors = name.flatMap { declaredAccessors($0) }
-    let field = name.flatMap { observedField($0) } ?? plainField(for: key)
+    let visible = fieldsNotHidden(from: key)
+    let field = name.flatMap { observedField($0, visible) } ?? plainField(for: key, visible)
     let toMany = declaredToMany(key)
     guard accessors != nil || field != nil || toMany != nil else { return nil }
     return Parts(name: name, accessors: accessors, field: field, toMany: toMany)
   }
 
   func declaredAccessors(_ key: String) -> Accessors? {
-    for known in sequence(first: self, next: \.superclass) {
-      if let accessors = known.preparation.declared.accessors[key] { return accessors }
+    for (known, isHidden) in declarers(of: key) {
+      guard let accessors = known.preparation.declared.accessors[key] else { continue }
+      if !isHidden || known.preparation.generated.accessors[key] !== accessors { return accessors }
     }
     return nil
+  }
+
+  // Without the fields of a superclass whose property of that name a subclass's own hides (HiddenProperties.swift).
+  private func fieldsNotHidden(from key: String) -> ArraySlice<Field> {
+    let hidden = declarers(of: key).first {
+      $0.isHidden && $0.known.preparation.generated.accessors[key] != nil
+    }
+    return fields.dropLast(hidden?.known.fields.count ?? 0)
   }
 
   private func declaredToMany(_ key: String) -> (any ToManyDeclaration)? {
@@ -84,7 +94,7 @@ extension KVOClass {
   }
 
   // Fields of the subclass are first, so they win over equal names in a superclass.
-  private func plainField(for key: String) -> Field? {
+  private func plainField(for key: String, _ fields: ArraySlice<Field>) -> Field? {
     guard preparation.accessesFields else { return nil }
     let capitalised = capitalised(key)
     for name in ["_" + key, "_is" + capitalised, key, "is" + capitalised] {
@@ -93,7 +103,7 @@ extension KVOClass {
     return nil
   }
 
-  private func observedField(_ key: String) -> Field? {
+  private func observedField(_ key: String, _ fields: ArraySlice<Field>) -> Field? {
     preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
   }
 }

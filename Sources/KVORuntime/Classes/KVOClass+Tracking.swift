@@ -43,10 +43,13 @@ extension KVOClass {
   // private). Also creates one for a property whose name would be parsed as a key path.
   private func name(ofHidden field: Field) -> KeyName {
     let property = Property(
-      name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
-      isManual: false)
+      name: nameOfHidden(field), storage: field, accessors: nil, isManual: false)
     property.add(to: cClass, of: type)
     return property.name
+  }
+
+  func nameOfHidden(_ field: Field) -> KeyName {
+    unspellable("\(name)+\(field.offset):\(field.key)")
   }
 
   /// Makes a key path a tracked key of its own. An equal key path whose root is a superclass has the same
@@ -117,7 +120,7 @@ extension KVOClass {
   }
 
   // No property has such a name, because it begins with a backslash. It is not a path either.
-  private func unspellable(_ text: String) -> KeyName {
+  func unspellable(_ text: String) -> KeyName {
     .of("\\" + String(text.map { $0 == "." || $0 == "@" ? "/" : $0 }))
   }
 }

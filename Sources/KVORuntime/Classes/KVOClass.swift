@@ -11,7 +11,7 @@ internal import CSwiftRuntime
 /// | state | protection |
 /// |---|---|
 /// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
-/// | `layout` | immutable once the class is known |
+/// | `layout`, `hidden` | immutable once the class is known |
 /// | `properties` | its own lock, under which no other code is called |
 /// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own locks, see there |
 /// | `preparation`, and the set of classes in preparation | `KVOClass.lock` |
@@ -36,10 +36,15 @@ final class KVOClass: @unchecked Sendable {
   /// The keys of stored properties, by offset.
   let storedKeys = AppendOnlyMap<KeyName>()
 
+  /// The stored properties that the class adds to its superclass's.
+  var ownFields: ArraySlice<Field> { fields.dropLast(superclass?.fields.count ?? 0) }
+
   /// The keys that are known so far.
   let properties = Locked<[String: Property]>([:])
   let trackedKeys = Locked(TrackedKeys())
   var preparation = Preparation()
+  /// Properties of superclasses that the class's own hide.
+  private(set) var hidden: [HiddenProperty] = []
   /// The layout of a record's values; nil for other classes.
   private(set) var layout: RecordLayout?
 
@@ -178,6 +183,7 @@ extension KVOClass {
   // The caller holds `lock`, and the class has answered.
   private func finish(at address: UnsafeRawPointer) -> KVOClass {
     for key in keysToPrepare { _ = find(key) }
+    hidden = findHidden()
     _ = kvo_class_register(cClass, nil)
     preparation.threads = []
     KVOClass.inPreparation[ObjectIdentifier(type)] = nil

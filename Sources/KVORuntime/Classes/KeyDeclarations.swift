@@ -23,6 +23,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   var validators: [String: Validator] = [:]
   /// Key paths that affect a key, whatever a subclass declares.
   var bases: [String: Set<String>] = [:]
+  /// Keys of properties that override their superclass's.
+  var overridden: Set<String> = []
 
   /// Declares a computed property under a key, for key-value coding and for string key paths.
   ///
@@ -84,6 +86,9 @@ public struct KeyDeclarations<Root: KVOObject> {
       keyPath: keyPath, isStored: true, get: { $0[keyPath: keyPath] },
       set: { $0[keyPath: keyPath] = $1 })
   }
+
+  /// Declares that the property of a key overrides the superclass's. For code that `@KVO` makes.
+  public mutating func _overrides(_ key: String) { overridden.insert(key) }
 
   /// Declares hand-written accessors under a key, and under a key path if one is given.
   ///

@@ -43,6 +43,9 @@ extension KVOObject {
   private func resolve(
     _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents
   ) -> KeyName? {
+    if let hidden = known.hiddenProperty(of: keyPath) {
+      return cache.name(for: keyPath) { hidden.name }
+    }
     if let property = declared(keyPath, in: known) {
       return property.suits(keyPath) ? cache.name(for: keyPath) { property.name } : nil
     }

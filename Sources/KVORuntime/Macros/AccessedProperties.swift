@@ -29,6 +29,42 @@ extension KVOObject {
     return _OpenChange(isObserved ? openChange(of: key) : nil)
   }
 
+  /// Reports a read of a property to the thread's read recorder, if there is one. For code that `@KVO` makes. May be
+  /// called on any thread.
+  ///
+  /// - Parameter property: The property, which tells it from a subclass's own property of the same name.
+  @inlinable @inline(__always)
+  public static func _readsKey<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>
+  ) {
+    if _slowPath(kvo_is_recording()) { object.reportRead(of: key, property) }
+  }
+
+  /// Opens an automatic change of a property. For code that `@KVO` makes. May be called on any thread.
+  ///
+  /// - Parameter property: The property, which tells it from a subclass's own property of the same name.
+  /// - Returns: the change, to be passed to `_endChange` on the same thread.
+  @inlinable @inline(__always)
+  public static func _beginChange<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>
+  ) -> _OpenChange {
+    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: object)))
+    return _OpenChange(isObserved ? object.openChange(of: key, property) : nil)
+  }
+
+  /// Closes a change that `_beginChange` opened, with the same property. For code that `@KVO` makes.
+  @inlinable @inline(__always)
+  public static func _endChange<Root: KVOObject, Value>(
+    _ object: Root, _ change: _OpenChange, _ key: StaticString,
+    _ property: @autoclosure () -> KeyPath<Root, Value>
+  ) {
+    if let frame = change.frame {
+      kvo_stored_property_did_change(frame)
+    } else if _slowPath(kvo_binding_came_to_be_observed(headerAddress(of: object))) {
+      object.lookAgain(at: key, property)
+    }
+  }
+
   /// Opens an automatic change of a key whose property a superclass stores, with or without a wrapper. For
   /// code that `@KVO` makes. May be called on any thread.
   /// - Returns: the change, to be passed to `_endChange` on the same thread.
@@ -64,6 +100,27 @@ extension KVOObject {
     var setting = kvo_part()
     setting.kind = .KVO_SETTING
     return kvo_stored_property_will_change_part(header, key.interned, &setting)
+  }
+
+  @usableFromInline @inline(never)
+  final func reportRead(of key: StaticString, _ property: () -> AnyKeyPath) {
+    reportRead(interned(key, property))
+  }
+
+  @usableFromInline @inline(never)
+  final func openChange(of key: StaticString, _ property: () -> AnyKeyPath) -> OpaquePointer? {
+    kvo_stored_property_will_change_key(header, interned(key, property))
+  }
+
+  @usableFromInline @inline(never)
+  final func lookAgain(at key: StaticString, _ property: () -> AnyKeyPath) {
+    kvo_stored_property_notify_late_observers_key(header, interned(key, property))
+  }
+
+  private final func interned(
+    _ key: StaticString, _ property: () -> AnyKeyPath
+  ) -> UnsafePointer<CChar> {
+    KVOClass.hiddenKey(of: property, in: self)?.interned ?? key.interned
   }
 
   @usableFromInline @inline(never)
