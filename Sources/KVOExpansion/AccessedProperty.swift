@@ -164,7 +164,7 @@ struct AccessedProperty {
     let modify = """
 
         _modify {
-          let change = \(object)._beginChange(self, \(property))
+          let change = \(object)._beginChangeInPlace(self, \(property))
           defer { \(object).\(end) }
           yield &\(storage)
         }

@@ -134,7 +134,7 @@ import Testing
           KVORuntime.KVOObject._endChange(self, change, "x", \\.x)
         }
         _modify {
-          let change = KVORuntime.KVOObject._beginChange(self, "x", \\.x)
+          let change = KVORuntime.KVOObject._beginChangeInPlace(self, "x", \\.x)
           defer { KVORuntime.KVOObject._endChange(self, change, "x", \\.x) }
           yield &_kvo_x
         }

@@ -456,7 +456,7 @@ static void deliver_overtaking_value(kvo_registration *registration, const kvo_a
     kvo_frame *frame) {
   kvo_change_take_ticket(frame);
   frame->old_value = frame->new_value;
-  frame->flags = (uint16_t)((frame->flags | KVO_FRAME_HAS_OLD) & ~KVO_FRAME_HAS_NEW);
+  frame->flags = (frame->flags | KVO_FRAME_HAS_OLD) & ~(uint32_t)KVO_FRAME_HAS_NEW;
   accessors = kvo_accessors_current(accessors);
   if (!read_initial(registration, accessors, frame)) change_report_unread(frame, accessors);
   if (change_is_admitted(registration, frame) && frame->flags & KVO_FRAME_HAS_NEW)

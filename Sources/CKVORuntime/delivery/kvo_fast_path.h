@@ -97,7 +97,7 @@ KVO_INLINE bool kvo_fast_path_will_change(kvo_thread *thread, kvo_frame *frame, 
 
 /// Lets the did phase continue on the slow path, with the old value that has been read.
 KVO_INLINE void kvo_fast_path_leave(kvo_frame *frame) {
-  frame->flags &= (uint16_t)~KVO_FRAME_FAST_PATH;
+  frame->flags &= ~(uint32_t)KVO_FRAME_FAST_PATH;
   if (frame->change.old_value) frame->flags |= KVO_FRAME_HAS_OLD;
 }
 

@@ -172,6 +172,22 @@ void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
 /// Whether other changes are part of this one, and would be lost if it notified no observer. No lock held.
 bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
 
+// In-place mutations (in_place.c).
+
+/// Marks the change of a property that this thread is about to mutate in place. `frame` is the change, the frame of the batch
+/// that it is part of, or NULL if it joins another change. Returns the frame by which it is closed; NULL if it need not be.
+kvo_frame *KVO_NULLABLE kvo_in_place_mark(kvo_frame *KVO_NULLABLE frame, kvo_object *object,
+    uintptr_t id);
+/// Whether this thread is mutating a property in place.
+bool kvo_in_place_is_open(void);
+bool kvo_in_place_affects_slow_locked(const kvo_dependent_key *dependent_key);
+/// Whether this thread is mutating a property in place from which the key is derived. Graph lock held.
+KVO_INLINE bool kvo_in_place_affects_locked(const kvo_dependent_key *dependent_key) {
+  const kvo_thread *thread = kvo_this_thread;
+  return thread && KVO_UNLIKELY(thread->in_place_count) &&
+         kvo_in_place_affects_slow_locked(dependent_key);
+}
+
 /// Begins a general delivery, which belongs to the frame from then on: finds the recipients and reads old values.
 /// False if out of memory.
 bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);

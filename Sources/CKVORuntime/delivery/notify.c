@@ -90,7 +90,7 @@ static void call_living_object(kvo_frame *frame, kvo_registration *registration,
   frame->observer = observer;
   frame->flags |= KVO_FRAME_CALLS;
   call_object(registration, change);
-  frame->flags &= (uint16_t)~KVO_FRAME_CALLS;
+  frame->flags &= ~(uint32_t)KVO_FRAME_CALLS;
   operations->release(observer);
 }
 

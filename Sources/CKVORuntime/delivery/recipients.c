@@ -243,6 +243,23 @@ static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *
   return is_current ? index : KVO_NO_INDEX;
 }
 
+// Whether it is notified by an open change that is not one of a node, once an in-place mutation has ended.
+static bool is_notified_after_mutation(const search *search, const kvo_registration *registration) {
+  const kvo_frame *frame = NULL;
+  if (!kvo_in_place_is_open()) return false;
+  while ((frame = kvo_thread_open_before(kvo_this_thread, frame))) {
+    kvo_general_delivery *open =
+        frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
+    if (frame->flags & KVO_FRAME_SINGLE_RECIPIENT && frame->recipient == registration) return true;
+    if (!open || open == search->general_delivery ||
+        recipients_index_of(&open->before, registration) == KVO_NO_INDEX)
+      continue;
+    open->has_others = true;
+    return true;
+  }
+  return false;
+}
+
 // Whether the registration is notified by an open change of a node, because it was there when that change began.
 static bool is_notified_by_other(const search *search, const kvo_registration *registration) {
   kvo_general_delivery *open = NULL;
@@ -253,7 +270,7 @@ static bool is_notified_by_other(const search *search, const kvo_registration *r
     open->has_others = true;
     return true;
   }
-  return false;
+  return is_notified_after_mutation(search, registration);
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
@@ -281,8 +298,14 @@ static void find_pending(search *search, kvo_registration *registration, bool is
   search->ok = search->ok && add_pending(search->recipients, pending);
 }
 
+// Whether what was found behind an open change is left unread, because it may lead to a property that is being mutated in
+// place. The change of that property reads it.
+static bool is_unreadable(bool is_behind) {
+  return KVO_UNLIKELY(is_behind) && kvo_in_place_is_open();
+}
+
 static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
-  if (search->nodes && dependent_key->is_tracked)
+  if (search->nodes && dependent_key->is_tracked && !is_unreadable(dependent_key->is_behind))
     search->ok = search->ok && add_tracked(search->nodes, dependent_key);
 }
 
@@ -309,7 +332,7 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
     bool added_by_other_thread, bool is_behind) {
   if (is_found(search, dependent_key, is_behind)) return;
   if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
-  bool is_new = dependent_key->stamp != search->stamp;
+  bool is_new = dependent_key->stamp != search->stamp || is_unreadable(dependent_key->is_behind);
   dependent_key->stamp = search->stamp;
   dependent_key->added_by_other_thread = added_by_other_thread;
   dependent_key->is_behind = is_behind;
@@ -359,11 +382,14 @@ static void recipients_find_node(search *search, kvo_path_node *node) {
       search->is_behind || kvo_open_path_changes_are_before_locked(node, search->general_delivery);
   if (!kvo_path_node_is_last(node)) {
     search->leads_on = true;
-    if (search->nodes) search->ok = search->ok && add_node(search->nodes, node);
-    else if (!search->read) recipients_announce(search, node);
+    bool is_followed = search->nodes && !is_unreadable(search->is_behind);
+    if (is_followed) search->ok = search->ok && add_node(search->nodes, node);
+    else if (!search->nodes && !search->read) recipients_announce(search, node);
   }
-  if (observation->dependent_key)
-    find_dependent_keys(search, observation->dependent_key, added_by_other_thread, is_behind);
+  kvo_dependent_key *derived = observation->dependent_key;
+  if (derived)
+    find_dependent_keys(search, derived, added_by_other_thread,
+        is_behind || kvo_in_place_affects_locked(derived));
   else if (observation->first && !kvo_thread_is_reading(observation->root, (uintptr_t)observation))
     find_pending(search, &observation->first->entry, recipients_leads_on(node),
         added_by_other_thread, is_behind);
@@ -388,6 +414,7 @@ static void search_observers_locked(search *search, kvo_observers observers) {
   kvo_dependent_key *dependent_key = kvo_observers_derivation(observers);
   if (dependent_key && dependent_key->stamp != search->stamp && !is_being_read(dependent_key)) {
     dependent_key->stamp = search->stamp;
+    dependent_key->is_behind = kvo_in_place_affects_locked(dependent_key);
     find_tracked(search, dependent_key);
   }
   if (!kvo_observers_is_list(observers)) {
@@ -506,7 +533,7 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
 // MARK: A known recipient
 
 static kvo_value take_old(kvo_frame *frame) {
-  frame->flags &= (uint16_t)~KVO_FRAME_HAS_OLD;
+  frame->flags &= ~(uint32_t)KVO_FRAME_HAS_OLD;
   return frame->old_value;
 }
 

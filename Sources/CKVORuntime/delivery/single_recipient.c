@@ -295,7 +295,7 @@ static bool single_notify(kvo_frame *frame, const kvo_path_observation *observat
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
   const kvo_path_observation *observation =
       ((kvo_path_node *)kvo_observers_registration(frame->observer_slot.observers))->observation;
-  frame->flags &= (uint16_t)~KVO_FRAME_SINGLE_RECIPIENT;
+  frame->flags &= ~(uint32_t)KVO_FRAME_SINGLE_RECIPIENT;
   bool is_same = single_is_alone(frame, 0) && observers == frame->observer_slot.observers &&
                  node_of(observers) != NULL;
   if (is_same && single_notify(frame, observation)) return true;

@@ -280,6 +280,10 @@ typedef struct kvo_frame kvo_frame;
 /// exception may leave either function: the binding's callback must catch an observer's.
 /// - Returns: NULL if the storage is not the object's, or if the change joins one in progress.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void *storage);
+/// Opens a change as `kvo_stored_property_will_change` does, for a mutation in place: until the change is closed, the
+/// property can't be read. So changes that this thread makes in the mutation do not read keys that are derived from the
+/// property, and leave their observers to this change.
+kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_in_place(void *header, const void *storage);
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
 void kvo_stored_property_did_change(kvo_frame *frame);
 /// Closes a change that `kvo_stored_property_will_change_key` opened, and calls the observers. For a caller that has
@@ -296,6 +300,9 @@ void kvo_stored_property_notify_late_observers_key(void *header, const char *int
 /// Opens a change as `kvo_stored_property_will_change` does, for a key without storage of its own, named by its
 /// interned key (`kvo_key_intern`).
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key(void *header, const char *interned_key);
+/// Opens a change as `kvo_stored_property_will_change_in_place` does, for a property named by its interned key.
+kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key_in_place(void *header,
+    const char *interned_key);
 
 /// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
 /// if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or

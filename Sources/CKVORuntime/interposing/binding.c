@@ -7,6 +7,7 @@
 #include "base/kvo_memory.h"
 #include "delivery/kvo_delivery.h"
 #include "delivery/kvo_fast_path.h"
+#include "delivery/kvo_general_delivery.h"
 #include "objects/kvo_class_internal.h"
 
 #include <string.h>
@@ -82,6 +83,22 @@ KVO_INLINE kvo_frame *frame_if_held(kvo_frame *frame, const void *header, const 
 kvo_frame *kvo_stored_property_will_change(void *header, const void *storage) {
   kvo_frame *frame = binding_will(header, (uintptr_t)storage - (uintptr_t)header);
   return frame_if_held(frame, header, storage);
+}
+
+// On the fast path no key depends on the property.
+KVO_INLINE kvo_frame *mark_in_place(kvo_frame *frame, kvo_object *object, uintptr_t id) {
+  bool is_fast = frame && frame->flags == KVO_FRAME_FAST_PATH;
+  return KVO_LIKELY(is_fast) ? frame : kvo_in_place_mark(frame, object, id);
+}
+
+kvo_frame *kvo_stored_property_will_change_in_place(void *header, const void *storage) {
+  uintptr_t id = (uintptr_t)storage - (uintptr_t)header;
+  return mark_in_place(kvo_stored_property_will_change(header, storage), header, id);
+}
+
+kvo_frame *kvo_stored_property_will_change_key_in_place(void *header, const char *interned_key) {
+  uintptr_t id = (uintptr_t)interned_key;
+  return mark_in_place(binding_will(header, id), header, id);
 }
 
 void kvo_stored_property_notify_late_observers(void *header, const void *storage) {

@@ -67,7 +67,7 @@ static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
   frame->announced = record;
   frame->flags |= KVO_FRAME_HAS_PART;
   if (kvo_mutation_begin(record, mutation)) return;
-  frame->flags &= (uint16_t)~KVO_FRAME_HAS_PART;
+  frame->flags &= ~(uint32_t)KVO_FRAME_HAS_PART;
   kvo_mutation_free(record);
 }
 
@@ -83,7 +83,7 @@ static void announced_begin(kvo_frame *frame, const kvo_mutation *mutation) {
 }
 
 static void announced_finish(kvo_frame *frame) {
-  frame->flags &= (uint16_t)~KVO_FRAME_BEGUN;
+  frame->flags &= ~(uint32_t)KVO_FRAME_BEGUN;
   if (frame->flags & (KVO_FRAME_BATCHED | KVO_FRAME_CANCELLED)) return;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_change_finish(frame);

@@ -102,7 +102,8 @@ void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not decrement the counts.
-      if (!thread->block->previous) thread->open_count = thread->batch_count = 0;
+      if (!thread->block->previous)
+        thread->open_count = thread->batch_count = thread->in_place_count = 0;
       if (!thread->block->previous) return;
       leave_block(thread);
     }
@@ -206,6 +207,13 @@ static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
   kvo_thread_shrink(thread);
 }
 
+// For a frame that was in place or transferred, or both. Only its own thread counts it.
+static void end_access(kvo_frame *frame) {
+  kvo_thread *thread = frame->thread;
+  if (frame->flags & KVO_FRAME_IN_PLACE && thread == kvo_this_thread) thread->in_place_count--;
+  if (frame->flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
+}
+
 // Returns the object, if the frame retained it: the caller releases it, after what waited for the frame has been freed.
 KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awaited) {
   kvo_thread *thread = frame->thread;
@@ -214,7 +222,7 @@ KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awai
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  if (flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
+  if (flags & (KVO_FRAME_IN_PLACE | KVO_FRAME_TRANSFERRED)) end_access(frame);
   *awaited = frame_end_any(frame);
   tidy_up(thread, frame);
   return flags & KVO_FRAME_RETAINED ? object : NULL;
@@ -305,7 +313,7 @@ static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
 
 static bool is_counted(uint32_t state) {
   return state == KVO_FRAME_OPEN || state == KVO_FRAME_ANNOUNCED || state == KVO_FRAME_ABANDONED ||
-         state == KVO_FRAME_UNOBSERVED || state == KVO_FRAME_BATCH;
+         state == KVO_FRAME_UNOBSERVED || state == KVO_FRAME_BATCH || state == KVO_FRAME_JOINS;
 }
 
 void kvo_thread_unwind(kvo_frame *mark) {
@@ -349,7 +357,7 @@ static void empty_block(kvo_frame_block *block) {
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
   thread->top = frame_block_end(thread->block);
-  thread->open_count = thread->batch_count = 0;
+  thread->open_count = thread->batch_count = thread->in_place_count = 0;
 }
 
 // MARK: Searching the stack
@@ -438,6 +446,21 @@ const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kv
   bool is_before = !later;
   FOR_EACH_FRAME(frame, thread) {
     if (is_before && is_own_delivery(frame)) return frame;
+    if (frame == later) is_before = true;
+  }
+  return NULL;
+}
+
+static bool is_open_change(const kvo_frame *frame) {
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  return state - KVO_FRAME_OPEN <= 1 || state == KVO_FRAME_UNOBSERVED ||
+         (state >= KVO_FRAME_SCOPED && state <= KVO_FRAME_JOINS);
+}
+
+const kvo_frame *kvo_thread_open_before(const kvo_thread *thread, const kvo_frame *later) {
+  bool is_before = !later;
+  FOR_EACH_FRAME(frame, thread) {
+    if (is_before && is_open_change(frame)) return frame;
     if (frame == later) is_before = true;
   }
   return NULL;

@@ -31,6 +31,7 @@ enum kvo_frame_state {
   KVO_FRAME_PROTECTS,   ///< not a change: protects an object that is read or called
   KVO_FRAME_SCOPED,     ///< a manual change around a body that runs; `key` is its property's
   KVO_FRAME_BATCH,      ///< collects the changes of its object's keys (batch.c)
+  KVO_FRAME_JOINS,      ///< an in-place mutation that is part of another open change (in_place.c)
 };
 
 enum kvo_frame_flag {
@@ -53,6 +54,8 @@ enum kvo_frame_flag {
   KVO_FRAME_ANNOUNCES =
       KVO_FRAME_SILENT, ///< for a batch: the class has methods that are called for each change (E5)
   KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
+  KVO_FRAME_IN_PLACE =
+      65536, ///< the property can't be read until the change is closed (in_place.c)
 };
 
 /// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.
@@ -92,8 +95,7 @@ struct kvo_frame {
   /// The stamp of its delivery (`kvo_binding_delivery_stamp`); not greater than `serial` if none has been taken.
   uint64_t delivery_stamp;
   uint32_t state; ///< enum kvo_frame_state; atomic, because another thread may end the frame
-  uint16_t flags; ///< enum kvo_frame_flag
-  uint16_t index; ///< index in its block; immutable
+  uint32_t flags; ///< enum kvo_frame_flag
   const kvo_object *KVO_NULLABLE
       awaited; ///< The object whose retired memory may wait for this frame's pop; atomic.
   kvo_value old_value, new_value;
@@ -115,6 +117,7 @@ struct kvo_frame {
   kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
   uint32_t joins; ///< since its general delivery began: how many changes have joined it
+  uint16_t index; ///< index in its block; immutable
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
   uint64_t transferred_at;
   /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before
@@ -147,15 +150,17 @@ struct kvo_thread {
   kvo_thread *KVO_NULLABLE next_pooled;
   kvo_frame_block *KVO_NULLABLE spare; ///< blocks taken out of the stack
   uint32_t block_count;                ///< blocks on the stack, without the first
-  /// Open automatic changes, and batches. Usually 0: then there is no change to join.
+  /// Open automatic changes, in-place mutations that joined one, and batches. Usually 0: then there is no change to join.
   uint32_t open_count;
   uint32_t batch_count;
   /// The number of the thread that has the record now, from 1; unique. Atomic, because dumps show it.
   uint32_t number;
   uintptr_t owner_bits;   ///< its thread's mark in objects' words (kvo_table.h); immutable
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
-  bool in_use;            ///< atomic
-  bool has_holes;         ///< frames have been ended by other threads; atomic
+  /// Frames with KVO_FRAME_IN_PLACE, and perhaps some that other threads have ended. Usually 0.
+  uint32_t in_place_count;
+  bool in_use;    ///< atomic
+  bool has_holes; ///< frames have been ended by other threads; atomic
   struct kvo_manual_change
       *KVO_NULLABLE manual_changes; ///< its open manual changes; manual_change.c's
   /// The class's method that it is calling; announced.c's.
@@ -336,7 +341,7 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_thread_batch(const kvo_thread *thread,
 /// Destroys the new value of a frame of this thread, if it has one.
 KVO_INLINE void kvo_frame_forget_new(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
-  frame->flags &= (uint16_t)~KVO_FRAME_HAS_NEW;
+  frame->flags &= ~(uint32_t)KVO_FRAME_HAS_NEW;
 }
 /// Marks a frame of this thread: a derived key or path of its object, named by `id`, is being read. Its getter may
 /// set what it reads.
@@ -353,6 +358,10 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// The newest change whose observers or methods are being called, among those that began before `later`, or among all
 /// if that is NULL. NULL if there is none. Only changes that the thread has begun and not left to another one.
 const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thread,
+    const kvo_frame *KVO_NULLABLE later);
+/// The newest change that is open, of any kind, among those that began before `later`, or among all if that is NULL. NULL
+/// if there is none.
+const kvo_frame *KVO_NULLABLE kvo_thread_open_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key
 /// and the thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may

@@ -49,10 +49,19 @@ extension KVOObject {
     _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>
   ) -> _OpenChange {
     let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: object)))
-    return _OpenChange(isObserved ? object.openChange(of: key, property) : nil)
+    return _OpenChange(isObserved ? object.openChange(of: key, property, inPlace: false) : nil)
   }
 
-  /// Closes a change that `_beginChange` opened, with the same property. For code that `@KVO` makes.
+  /// Opens the automatic change of an in-place mutation, as `_beginChange` does. For code that `@KVO` makes.
+  @inlinable @inline(__always)
+  public static func _beginChangeInPlace<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>
+  ) -> _OpenChange {
+    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: object)))
+    return _OpenChange(isObserved ? object.openChange(of: key, property, inPlace: true) : nil)
+  }
+
+  /// Closes a change that `_beginChange` or `_beginChangeInPlace` opened, with the same property. For code that `@KVO` makes.
   @inlinable @inline(__always)
   public static func _endChange<Root: KVOObject, Value>(
     _ object: Root, _ change: _OpenChange, _ key: StaticString,
@@ -93,6 +102,10 @@ extension KVOObject {
     kvo_stored_property_will_change_key(header, key.interned)
   }
 
+  final func openChangeInPlace(of key: StaticString) -> OpaquePointer? {
+    kvo_stored_property_will_change_key_in_place(header, key.interned)
+  }
+
   // Opens the change by the key's name: the class finds the runtime's identifier for it, which is the address
   // of the storage if the superclass has an `@Observed` property.
   @usableFromInline @inline(never)
@@ -108,8 +121,13 @@ extension KVOObject {
   }
 
   @usableFromInline @inline(never)
-  final func openChange(of key: StaticString, _ property: () -> AnyKeyPath) -> OpaquePointer? {
-    kvo_stored_property_will_change_key(header, interned(key, property))
+  final func openChange(
+    of key: StaticString, _ property: () -> AnyKeyPath, inPlace: Bool
+  ) -> OpaquePointer? {
+    let key = interned(key, property)
+    return inPlace
+      ? kvo_stored_property_will_change_key_in_place(header, key)
+      : kvo_stored_property_will_change_key(header, key)
   }
 
   @usableFromInline @inline(never)

@@ -137,12 +137,12 @@ extension KVOObject {
   ) -> UInt {
     let header = headerAddress(of: self)
     guard let place = address().pointer else {
-      return Self.open(kvo_binding_is_observed(header) ? openChange(of: key) : nil, header)
+      return Self.open(kvo_binding_is_observed(header) ? openChangeInPlace(of: key) : nil, header)
     }
     if kvo_isa_marks(kvo_binding_marked_isa(header), header, place) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(place, true)
-      return Self.open(kvo_stored_property_will_change(header, place), header)
+      return Self.open(kvo_stored_property_will_change_in_place(header, place), header)
     }
     let offset = UInt(bitPattern: place - header)
     guard offset < 1 << (UInt.bitWidth - KVO_ISA_MARK_SHIFT) else {

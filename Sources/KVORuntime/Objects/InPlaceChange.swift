@@ -37,7 +37,7 @@ struct InPlaceChange {
     if kvo_isa_marks(kvo_binding_marked_isa(header), header, address) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(address, true)
-      change = UInt(bitPattern: kvo_stored_property_will_change(header, address))
+      change = UInt(bitPattern: kvo_stored_property_will_change_in_place(header, address))
     } else {
       change = UInt(bitPattern: header) | Self.isHeader
     }
@@ -53,7 +53,8 @@ struct InPlaceChange {
     _ object: KVOObject, _ property: AnyKeyPath, _ storage: AnyKeyPath
   ) -> UnsafeMutableRawPointer {
     if kvo_binding_is_observed(object.header) {
-      change = UInt(bitPattern: willChange(object, property))
+      let key = object.keyName(of: property).interned
+      change = UInt(bitPattern: kvo_stored_property_will_change_key_in_place(object.header, key))
     } else {
       let unobserved = UnobservedProperty(object: object, property: property)
       change = UInt(bitPattern: Unmanaged.passRetained(unobserved).toOpaque()) | Self.isProperty

@@ -221,6 +221,33 @@ static kvo_status read_leader(kvo_object *object, const void *binding, kvo_value
   return KVO_OK;
 }
 
+static _Thread_local size_t tallies;
+
+size_t bound_object_take_tallies(void) {
+  size_t taken = tallies;
+  tallies = 0;
+  return taken;
+}
+
+static kvo_status read_tally(kvo_object *object, const void *binding, kvo_value *value,
+    kvo_error *error) {
+  (void)binding;
+  const bound_object *self = bound_object_of(object);
+  double tally = (self->mood < 0 ? 0 : self->length) + (double)self->mood;
+  tallies++;
+  require_ok(kvo_value_init(value, length_type(), &tally), error);
+  return KVO_OK;
+}
+
+static void track_tally(kvo_object *object, const void *binding, kvo_reads *reads) {
+  kvo_error error = {0};
+  kvo_value *result = kvo_reads_result(reads);
+  kvo_value unused;
+  require_ok(read_tally(object, binding, result ? result : &unused, &error), &error);
+  kvo_reads_add(reads, object, kvo_key_intern("mood"));
+  if (bound_object_of(object)->mood >= 0) kvo_reads_add(reads, object, kvo_key_intern("length"));
+}
+
 void bound_object_set_leader(bound_object *self, kvo_object *leader) {
   kvo_frame *frame = kvo_stored_property_will_change_key(&self->header, kvo_key_intern("leader"));
   self->leader = leader;
@@ -262,6 +289,13 @@ static void add_key(kvo_class *cls, const char *key, const kvo_type *type, size_
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }
 
+static void add_tally(kvo_class *cls) {
+  kvo_error error = {0};
+  const kvo_property_description tally = {
+      .key = "tally", .type = length_type(), .get = read_tally, .track = track_tally};
+  require_ok(kvo_class_add_property(cls, &tally, &error), &error);
+}
+
 static kvo_class *guests, *parrots;
 
 static void make_classes(void) {
@@ -276,6 +310,7 @@ static void make_classes(void) {
   add_key(guests, "title", kvo_type_for_encoding("*", &error), 0, read_title);
   add_key(guests, "leader", partner_type(), 0, read_leader);
   add_key(guests, "summary", kvo_type_for_encoding("*", &error), 0, read_title);
+  add_tally(guests);
   require_ok(kvo_class_add_dependency(guests, "summary", "length", &error), &error);
   require_ok(kvo_class_add_dependency(guests, "summary", "mood", &error), &error);
   require_hook(guests, "valueForUndefinedKey:", (kvo_imp)bound_object_undefined);

@@ -16,8 +16,8 @@ typedef struct bound_object_numbers {
 
 /// Stored keys: `length` (a number), `partner` (an object or nil), `numbers` (an array), `digits` (an array, accessed
 /// element by element) and `mood` (only comparable, by the distance of its value from 10). `title` and `leader` (an
-/// object or nil) are read by functions, and `summary` is derived from `length` and `mood`. `wish` is answered by the
-/// hook for undefined keys.
+/// object or nil) are read by functions, and `summary` is derived from `length` and `mood`. `tally` is
+/// their sum, or a negative `mood` alone, which is tracked. `wish` is answered by the hook for undefined keys.
 typedef struct bound_object {
   int64_t references; ///< retains minus releases
   kvo_object header;
@@ -42,6 +42,9 @@ const kvo_class *parrot_class(void);
 
 /// How often the runtime has checked reads of stored properties of these objects on this thread, since the last call.
 size_t bound_object_take_checks(void);
+
+/// How often `tally` has been read on this thread since the last call.
+size_t bound_object_take_tallies(void);
 
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
