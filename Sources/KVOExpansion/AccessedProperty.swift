@@ -269,15 +269,4 @@ extension Token {
 extension String {
   /// Whether this type is written as an optional.
   var isOptional: Bool { (hasSuffix("?") || hasSuffix("!")) && !isFunctionType }
-
-  /// Whether this type is a function's, with an arrow outside of all brackets.
-  fileprivate var isFunctionType: Bool {
-    var depth = 0
-    for token in LexedSource(self).tokens {
-      if ["(", "[", "<"].contains(token.text) { depth += 1 }
-      if [")", "]", ">"].contains(token.text) { depth -= 1 }
-      if depth == 0, token.text == "->" { return true }
-    }
-    return false
-  }
 }

@@ -51,15 +51,17 @@ struct ObservableMember {
     if wrapper(of: member) != nil { return .none }
     if member.isOverride { return binding.accessors == nil ? .known : .accessed }
     guard reasonNotObserved(member) == nil else { return .known }
-    return member.isReference || binding.accessors != nil ? .accessed : .observed
+    return isPlain(member) ? .observed : .accessed
   }
 
-  /// Whether the variable has neither observers nor a modifier of references, and overrides none.
+  /// Whether the variable has neither observers nor a modifier of references, overrides none, and holds no function. A
+  /// function in generic storage is wrapped once more each time it is read and set back.
   static func isPlain(_ member: Member) -> Bool {
     guard case .variable(true, let bindings) = member.kind, let binding = bindings.first else {
       return false
     }
     return !member.isReference && !member.isOverride && binding.accessors == nil
+      && !(binding.holdsFunction && hasKeyName(member))
   }
 
   /// Whether the class's macro declares the property under its name. A property with another wrapper is read through

@@ -153,11 +153,11 @@ import Testing
       ("var x: Int?", ": KVORuntime.Observed<Int?> = KVORuntime.Observed(wrappedValue: nil)"),
       ("var x: A!", ": KVORuntime.Observed<A?> = KVORuntime.Observed(wrappedValue: nil)"),
       ("final var x: A", ": KVORuntime.Observed<A>"),
-      ("var x: () -> Int?", ": KVORuntime.Observed<() -> Int?>"),
-      (
-        "var x: (() -> Int)?",
-        ": KVORuntime.Observed<(() -> Int)?> = KVORuntime.Observed(wrappedValue: nil)"
-      ),
+      ("var x: [() -> Int]", ": KVORuntime.Observed<[() -> Int]>"),
+      ("var x: Box<() -> Int>", ": KVORuntime.Observed<Box<() -> Int>>"),
+      ("var x: Box<[Int], () -> Int>", ": KVORuntime.Observed<Box<[Int], () -> Int>>"),
+      ("var x = { 1 }()", " = KVORuntime.Observed(wrappedValue: { 1 }())"),
+      ("var x = { 1 }() + { 2 }()", " = KVORuntime.Observed(wrappedValue: { 1 }() + { 2 }())"),
       (
         "var x = if a { 1 } else { 2 }",
         " = KVORuntime.Observed(wrappedValue: { if a { 1 } else { 2 } }())"
@@ -186,6 +186,22 @@ import Testing
         }
       }
       """)
+  }
+
+  @Test(
+    "Q1: a function is stored in its own type, as far as the source shows that it is one",
+    arguments: [
+      ": () -> Int?", ": () -> Int = { 1 }", ": (() -> Int)?", ": @Sendable (Int) -> Void",
+      ": (_ xs: [Int]) -> [Int]", ": Optional<() -> Int>", ": (a: () -> Int, b: Int)",
+      " = { 1 }", " = { (x: Int) in { x }() }", ": () -> Box<Int>",
+    ])
+  func functions(_ rest: String) {
+    let source = "var x\(rest)"
+    expectEqual(Asking.expand("AccessedMacro", "peer", source).0, "private var _kvo_x\(rest)")
+    expect(Asking.expand("AccessedMacro", "accessor", source).0.contains("yield &_kvo_x\n"))
+    expectEqual(Asking.declarations(source), ["keys.stored(\"x\", \\.x)"])
+    expectEqual(Asking.attribute(source), "@KVORuntime.KVOAccessed")
+    expectEqual(Asking.attribute("var `a.b`\(rest)"), "@KVORuntime.Observed")
   }
 
   @Test("Q1: the storage is named as the property, and is on its actor")

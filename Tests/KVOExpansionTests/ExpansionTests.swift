@@ -127,7 +127,7 @@ import Testing
       ("var x = a<3, y: B<4>", []), ("var x = a<3+b, y = c>4", []),
       (
         "var f: (Int, Int) -> Void = { _, _ in }\nvar g = f",
-        ["keys._observed(\"f\", \\.f)", "keys._observed(\"g\", \\.g)"]
+        ["keys.stored(\"f\", \\.f)", "keys._observed(\"g\", \\.g)"]
       ),
       (
         "var x: Set<String>?\nvar y = 0.5 { didSet {} }\nvar z: Optional<Int>?\nvar w: Int { 1 }",
