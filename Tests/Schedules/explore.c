@@ -204,8 +204,8 @@ static void make_records(const program *program) {
   pthread_barrier_destroy(&barrier);
 }
 
-// Runs many schedules after the first one and observes all paths, so that all is made that is kept for ever: a path may have
-// to be read in few schedules only.
+// Runs many schedules after the first one and observes all paths, so that all is made that is kept for ever: a path may
+// have to be read in few schedules only.
 static void settle(exploration *exploration, const schedule *first, const schedule *last) {
   blocks_left_by(exploration, first);
   for (uint32_t i = 0; i < SETTLING; i++) {

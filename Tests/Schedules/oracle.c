@@ -137,8 +137,8 @@ static void compare_absent(const registration *registration, int number, counts 
     fail_count("called without a registration", registration, number, counts, "none");
 }
 
-// Whether a change that an observer made within the batch had its prior call at once: the batch makes the other call at its
-// end (M1).
+// Whether a change that an observer made within the batch had its prior call at once: the batch makes the other call at
+// its end (M1).
 static bool was_called_by_nested(const registration *registration, int batch) {
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];

@@ -78,8 +78,9 @@ static __attribute__((noinline)) bool change_is_admitted(kvo_registration *regis
          kvo_registration_state(registration) == KVO_LIVE;
 }
 
-// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number, or
-// had taken one. The value that the observer has at registration is at least as new, so this change is not delivered.
+// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number,
+// or had taken one. The value that the observer has at registration is at least as new, so this change is not
+// delivered.
 static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
   if (!(registration->options & KVO_DISTINCT)) return false;
   return !(frame->flags & KVO_FRAME_HAS_TICKET) ||

@@ -1,13 +1,13 @@
 // In-place mutations that a thread has open (E4).
 //
-// While a binding's language mutates a property in place, the property can't be read. A change that the thread makes in the
-// mutation, such as one by the setter of a value's part, may reach keys that are derived from the property. It neither
-// reads these keys nor notifies their observers: the change of the property does both when the mutation has ended. So it
-// treats them as it treats observers behind an open change of a node (open_path_changes.c).
+// While a binding's language mutates a property in place, the property can't be read. A change that the thread makes in
+// the mutation, such as one by the setter of a value's part, may reach keys that are derived from the property. It
+// neither reads these keys nor notifies their observers: the change of the property does both when the mutation has
+// ended. So it treats them as it treats observers behind an open change of a node (open_path_changes.c).
 //
-// The frame of a change has KVO_FRAME_IN_PLACE during the mutation. A mutation that is part of another change has a frame of
-// its own for the mark. A change on the fast path has none: its property has one plain observer, so no key is derived from
-// it.
+// The frame of a change has KVO_FRAME_IN_PLACE during the mutation. A mutation that is part of another change has a
+// frame of its own for the mark. A change on the fast path has none: its property has one plain observer, so no key is
+// derived from it.
 #include "delivery/kvo_general_delivery.h"
 
 static bool may_be_read(const kvo_frame *frame) {

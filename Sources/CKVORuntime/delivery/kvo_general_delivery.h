@@ -174,8 +174,9 @@ bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
 
 // In-place mutations (in_place.c).
 
-/// Marks the change of a property that this thread is about to mutate in place. `frame` is the change, the frame of the batch
-/// that it is part of, or NULL if it joins another change. Returns the frame by which it is closed; NULL if it need not be.
+/// Marks the change of a property that this thread is about to mutate in place. `frame` is the change, the frame of the
+/// batch that it is part of, or NULL if it joins another change. Returns the frame by which it is closed; NULL if it
+/// need not be.
 kvo_frame *KVO_NULLABLE kvo_in_place_mark(kvo_frame *KVO_NULLABLE frame, kvo_object *object,
     uintptr_t id);
 /// Whether this thread is mutating a property in place.

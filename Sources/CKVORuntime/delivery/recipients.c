@@ -298,8 +298,8 @@ static void find_pending(search *search, kvo_registration *registration, bool is
   search->ok = search->ok && add_pending(search->recipients, pending);
 }
 
-// Whether what was found behind an open change is left unread, because it may lead to a property that is being mutated in
-// place. The change of that property reads it.
+// Whether what was found behind an open change is left unread, because it may lead to a property that is being mutated
+// in place. The change of that property reads it.
 static bool is_unreadable(bool is_behind) {
   return KVO_UNLIKELY(is_behind) && kvo_in_place_is_open();
 }

@@ -150,7 +150,8 @@ struct kvo_thread {
   kvo_thread *KVO_NULLABLE next_pooled;
   kvo_frame_block *KVO_NULLABLE spare; ///< blocks taken out of the stack
   uint32_t block_count;                ///< blocks on the stack, without the first
-  /// Open automatic changes, in-place mutations that joined one, and batches. Usually 0: then there is no change to join.
+  /// Open automatic changes, in-place mutations that joined one, and batches. Usually 0: then there is no change to
+  /// join.
   uint32_t open_count;
   uint32_t batch_count;
   /// The number of the thread that has the record now, from 1; unique. Atomic, because dumps show it.
@@ -359,8 +360,8 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object);
 /// if that is NULL. NULL if there is none. Only changes that the thread has begun and not left to another one.
 const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
-/// The newest change that is open, of any kind, among those that began before `later`, or among all if that is NULL. NULL
-/// if there is none.
+/// The newest change that is open, of any kind, among those that began before `later`, or among all if that is NULL.
+/// NULL if there is none.
 const kvo_frame *KVO_NULLABLE kvo_thread_open_before(const kvo_thread *thread,
     const kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key

@@ -61,7 +61,8 @@ extension KVOObject {
     return _OpenChange(isObserved ? object.openChange(of: key, property, inPlace: true) : nil)
   }
 
-  /// Closes a change that `_beginChange` or `_beginChangeInPlace` opened, with the same property. For code that `@KVO` makes.
+  /// Closes a change that `_beginChange` or `_beginChangeInPlace` opened, with the same property. For code that `@KVO`
+  /// makes.
   @inlinable @inline(__always)
   public static func _endChange<Root: KVOObject, Value>(
     _ object: Root, _ change: _OpenChange, _ key: StaticString,
