@@ -76,14 +76,23 @@ static int last_store(int node, node_key key, int to, int thread) {
   return 0;
 }
 
+// Whether a store was made in a prior call of a batch, for this key.
+static bool is_of_prior_call(const store *store, int batch) {
+  const struct call *caller = past.changes[store->change].caller;
+  if (!caller || !caller->is_prior || caller->change != batch) return false;
+  const registration *called = &past.registrations[caller->registration];
+  return called->node == store->node && key_at_end(called->path) == store->key;
+}
+
 // The change's thread reads the old value before this store. A batch begins one key after another, and a prior call for
 // an earlier one may set a later one.
 static int first_store_after_old(const call *call, int node, node_key key) {
   const change *change = &past.changes[call->change];
   for (int i = change->before + 1; i <= past.store_count; i++) {
     const store *store = &past.stores[i];
-    bool is_by =
-        change->verb == BATCH ? store->change == call->change : store->thread == call->thread;
+    bool is_by = change->verb == BATCH
+                     ? store->change == call->change || is_of_prior_call(store, call->change)
+                     : store->thread == call->thread;
     if (store->node == node && store->key == key && is_by) return i;
   }
   return past.store_count + 1;
@@ -112,6 +121,15 @@ static int last_store_of(int change, node_key key) {
   return 0;
 }
 
+// The store that a change's new value must be from at least. A distinct change's is no older than the value at
+// registration (D3).
+static int oldest_new(const registration *registration, const call *call, node_key key) {
+  int stored = last_store_of(call->change, key);
+  if (!(registration->options & KVO_DISTINCT)) return stored;
+  int registered = oldest_seen(registration->node, key, registration->before, registration->thread);
+  return stored > registered ? stored : registered;
+}
+
 // Old was read before the change's store if the registration was made before the change. New is read after it.
 static void check_ages(const registration *registration, const call *call,
     const kvo_change *record) {
@@ -129,7 +147,7 @@ static void check_ages(const registration *registration, const call *call,
   int stored = first_store_after_old(call, node, key);
   check_age(registration, old, oldest_seen(node, key, change->before, call->thread),
       was_there ? stored - 1 : past.store_count);
-  check_age(registration, new, last_store_of(call->change, key), past.store_count);
+  check_age(registration, new, oldest_new(registration, call, key), past.store_count);
 }
 
 // MARK: Records

@@ -22,6 +22,7 @@ static int begin_change(const op *op, uint8_t keys) {
       .before = past.store_count,
       .keys = keys,
       .verb = op->verb,
+      .caller = doing.call,
       .is_of_getter = doing.reads_stamped && doing.change >= 0,
       .is_nested = doing.depth > 0 || doing.reads_stamped};
   return number;

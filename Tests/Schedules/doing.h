@@ -13,6 +13,7 @@ typedef struct doing {
   int wanted;           ///< what it is to store: a number, or a node
   registration *adding; ///< the registration whose initial call is pending
   int depth;            ///< the nesting of observers
+  const call *call;     ///< the innermost call of an observer, or NULL
   int again;            ///< what it is to store once more, or 0
   bool reads_stamped;   ///< in the getter that sets the stamp
   bool may_leave, may_drop;

@@ -13,6 +13,8 @@ typedef struct change {
   int before;     ///< the last store of any change when it began
   uint8_t keys;   ///< a bit for each
   uint8_t verb;
+  /// The call of an observer in which it was made; NULL if in none, or in an initial call.
+  const struct call *caller;
   bool is_nested;    ///< made by an observer or a getter, so it may be part of another change
   bool is_of_getter; ///< made by a getter that is called for another change
   bool is_stamped;   ///< a getter has set the stamp within it
@@ -36,6 +38,7 @@ typedef struct registration {
   bool is_unsure;            ///< `kvo_remove_all_observers` was called while it was being made
   int ends_asked;            ///< how often an end was requested
   uint64_t add_begin, add_end, end_begin, end_end;
+  int thread;        ///< that makes it
   int before;        ///< the last store when registering began
   uint64_t ended_at; ///< its `ended` function
   int ended, calls_open;

@@ -35,6 +35,7 @@ static void act_as(registration *registration, bool is_prior) {
 
 static int cause_of_call(const registration *registration) {
   if (!doing.adding || doing.adding->head != registration->head) return doing.change;
+  if (!(registration->options & KVO_INITIAL)) return AFTER_INITIAL;
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     bool is_of_it = &past.registrations[call->registration] == registration;
@@ -66,7 +67,10 @@ static void is_called(registration *registration, const kvo_change *change) {
   doing.depth++;
   struct registration *adding = doing.adding;
   int outer = doing.change;
+  const struct call *outer_call = doing.call;
+  doing.call = call;
   act_as(registration, call->is_prior);
+  doing.call = outer_call;
   doing.adding = adding;
   doing.change = outer;
   doing.depth--;

@@ -137,17 +137,18 @@ static void compare_absent(const registration *registration, int number, counts 
     fail_count("called without a registration", registration, number, counts, "none");
 }
 
-// Whether a change that an observer made within the batch had its prior call at once: the batch makes the other call at
-// its end (M1).
-static bool was_called_by_nested(const registration *registration, int batch) {
+// Whether a change that an observer made within the batch had its prior call at once, and left the other call to the
+// batch's end (M1).
+static bool was_called_by_nested(const registration *registration, int number) {
+  const change *batch = &past.changes[number];
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     if (!call->is_prior || call->registration != number_of(registration) || call->change < 0)
       continue;
     const change *nested = &past.changes[call->change];
-    if (nested->is_nested && nested->thread == past.changes[batch].thread &&
-        nested->begin > past.changes[batch].begin)
-      return true;
+    bool is_within = nested->is_nested && nested->thread == batch->thread &&
+                     nested->begin > batch->begin && nested->begin < batch->end;
+    if (is_within && !calls_of(registration, call->change).finals) return true;
   }
   return false;
 }

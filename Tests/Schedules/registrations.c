@@ -104,6 +104,7 @@ static registration *make_registration(const op *op, int member) {
       .head = registration - member,
       .members = op->verb == WATCH_KEYS && !member ? 3 : 1,
       .is_unsure = past.removals_open[op->node] > 0,
+      .thread = doing.thread,
       .before = past.store_count,
       .add_begin = schedule_now()};
   registration->first_read = read_path(registration->node, registration->path);
