@@ -188,7 +188,7 @@ proctype Registrar() {
   take_ticket();
   new = value;
   atomic {
-    is_over = ticket >= last_ticket || !has_initial || !AGAIN;
+    is_over = !AGAIN || (has_initial -> ticket >= last_ticket : !last_ticket);
     if
     :: !has_initial && FIRST && last_ticket
     :: else ->

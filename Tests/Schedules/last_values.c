@@ -29,9 +29,10 @@ static bool was_called(const registration *registration) {
 
 // Whether the registration may have missed changes while it was being made, beside other threads. It is then attached
 // to the keys that it depends on one after the other, so it may be notified of a change and miss a later one; an
-// initial call makes up for that (I3).
+// initial call makes up for that (I3), or with distinct a call of its own (D3).
 static bool was_made_in_parts(const registration *registration) {
-  return registration->path >= PATH_SUM && !(registration->options & KVO_INITIAL) &&
+  return registration->path >= PATH_SUM &&
+         !(registration->options & (KVO_INITIAL | KVO_DISTINCT)) &&
          registration->add_end > past.first_point;
 }
 

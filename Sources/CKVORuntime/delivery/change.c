@@ -435,8 +435,8 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
   return is_read;
 }
 
-// Reads the value at registration. Sets `is_overtaken` if a distinct change whose value was read later has been
-// compared before it.
+// Reads the value at registration. Sets `is_overtaken` if a distinct change has been compared before it, so that the
+// present value must be compared too.
 static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame, bool *is_overtaken) {
   bool is_distinct = registration->options & KVO_DISTINCT;
@@ -450,9 +450,11 @@ static bool read_first(kvo_registration *registration, const kvo_accessors *acce
   return true;
 }
 
-// Delivers the property's present value after an initial call with an overtaken one (D3). It is not called in a loop:
-// the getter, or other threads, might set the property without end. This change takes a sequence number, like any
-// other, so a value that overtakes it is delivered by its own change.
+// Delivers the property's present value, unless it equals the one delivered last, after a change has been compared
+// during the registration (D3). The observer may have missed a later one: it is attached to the keys that a derived key
+// depends on one after the other. It is not called in a loop: the getter, or other threads, might set the property
+// without end. This change takes a sequence number, like any other, so a value that overtakes it is delivered by its
+// own change.
 static void deliver_overtaking_value(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_change_take_ticket(frame);
@@ -465,14 +467,11 @@ static void deliver_overtaking_value(kvo_registration *registration, const kvo_a
 }
 
 // The program's getter may have ended the registration.
-static void call_initially(kvo_registration *registration, const kvo_accessors *accessors,
-    kvo_frame *frame, bool is_overtaken) {
+static void call_initially(kvo_registration *registration, kvo_frame *frame) {
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   const kvo_change change = {
       .kind = KVO_SETTING, .new_value = registration->options & KVO_NEW ? &frame->new_value : NULL};
   kvo_change_call(frame, registration, &change);
-  if (is_overtaken && kvo_registration_state(registration) == KVO_LIVE)
-    deliver_overtaking_value(registration, accessors, frame);
 }
 
 bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *accessors,
@@ -481,8 +480,9 @@ bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
   void *recorder = kvo_suspend_recording();
   bool is_overtaken = false;
   bool is_read = read_first(registration, accessors, frame, &is_overtaken);
-  if (is_read && registration->options & KVO_INITIAL)
-    call_initially(registration, accessors, frame, is_overtaken);
+  if (is_read && registration->options & KVO_INITIAL) call_initially(registration, frame);
+  if (is_overtaken && kvo_registration_state(registration) == KVO_LIVE)
+    deliver_overtaking_value(registration, accessors, frame);
   kvo_resume_recording(recorder);
   return is_read;
 }

@@ -198,14 +198,14 @@ bool kvo_distinct_admits(kvo_registration *registration, uint64_t ticket, const 
 // MARK: Beginning and end
 
 // Stores the first value, unless a change has been compared already and the value is not about to be delivered. The
-// caller releases `made`: the value that was replaced, or the one not stored. False if a change with a greater sequence
-// number was compared.
+// caller releases `made`: the value that was replaced, or the one not stored. False if a change was compared whose
+// value may differ from the one that is stored or delivered now.
 static bool store_first(kvo_registration *registration, uint64_t ticket, bool is_initial,
     kvo_known **made) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);
   kvo_last *last = last_of(registration);
+  if (!is_initial && last->ticket) return false;
   bool is_newest = ticket >= last->ticket;
-  if (!is_initial && last->ticket) return is_newest;
   kvo_known *replaced = last->known;
   *last = (kvo_last){*made, ticket};
   *made = replaced;

@@ -10,8 +10,9 @@ KVO_ASSUME_NONNULL_BEGIN
 /// The next sequence number, for a change or a registration. These numbers order the readings of values. Take one after
 /// the change and before the new value is read. Any thread. O(1).
 uint64_t kvo_distinct_take_ticket(void);
-/// Stores the value at registration, which was read after taking `ticket`. False if a change has been compared whose
-/// value was read later.
+/// Stores the value at registration, which was read after taking `ticket`. False if a change has been compared before,
+/// so that the present value must be compared as well. That is not needed if the value is about to be delivered, and
+/// was read later than the change's.
 /// - is_initial: the initial call is about to deliver the value, so it replaces that of any change.
 ///
 /// Copies the value, and releases another one, which runs the program's code. No lock held.
