@@ -137,7 +137,7 @@ inline call() {
 
 proctype Setter() {
   byte new, ticket, seen_version, counted;
-  bool is_equal, is_over, is_insertion, is_found, has_ticket;
+  bool is_equal, is_over, is_insertion, is_found, has_ticket, is_early;
   if
   :: is_insertion = true
   :: skip
@@ -156,7 +156,7 @@ proctype Setter() {
   :: else
   fi;
 #endif
-  new = value;
+  atomic { new = value; is_early = !is_visible };
 #if TICKET == 2
   take_ticket();
 #endif
@@ -165,7 +165,7 @@ proctype Setter() {
      take_serial();
      if
      :: !has_ticket || (LATE && serial > counted)
-     :: else -> call()
+     :: else -> assert(!is_early); call()
      fi
   :: else
   fi;
