@@ -97,11 +97,12 @@ extension ChangeHistory {
     return ended
   }
 
-  /// Adds a change. Returns the values to release, and whether changes of the key on other threads have
-  /// overlapped it.
+  /// Adds a change. Returns the values to release, and whether another thread may have stored a later value of the key
+  /// that has been recorded before this one.
+  /// - Parameter isLate: Whether the change may have begun before it could be recorded.
   mutating func add(
-    _ change: RecordedChange, on thread: UnsafeRawPointer
-  ) -> (garbage: [RecordedChange], hasOverlapped: Bool) {
+    _ change: RecordedChange, on thread: UnsafeRawPointer, isLate: Bool
+  ) -> (garbage: [RecordedChange], isUnsettled: Bool) {
     let begun = end(change.place, on: thread)
     // The change's value was stored after the reads in progress began.
     change.place.object.reads[change.place.index].dropOpenReads()
@@ -110,7 +111,7 @@ extension ChangeHistory {
       return ([], false)
     }
     performance?.disturbed[change.place.id] = change.place
-    return (add(change, begun, on: thread), begun?.hasOverlapped ?? false)
+    return (add(change, begun, on: thread), isLate || begun?.hasOverlapped ?? false)
   }
 
   private mutating func add(

@@ -25,13 +25,14 @@ extension ChangeLog {
     let recorded = RecordedChange(
       place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
       old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
-    var added = (garbage: [RecordedChange](), hasOverlapped: false)
-    announceRecord { added = $0.add(recorded, on: thread) }
+    var added = (garbage: [RecordedChange](), isUnsettled: false)
+    let isLate = registration.isLate(on: thread)
+    announceRecord { added = $0.add(recorded, on: thread, isLate: isLate) }
     release(added.garbage)
-    if added.hasOverlapped { settle(place) }
+    if added.isUnsettled { settle(place) }
   }
 
-  // If changes overlap, the last recorded value may not be the last stored one. So each of their threads
+  // If changes overlap each other or a registration, the last recorded value may not be the last stored one. So each of their threads
   // reads the value now; the read that begins last gets the last stored value.
   func settle(_ place: RecordedPlace) {
     let thread = Self.thread
@@ -96,13 +97,14 @@ extension ChangeLog {
   // If two threads register at once, the changes of the first registration are recorded.
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
-    let registration = RecordedRegistration()
+    let registration = RecordedRegistration(on: Self.thread)
     weak let log = self
     let token = object.register(keys, [.old, .new, .prior], nil) { _, index, change in
       log?.changed(RecordedPlace(object: member, index: index), change, registration)
     }
     let isFirst = history.withLock { _ in
       guard member.registration == nil else { return false }
+      registration.stamp = kvo_binding_stamp()
       member.registration = registration
       return true
     }

@@ -157,6 +157,46 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
+  /// Sets a key of `late` on one thread while another, which begins to record it, sets it too.
+  private func lastRecordOfNewcomer(
+    _ begin: @escaping @Sendable (Graph) throws -> ChangeLog,
+    recording: @escaping @Sendable (Graph, ChangeLog) -> Void = { _, _ in },
+    makesLog isMadeLate: Bool
+  ) async throws -> String? {
+    try await inAllOrders(ofSwitches: 3) { orders in
+      let graph = Graph()
+      // The change reads its new value for this observer, before it finds the log's registration.
+      let token = graph.late.observe(\.value, options: .new) { _, _ in }
+      let log = Locked<ChangeLog?>(isMadeLate ? nil : try begin(graph))
+      orders.run {
+        graph.late.value = 1
+      } and: {
+        let made = log.withLock { $0 } ?? (try? begin(graph))
+        log.withLock { $0 = made }
+        if let made { recording(graph, made) }
+        graph.late.value = 2
+      }
+      token.invalidate()
+      let last = try log.withLock { $0 }?.records().last { $0.object === graph.late }
+      return last?.newValue as? Int == graph.late.value
+    }.failure
+  }
+
+  @Test(
+    "N1: the last record has the last value where a log is made while another thread sets a key")
+  func lastRecordOfNewLog() async throws {
+    let failure = try await lastRecordOfNewcomer(
+      { try ChangeLog(of: $0.late, recording: .keys(of: Node.self, "value")) }, makesLog: true)
+    expectEqual(failure, nil)
+  }
+
+  @Test("N1: the last record has the last value where an object joins while another thread sets it")
+  func lastRecordOfJoining() async throws {
+    let failure = try await lastRecordOfNewcomer(
+      { try $0.log() }, recording: { graph, _ in graph.root.next = graph.late }, makesLog: false)
+    expectEqual(failure, nil)
+  }
+
   @Test("N3: sets of two objects by two threads are undone and redone, one of them as a group")
   func twoObjects() async throws {
     let failure = try await leadsBackAndForth(switches: 2) { graph, log in
