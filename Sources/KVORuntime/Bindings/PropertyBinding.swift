@@ -250,6 +250,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     let flow: BindingLoopGuard
     let isNested: Bool
     let chain: BindingChain?
+
+    /// The change to forward if the forwarding thread makes one while this one waits. It is not nested if this one
+    /// isn't, so that an observer's answer to another thread's value is still forwarded.
+    func joined(byNested other: BindingLoopGuard) -> Waiting {
+      Waiting(flow: other, isNested: isNested, chain: flow === other ? chain : nil)
+    }
   }
   private enum Beginning {
     case begun
@@ -399,6 +405,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       chain: isNested ? nil : chain ?? BindingHop.chain(of: flow.source))
     return state.withLock { state in
       if let beginning = state.begin(isInCircle: isInCircle) { return beginning }
+      if isNested, let next = state.next { waiting = next.joined(byNested: flow) }
       if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }
       return .left
     }

@@ -40,6 +40,26 @@ import Testing
     expectEqual(tried.failure, nil)
   }
 
+  @Test(
+    "L2 L4: target and source are equal where an observer of the target limits the source, in every order"
+  )
+  func limitedOrders() async {
+    let tried = await inAllOrders(ofSwitches: 3) { orders in
+      let (from, to) = (Gauge(), Gauge())
+      let binding = to.bind(\.value, to: from, \.value)
+      let limit = to.observe(\.value) { [unowned from] to, _ in
+        if to.last > 10 { from.value = 10 }
+      }
+      orders.run {
+        from.value = 20
+      } and: {
+        from.value = 30
+      }
+      return withExtendedLifetime((binding, limit)) { to.last == 10 && from.last == 10 }
+    }
+    expectEqual(tried.failure, nil)
+  }
+
   @Test("L4: so are two with a binding in each direction")
   func oppositeOrders() async {
     let tried = await inAllOrders { orders in
