@@ -174,6 +174,64 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
+  /// How a child finishes its parent.
+  enum Finish: CaseIterable, Sendable {
+    case child, excess, addedChild, plainChild, addedPlainChild
+
+    func make(_ part: KVOProgress) {
+      let plain = Progress.discreteProgress(totalUnitCount: 2)
+      let leaf = KVOProgress.discreteProgress(totalUnitCount: 2)
+      switch self {
+      case .child:
+        part.addChild(leaf, withPendingUnitCount: 10)
+        leaf.completedUnitCount = 2
+      case .excess:
+        part.completedUnitCount = 8
+        part.addChild(leaf, withPendingUnitCount: 5)
+        leaf.completedUnitCount = 1
+      case .addedChild:
+        leaf.completedUnitCount = 2
+        part.addChild(leaf, withPendingUnitCount: 10)
+      case .plainChild:
+        part.addChild(plain, withPendingUnitCount: 10)
+        plain.completedUnitCount = 2
+      case .addedPlainChild:
+        plain.completedUnitCount = 2
+        part.addChild(plain, withPendingUnitCount: 10)
+      }
+    }
+  }
+
+  @Test(
+    "R7: a progress that a child finishes is not cancelled with its parent",
+    arguments: Finish.allCases)
+  func finishedByChild(finish: Finish) throws {
+    let top = KVOProgress(totalUnitCount: 2)
+    let part = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
+    finish.make(part)
+    let told = Locked<[String]>([])
+    let tokens = try observe(part, "part", ["isCancelled"], told)
+    top.cancel()
+    expect(top.isCancelled && !part.isCancelled)
+    expectEqual(told.withLock { $0 }, [])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test(
+    "R7: a progress that a child finishes is not kept by its parent",
+    arguments: Finish.allCases.filter { $0 != .plainChild })
+  func finishedIsReleased(finish: Finish) {
+    let top = KVOProgress(totalUnitCount: 2)
+    weak var part: KVOProgress?
+    do {
+      let made = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
+      finish.make(made)
+      part = made
+    }
+    expect(part == nil)
+    withExtendedLifetime(top) {}
+  }
+
   @Test("R7: observers know a tree's state, also with units counted twice or in excess")
   func random() throws {
     for seed in 0..<Environment.times(300) {

@@ -208,6 +208,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     } _: {
       progress.addChild(child.progress, withPendingUnitCount: portion)
       child.join(self, portion)
+      if Self.hasProgressed(child.progress) { Self.removeCompleted(from: self) }
     }
   }
 
@@ -222,6 +223,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       keys(adding: child, portion)
     } _: {
       progress.addChild(child, withPendingUnitCount: portion)
+      if Self.hasProgressed(child) { Self.removeCompleted(from: self) }
     }
   }
 
@@ -236,6 +238,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       let before = progress.fractionCompleted
       body(progress)
       if before != progress.fractionCompleted, Self.isWhole(progress) { leave() }
+      Self.removeCompleted(from: family.parent)
     }
   }
 
@@ -298,7 +301,11 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
   private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
     let added = Step(from: 0, to: child.fractionCompleted, hasFinished: child.isFinished)
     let own = [key(finishing: added.finishes)]
-    return added.finishes || added.after != 0 ? own + keysAbove(step(by: added, portion)) : own
+    return Self.hasProgressed(child) ? own + keysAbove(step(by: added, portion)) : own
+  }
+
+  private static func hasProgressed(_ child: Progress) -> Bool {
+    child.isFinished || child.fractionCompleted != 0
   }
 
   /// The key of this progress that changes if a child changes.
@@ -306,12 +313,14 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     ChangedKey(self, finishing ? "completedUnitCount" : "fractionCompleted")
   }
 
-  /// A key of this progress and of all its descendants.
+  /// A key of this progress and of all its descendants that are not completed.
   private func keysBelow(_ key: String) -> [ChangedKey] {
     var descendants = [self]
     var next = 0
     while next < descendants.count {
-      descendants += descendants[next].family.children
+      let children = descendants[next].family.children
+      // A plain child may have completed one.
+      descendants += children.filter { !Self.isCompleted($0.progress) }
       next += 1
     }
     return descendants.map { ChangedKey($0, key) }
@@ -335,6 +344,21 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     guard last !== self else { return }
     parent.family.children[family.place] = last
     last.family.place = family.place
+  }
+
+  // A change may complete ancestors, even if it does not complete the changed progress, since units may be counted in
+  // excess. The changed keys retain the ancestors, so none is released under the lock.
+  private static func removeCompleted(from first: KVOProgress?) {
+    var next = first
+    while let ancestor = next {
+      if isCompleted(ancestor.progress) { ancestor.leave() }
+      next = ancestor.family.parent
+    }
+  }
+
+  // Foundation keeps a finished child that has no units, because its fraction has not changed.
+  private static func isCompleted(_ progress: Progress) -> Bool {
+    progress.totalUnitCount > 0 && isWhole(progress)
   }
 
   /// Whether Foundation's parent has dropped it as a child, because all work is completed, including that of
