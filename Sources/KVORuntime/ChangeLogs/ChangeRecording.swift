@@ -32,8 +32,8 @@ extension ChangeLog {
     if added.isUnsettled { settle(place) }
   }
 
-  // If changes overlap each other or a registration, the last recorded value may not be the last stored one. So each of their threads
-  // reads the value now; the read that begins last gets the last stored value.
+  // If changes overlap each other or a registration, the last recorded value may not be the last stored one. So each of
+  // their threads reads the value now; the read that begins last gets the last stored value.
   func settle(_ place: RecordedPlace) {
     let thread = Self.thread
     let read = history.withLock { _ in place.object.reads[place.index].begin() }
