@@ -128,9 +128,10 @@ def activity(session):
     is_awake, ticks = False, 0
     for folder, fields in members(session):
         ticks += sum(map(int, fields[11:15]))  # with its children that have ended
-        for task in folder.glob("task/*/stat"):
-            with contextlib.suppress(OSError):
-                is_awake |= task.read_bytes().rpartition(b") ")[2][:1] not in b"SZ"
+        with contextlib.suppress(OSError):  # the process has ended
+            for thread in (folder / "task").iterdir():
+                with contextlib.suppress(OSError):  # the thread has ended
+                    is_awake |= (thread / "stat").read_bytes().rpartition(b") ")[2][:1] not in b"SZ"
     return is_awake, ticks / os.sysconf("SC_CLK_TCK")
 
 

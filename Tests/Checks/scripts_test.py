@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SCRIPTS = pathlib.Path("Scripts").resolve()
 sys.path.insert(0, str(SCRIPTS))
@@ -196,6 +197,25 @@ class FilesTest(unittest.TestCase):
         for found, body in zip(hanging, bodies):
             self.assertEqual((found.noticed_by, found.end), ("T/f()", "hangs"), body)
         self.assertEqual((slow.noticed_by, slow.end, slow.fault), (None, "ends with 0", None))
+
+    def test_a_process_may_end_while_its_threads_are_looked_at(self):
+        import events
+
+        process = subprocess.Popen(["sleep", "infinity"], start_new_session=True)
+
+        def ending(list_folder):
+            def list_after_end(path):
+                if os.fspath(path) == f"/proc/{process.pid}/task":
+                    process.kill()
+                    process.wait()
+                return list_folder(path)
+
+            return unittest.mock.patch(f"os.{list_folder.__name__}", list_after_end)
+
+        with ending(os.scandir), ending(os.listdir):
+            is_awake, _ = events.activity(process.pid)
+        self.assertFalse(is_awake)
+        self.assertIsNotNone(process.returncode)
 
     def test_only_some_bodies_are_copied_into_other_modules(self):
         with tempfile.TemporaryDirectory() as folder:
