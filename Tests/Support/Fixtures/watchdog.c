@@ -3,6 +3,7 @@
 #include "fixture_watchdog.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -96,6 +97,20 @@ void fixture_wait_end(int number) {
   fixture_note_progress();
   atomic_store(&waits[number].file, NULL);
   atomic_store(&waits[number].is_taken, false);
+}
+
+// About an eighth of the time that the wait has slept so far, and no more than 64 ms.
+unsigned fixture_pause(unsigned turn) {
+  const unsigned first = 1000;
+  if (turn < first) return 0;
+  unsigned doublings = (turn - first) / 8;
+  return 1U << (doublings < 6 ? doublings : 6);
+}
+
+void fixture_poll(unsigned turn) {
+  unsigned pause = fixture_pause(turn);
+  if (pause) nanosleep(&(struct timespec){.tv_nsec = pause * 1000000L}, NULL);
+  else sched_yield();
 }
 
 void fixture_join_at(const char *file, int line, pthread_t thread) {

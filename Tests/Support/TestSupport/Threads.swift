@@ -35,7 +35,11 @@ package func waitUntil(
   file: StaticString = #fileID, line: Int32 = #line, _ condition: () -> Bool
 ) {
   let wait = fixture_wait_begin(file.name, line)
-  while !condition() { sched_yield() }
+  var turn: UInt32 = 0
+  while !condition() {
+    fixture_poll(turn)
+    turn += 1
+  }
   fixture_wait_end(wait)
 }
 
@@ -45,7 +49,12 @@ package func yieldUntil(
   _ condition: () -> Bool
 ) async {
   let wait = fixture_wait_begin_for_task(file.name, line)
-  while !condition() { await Task.yield() }
+  var turn: UInt32 = 0
+  while !condition() {
+    let pause = fixture_pause(turn)
+    if pause == 0 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(pause)) }
+    turn += 1
+  }
   fixture_wait_end(wait)
 }
 

@@ -5,7 +5,6 @@
 
 #include <CKVORuntime.h>
 #include <pthread.h>
-#include <sched.h>
 
 KVO_BEGIN_DECLS
 KVO_ASSUME_NONNULL_BEGIN
@@ -32,12 +31,19 @@ void fixture_join_at(const char *file, int line, pthread_t thread);
 /// Aborts the calling process, a forked child, if it does not end in time: a child has no watchdog thread.
 void fixture_limit_child(void);
 
+/// The milliseconds to sleep before a polling wait tests its condition for the `turn`th time, or 0 to yield only. From
+/// the thousandth time on it sleeps, ever longer, so that a wait that never ends is found asleep (Scripts/events.py).
+unsigned fixture_pause(unsigned turn);
+/// Yields or sleeps that long, on this thread.
+void fixture_poll(unsigned turn);
+
 /// Waits until the condition holds.
 #define FIXTURE_WAIT_UNTIL(condition)                          \
   do {                                                         \
     if (condition) break;                                      \
     int fixture_wait = fixture_wait_begin(__FILE__, __LINE__); \
-    while (!(condition)) sched_yield();                        \
+    for (unsigned turn = 0; !(condition); turn++)              \
+      fixture_poll(turn);                                      \
     fixture_wait_end(fixture_wait);                            \
   } while (0)
 
