@@ -70,19 +70,19 @@ static const kvo_method *collection_search_find(const kvo_class *cls, const char
 }
 
 // The offset of the field for each kind of method that changes the key.
-#define PLACE(member) offsetof(kvo_collection_accessors, member)
-static const size_t places[] = {
-    [KVO_ACCESSOR_INSERT] = PLACE(ordered.insert.one),
-    [KVO_ACCESSOR_INSERT_MANY] = PLACE(ordered.insert.many),
-    [KVO_ACCESSOR_REMOVE] = PLACE(ordered.remove.one),
-    [KVO_ACCESSOR_REMOVE_MANY] = PLACE(ordered.remove.many),
-    [KVO_ACCESSOR_REPLACE] = PLACE(ordered.replace.one),
-    [KVO_ACCESSOR_REPLACE_MANY] = PLACE(ordered.replace.many),
-    [KVO_ACCESSOR_ADD] = PLACE(set.add.one),
-    [KVO_ACCESSOR_ADD_MANY] = PLACE(set.add.many),
-    [KVO_ACCESSOR_DROP] = PLACE(set.remove.one),
-    [KVO_ACCESSOR_DROP_MANY] = PLACE(set.remove.many),
-    [KVO_ACCESSOR_INTERSECT] = PLACE(set.intersect),
+#define FIELD(member) offsetof(kvo_collection_accessors, member)
+static const size_t mutating_fields[] = {
+    [KVO_ACCESSOR_INSERT] = FIELD(ordered.insert.one),
+    [KVO_ACCESSOR_INSERT_MANY] = FIELD(ordered.insert.many),
+    [KVO_ACCESSOR_REMOVE] = FIELD(ordered.remove.one),
+    [KVO_ACCESSOR_REMOVE_MANY] = FIELD(ordered.remove.many),
+    [KVO_ACCESSOR_REPLACE] = FIELD(ordered.replace.one),
+    [KVO_ACCESSOR_REPLACE_MANY] = FIELD(ordered.replace.many),
+    [KVO_ACCESSOR_ADD] = FIELD(set.add.one),
+    [KVO_ACCESSOR_ADD_MANY] = FIELD(set.add.many),
+    [KVO_ACCESSOR_DROP] = FIELD(set.remove.one),
+    [KVO_ACCESSOR_DROP_MANY] = FIELD(set.remove.many),
+    [KVO_ACCESSOR_INTERSECT] = FIELD(set.intersect),
 };
 
 static void search_mutating(kvo_collection_accessors *found, const kvo_class *cls,
@@ -92,7 +92,7 @@ static void search_mutating(kvo_collection_accessors *found, const kvo_class *cl
     const char *selector = kvo_key_find(name);
     const kvo_method *method = selector ? kvo_class_find_method(cls, selector) : NULL;
     if (method && method->accessor_kind > KVO_ACCESSOR_SET)
-      memcpy((char *)found + places[method->accessor_kind], &method, sizeof method);
+      memcpy((char *)found + mutating_fields[method->accessor_kind], &method, sizeof method);
   }
 }
 

@@ -298,7 +298,7 @@ KVO_INLINE bool add_field(fold *fold, kvo_kind kind, const char *field) {
 
 // Adds the field of an element of the same class as the one before, if its getter returns a field. Calls none of the
 // program's code.
-KVO_INLINE bool adds_field(fold *fold, const kvo_value *element) {
+KVO_INLINE bool try_add_field(fold *fold, const kvo_value *element) {
   bool is_object = element->type && element->type->kind == KVO_KIND_OBJECT;
   kvo_object *object = is_object ? (kvo_object *)(uintptr_t)element->payload.words[0] : NULL;
   if (!object || kvo_class_of(object) != fold->reader.cls) return false;
@@ -326,7 +326,7 @@ static void operator_take_elements(void *opaque) {
   const kvo_elements *operands = get_operands(fold);
   bool adds = fold->operator->op == KVO_OP_SUM || fold->operator->op == KVO_OP_AVG;
   for (size_t i = 0; !fold->status && i < operands->count; i++)
-    if (!adds || !adds_field(fold, &operands->values[i]))
+    if (!adds || !try_add_field(fold, &operands->values[i]))
       fold->status = operator_take_element(fold, &operands->values[i], rest);
   if (!fold->status) fold->status = operations[fold->operator->op].make(fold, fold->result);
 }

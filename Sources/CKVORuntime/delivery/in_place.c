@@ -10,7 +10,7 @@
 // derived from it.
 #include "delivery/kvo_general_delivery.h"
 
-static bool may_be_read(const kvo_frame *frame) {
+static bool reaches_no_other_key(const kvo_frame *frame) {
   const uint32_t reaching = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT;
   return !(frame->flags & reaching) && frame->state == KVO_FRAME_OPEN;
 }
@@ -30,7 +30,7 @@ static kvo_frame *push_joining(kvo_frame *batch, kvo_object *object, uintptr_t i
 
 kvo_frame *kvo_in_place_mark(kvo_frame *frame, kvo_object *object, uintptr_t id) {
   if (!frame || frame->state == KVO_FRAME_BATCH) return push_joining(frame, object, id);
-  if (KVO_LIKELY(may_be_read(frame))) return frame;
+  if (KVO_LIKELY(reaches_no_other_key(frame))) return frame;
   frame->flags |= KVO_FRAME_IN_PLACE;
   frame->thread->in_place_count++;
   return frame;

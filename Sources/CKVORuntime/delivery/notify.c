@@ -36,14 +36,14 @@ void kvo_group_key_call(const kvo_group_key *group_key, const char *key, kvo_key
   notify_call(group_key, key, keyed);
 }
 
-static uint32_t notify_index_of(const kvo_registration *member) {
+static uint32_t member_index(const kvo_registration *member) {
   const kvo_group *group = member->group;
   return group->key_count ? ((const kvo_promoted_registration *)member)->index
                           : (uint32_t)(member - group->registrations);
 }
 
 void kvo_group_call_member(const kvo_registration *member, kvo_keyed_change *keyed) {
-  keyed->key_index = notify_index_of(member);
+  keyed->key_index = member_index(member);
   member->callback(member->context, member->object, kvo_registration_key_path(member),
       &keyed->change);
 }
@@ -130,27 +130,27 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
 }
 
 // A value that could not be read for lack of memory must not be taken for nil.
-static bool notify_is_whole(kvo_value *value, uint64_t shortages) {
+static bool was_read_whole(kvo_value *value, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages)) return true;
   kvo_value_destroy(value);
   return false;
 }
 
-KVO_INLINE bool notify_keep(kvo_value *value, uint64_t shortages) {
+KVO_INLINE bool keep_read(kvo_value *value, uint64_t shortages) {
   if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
-  return notify_is_whole(value, shortages);
+  return was_read_whole(value, shortages);
 }
 
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read(accessors, object, value);
-  return notify_keep(value, shortages);
+  return keep_read(value, shortages);
 }
 
 bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read_own(accessors, object, value);
-  return notify_keep(value, shortages);
+  return keep_read(value, shortages);
 }
 
 // Errors for values that an operator can't work on, or that have no keys where the path continues, also for single
@@ -169,7 +169,7 @@ bool kvo_change_read_path(kvo_object *object, const kvo_path_observation *observ
   if (KVO_UNLIKELY(is_misfit(status)))
     kvo_path_observation_report_unread((kvo_path_observation *)(uintptr_t)observation, &error);
   kvo_value_snapshot(value);
-  return notify_is_whole(value, shortages);
+  return was_read_whole(value, shortages);
 }
 
 void kvo_change_report_undelivered(kvo_object *object, uintptr_t id) {

@@ -69,9 +69,9 @@ extension KeyValueObserving where Self: KVOObject {
     file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
     let caller = Caller(file, line)
-    let flow = flow(target, from: source, keyPath, caller, transform)
-    return PropertyBinding.make(flow, on: CallingActor(isolation)) { binding in
-      [source.follow(keyPath, flow, binding, caller), onDeinit { binding.end() }]
+    let direction = direction(target, from: source, keyPath, caller, transform)
+    return PropertyBinding.make(direction, on: CallingActor(isolation)) { binding in
+      [source.follow(keyPath, direction, binding, caller), onDeinit { binding.end() }]
     }
   }
 
@@ -104,8 +104,8 @@ extension KeyValueObserving where Self: KVOObject {
     file: StaticString = #fileID, line: UInt = #line
   ) -> KeyValueObservation {
     let caller = Caller(file, line)
-    let there = flow(target, from: source, keyPath, caller) { $0 }
-    let back = source.flow(keyPath, from: self, target, caller) { $0 }
+    let there = direction(target, from: source, keyPath, caller) { $0 }
+    let back = source.direction(keyPath, from: self, target, caller) { $0 }
     return PropertyBinding.make(there, back, on: CallingActor(isolation)) { binding in
       [
         source.follow(keyPath, there, binding, caller), follow(target, back, binding, caller),
@@ -113,11 +113,11 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  private func flow<Source: KVOObject, Value, SourceValue>(
+  private func direction<Source: KVOObject, Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: Source,
     _ keyPath: KeyPath<Source, SourceValue>, _ caller: Caller,
     _ transform: @escaping (SourceValue) -> Value
-  ) -> BindingLoopGuard {
+  ) -> BindingDirection {
     let ends = (
       source: BoundProperty(source: source, keyPath, caller),
       target: BoundProperty(target: self, target)
@@ -125,13 +125,13 @@ extension KeyValueObserving where Self: KVOObject {
     guard let reading = KeyPathFunctions(of: keyPath), let setting = KeyPathFunctions(of: target),
       setting.canSet
     else {
-      return BindingLoopGuard(from: ends.source, to: ends.target) { from, to in
+      return BindingDirection(from: ends.source, to: ends.target) { from, to in
         guard let source: Source = from.object(), let object: Self = to.object() else { return }
         object[keyPath: target] = transform(source[keyPath: keyPath])
       }
     }
     let paths: [AnyKeyPath] = [keyPath, target]
-    return BindingLoopGuard(from: ends.source, to: ends.target) { from, to in
+    return BindingDirection(from: ends.source, to: ends.target) { from, to in
       guard let source: Source = from.object(), let object: Self = to.object() else { return }
       withExtendedLifetime(paths) {
         reading.withValue(of: source) { setting.set(transform($0), of: object) }
@@ -144,11 +144,12 @@ extension KVOObject {
   /// Registers for the changes that a binding forwards.
   // The handler ignores the change's values, so that nothing is created for their type.
   func follow(
-    _ keyPath: AnyKeyPath, _ flow: BindingLoopGuard, _ binding: PropertyBinding, _ caller: Caller
+    _ keyPath: AnyKeyPath, _ direction: BindingDirection, _ binding: PropertyBinding,
+    _ caller: Caller
   ) -> KeyValueObservation {
     let life = BindingLife(binding)
     let token = KeyValueObservation()
-    let handler = NamedHandler(flow) { _, _, _, _ in life.binding.changed(flow) }
+    let handler = NamedHandler(direction) { _, _, _, _ in life.binding.changed(direction) }
     withUnsafeTemporaryAllocation(of: NamedHandler.self, capacity: 1) {
       // A buffer with room for one element has a base address. The handler moves into the registration.
       let words = $0.baseAddress!

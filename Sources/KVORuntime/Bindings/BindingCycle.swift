@@ -37,7 +37,7 @@ struct BindingThread: Hashable {
 /// A change that one thread leaves to the thread that is forwarding.
 struct LeftChange {
   let binding: PropertyBinding
-  let flow: BindingLoopGuard
+  let direction: BindingDirection
   /// What the thread that left the change was forwarding.
   let chain: BindingChain
 }
@@ -73,28 +73,32 @@ final class BindingCycle: Sendable {
   /// - Parameter chain: The chain of a change that another thread has passed to an actor; nil if the change
   ///   belongs to this thread's chain.
   func pass(
-    on flow: BindingLoopGuard, of binding: PropertyBinding, in chain: BindingChain?
+    on direction: BindingDirection, of binding: PropertyBinding, in chain: BindingChain?
   ) {
-    guard begins(flow, of: binding, in: chain) else { return }
+    guard begins(direction, of: binding, in: chain) else { return }
     let delivery = chain?.delivery ?? kvo_binding_delivery_stamp()
-    let origin = chain?.origin ?? BindingHop.origin(of: flow.source)
-    if !flow.isOvertaken(since: delivery, origin) { binding.carryInCircle(flow, in: chain) }
+    let origin = chain?.origin ?? BindingHop.origin(of: direction.source)
+    if !direction.isOvertaken(since: delivery, origin) {
+      binding.carryInCircle(direction, in: chain)
+    }
     end()
   }
 
   /// Ends one of this thread's calls. The last call forwards the changes that other threads have left.
   func end() {
-    while let next = goesOn() { next.binding.carryInCircle(next.flow, in: next.chain) }
+    while let next = goesOn() { next.binding.carryInCircle(next.direction, in: next.chain) }
   }
 
   private func begins(
-    _ flow: BindingLoopGuard, of binding: PropertyBinding, in chain: BindingChain?
+    _ direction: BindingDirection, of binding: PropertyBinding, in chain: BindingChain?
   ) -> Bool {
     var dropped: [LeftChange] = []
     let begins = BindingGraph.lock.withLock {
       if root.state.begins() { return true }
       dropped = root.state.leave(
-        LeftChange(binding: binding, flow: flow, chain: chain ?? BindingHop.chain(of: flow.source)))
+        LeftChange(
+          binding: binding, direction: direction,
+          chain: chain ?? BindingHop.chain(of: direction.source)))
       return false
     }
     withExtendedLifetime(dropped) {}
@@ -114,7 +118,7 @@ final class BindingCycle: Sendable {
     // A circle is reused, so that one that is closed repeatedly stays the same object.
     let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
     for binding in bindings {
-      for edge in binding.edges { edge.flow.joinCircle() }
+      for edge in binding.edges { edge.direction.joinCircle() }
       let joined = binding.join(whole)
       if let worker = joined.worker { whole.state.workers[worker, default: 0] += 1 }
       if let circle = joined.circle { whole.absorb(circle.root) }
@@ -123,8 +127,9 @@ final class BindingCycle: Sendable {
     // more.
     if whole.state.workers.count > 1 {
       let stamp = kvo_binding_stamp()
-      let chain = BindingChain(flows: [], delivery: stamp, origin: stamp)
-      whole.state.left.append(LeftChange(binding: edge.binding, flow: edge.flow, chain: chain))
+      let chain = BindingChain(directions: [], delivery: stamp, origin: stamp)
+      whole.state.left.append(
+        LeftChange(binding: edge.binding, direction: edge.direction, chain: chain))
     }
   }
 
@@ -149,10 +154,10 @@ extension BindingCycle.State {
   // ones.
   fileprivate mutating func leave(_ change: LeftChange) -> [LeftChange] {
     defer {
-      left.removeAll { $0.flow === change.flow }
+      left.removeAll { $0.direction === change.direction }
       left.append(change)
     }
-    return left.filter { $0.flow === change.flow }
+    return left.filter { $0.direction === change.direction }
   }
 
   fileprivate mutating func goesOn() -> LeftChange? {
@@ -167,11 +172,11 @@ extension BindingCycle.State {
 
 // MARK: The graph
 
-/// A property that bindings begin or end at. While flows retain it, it is the only one for that property.
+/// A property that bindings begin or end at. While directions retain it, it is the only one for that property.
 final class BindingPlace {
   let property: BoundProperty
   private let swiftObject: UnsafeMutableRawPointer?
-  // Keyed by flow. Protected by the graph's lock.
+  // Keyed by direction. Protected by the graph's lock.
   fileprivate var outgoing: [ObjectIdentifier: BindingGraph.Edge] = [:]
   fileprivate var incoming: [ObjectIdentifier: BindingGraph.Edge] = [:]
   // The number of changes from here that threads are forwarding.
@@ -222,7 +227,7 @@ final class BindingPlace {
   fileprivate var lastOrigin: UInt64 { entryOrigin.load(ordering: .relaxed) }
 }
 
-extension BindingLoopGuard {
+extension BindingDirection {
   /// Whether a change of the source has come to the target by another way round the circle: a binding has begun to set
   /// the target since the change began to be delivered, because of a change with the same origin, and none has set the
   /// source again since then.
@@ -234,11 +239,11 @@ extension BindingLoopGuard {
 /// The graph of properties that bindings connect.
 enum BindingGraph {
   struct Edge {
-    fileprivate let flow: BindingLoopGuard
+    fileprivate let direction: BindingDirection
     fileprivate let binding: PropertyBinding
-    fileprivate var id: ObjectIdentifier { ObjectIdentifier(flow) }
-    fileprivate var source: BindingPlace { flow.source }
-    fileprivate var target: BindingPlace { flow.target }
+    fileprivate var id: ObjectIdentifier { ObjectIdentifier(direction) }
+    fileprivate var source: BindingPlace { direction.source }
+    fileprivate var target: BindingPlace { direction.target }
   }
   private struct Entry {
     let id: ObjectIdentifier
@@ -256,8 +261,8 @@ enum BindingGraph {
 
   /// Adds a new binding, whose objects the caller holds. If it closes a circle, the circle's bindings are
   /// joined.
-  static func add(_ binding: PropertyBinding, _ flows: [BindingLoopGuard]) {
-    let edges = flows.map { Edge(flow: $0, binding: binding) }
+  static func add(_ binding: PropertyBinding, _ directions: [BindingDirection]) {
+    let edges = directions.map { Edge(direction: $0, binding: binding) }
     lock.withLock {
       for edge in edges {
         edge.source.outgoing[edge.id] = edge

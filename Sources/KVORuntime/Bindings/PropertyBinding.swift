@@ -4,8 +4,8 @@ internal import Synchronization
 // One property that follows another (L). Each change of the source calls an observer, which reads the source
 // and sets the target. Endless forwarding is prevented in three ways:
 //
-// * The flows that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
-//   if its target is the source of a flow in that chain; it is not forwarded. Each property counts the changes
+// * The directions that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
+//   if its target is the source of a direction in that chain; it is not forwarded. Each property counts the changes
 //   that are being forwarded from it, and the chain is searched only if its target's count is not 0. A change
 //   that is passed to an actor keeps its chain.
 // * An active binding is not entered again. A change on another thread is left to the active thread, which
@@ -78,7 +78,7 @@ struct BoundProperty {
 }
 
 /// One direction of a binding.
-final class BindingLoopGuard {
+final class BindingDirection {
   let source, target: BindingPlace
   private let transfer: (_ source: BindingPlace, _ target: BindingPlace) throws -> Void
   // Whether the binding is in a circle.
@@ -106,7 +106,7 @@ final class BindingLoopGuard {
   }
 }
 
-extension BindingLoopGuard: HandlerNaming {
+extension BindingDirection: HandlerNaming {
   var handlerName: String? { "a binding of \(target.property.phrase)" }
 }
 
@@ -119,25 +119,25 @@ extension BoundProperty {
   }
 }
 
-/// The flows that led to a change, for a thread that forwards it in place of another. Immutable.
+/// The directions that led to a change, for a thread that forwards it in place of another. Immutable.
 final class BindingChain {
-  let flows: [BindingLoopGuard]
+  let directions: [BindingDirection]
   /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`), and its origin (`BindingHop.origin(of:)`).
   let delivery, origin: UInt64
 
-  init(flows: [BindingLoopGuard], delivery: UInt64, origin: UInt64) {
-    self.flows = flows
+  init(directions: [BindingDirection], delivery: UInt64, origin: UInt64) {
+    self.directions = directions
     self.delivery = delivery
     self.origin = origin
   }
 }
 
-/// An entry in the list of flows that a thread is forwarding, from the innermost set outward. It is on the
+/// An entry in the list of directions that a thread is forwarding, from the innermost set outward. It is on the
 /// thread's stack.
 struct BindingHop {
   // The caller of `run` holds both.
   unowned(unsafe) let binding: PropertyBinding
-  unowned(unsafe) let flow: BindingLoopGuard
+  unowned(unsafe) let direction: BindingDirection
   let outer: UnsafeMutablePointer<BindingHop>?
   /// The chain of a change that another thread left to this one. It replaces an outer entry.
   let inherited: BindingChain?
@@ -151,24 +151,24 @@ struct BindingHop {
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
   static func run(
-    _ binding: PropertyBinding, _ flow: BindingLoopGuard, in chain: BindingChain?
+    _ binding: PropertyBinding, _ direction: BindingDirection, in chain: BindingChain?
   ) throws {
     let current = innermost
-    let origin = flow.isInCircle ? chain?.origin ?? Self.origin(of: flow.source) : 0
+    let origin = direction.isInCircle ? chain?.origin ?? Self.origin(of: direction.source) : 0
     var passage = BindingHop(
-      binding: binding, flow: flow, outer: chain == nil ? current : nil, inherited: chain,
+      binding: binding, direction: direction, outer: chain == nil ? current : nil, inherited: chain,
       origin: origin)
-    flow.source.beginForwarding()
-    if let chain { for flow in chain.flows { flow.source.beginForwarding() } }
+    direction.source.beginForwarding()
+    if let chain { for direction in chain.directions { direction.source.beginForwarding() } }
     defer {
-      flow.source.endForwarding()
-      if let chain { for flow in chain.flows { flow.source.endForwarding() } }
+      direction.source.endForwarding()
+      if let chain { for direction in chain.directions { direction.source.endForwarding() } }
     }
-    if flow.isInCircle { flow.target.enter(from: origin) }
+    if direction.isInCircle { direction.target.enter(from: origin) }
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_forwarding($0)
       defer { kvo_set_forwarding(current) }
-      try flow.carry()
+      try direction.carry()
     }
   }
 
@@ -184,31 +184,31 @@ struct BindingHop {
   /// A number for what began the change of a property that this thread delivers: the stamp of a change that no binding
   /// in a circle has made. What bindings set because of that change has the same origin.
   static func origin(of source: BindingPlace) -> UInt64 {
-    if let outer = innermost?.pointee, outer.flow.target === source, outer.origin != 0 {
+    if let outer = innermost?.pointee, outer.direction.target === source, outer.origin != 0 {
       return outer.origin
     }
     return kvo_binding_delivery_stamp()
   }
 
-  /// The flows that this thread is forwarding, which led to the change of a property that it delivers.
+  /// The directions that this thread is forwarding, which led to the change of a property that it delivers.
   static func chain(of source: BindingPlace) -> BindingChain {
-    var flows: [BindingLoopGuard] = []
+    var directions: [BindingDirection] = []
     var passage = innermost
     while let one = passage {
-      flows.append(one.pointee.flow)
-      flows += one.pointee.inherited?.flows ?? []
+      directions.append(one.pointee.direction)
+      directions += one.pointee.inherited?.directions ?? []
       passage = one.pointee.outer
     }
     return BindingChain(
-      flows: flows, delivery: kvo_binding_delivery_stamp(), origin: origin(of: source))
+      directions: directions, delivery: kvo_binding_delivery_stamp(), origin: origin(of: source))
   }
 
   /// Whether a change that this thread is forwarding came from a property.
   static func comes(from property: BindingPlace) -> Bool {
     var passage = innermost
     while let one = passage {
-      if property === one.pointee.flow.source { return true }
-      if one.pointee.inherited?.flows.contains(where: { property === $0.source }) == true {
+      if property === one.pointee.direction.source { return true }
+      if one.pointee.inherited?.directions.contains(where: { property === $0.source }) == true {
         return true
       }
       passage = one.pointee.outer
@@ -247,14 +247,14 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// A change to forward: whether the forwarding thread made it inside its own forwarding, and otherwise its
   /// chain.
   private struct Waiting {
-    let flow: BindingLoopGuard
+    let direction: BindingDirection
     let isNested: Bool
     let chain: BindingChain?
 
     /// The change to forward if the forwarding thread makes one while this one waits. It is not nested if this one
     /// isn't, so that an observer's answer to another thread's value is still forwarded.
-    func joined(byNested other: BindingLoopGuard) -> Waiting {
-      Waiting(flow: other, isNested: isNested, chain: flow === other ? chain : nil)
+    func joined(byNested other: BindingDirection) -> Waiting {
+      Waiting(direction: other, isNested: isNested, chain: direction === other ? chain : nil)
     }
   }
   private enum Beginning {
@@ -274,33 +274,33 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private init(on actor: CallingActor?) { self.actor = actor }
 
   /// - Parameters:
-  ///   - flows: The directions. The first is carried at once.
+  ///   - directions: The directions. The first is carried at once.
   ///   - register: Registers with both ends. The binding ends the returned tokens.
   static func make(
-    _ flows: BindingLoopGuard..., on actor: CallingActor?,
+    _ directions: BindingDirection..., on actor: CallingActor?,
     register: (PropertyBinding) -> [KeyValueObservation]
   ) -> KeyValueObservation {
-    start(flows, on: actor, register).token
+    start(directions, on: actor, register).token
   }
 
   /// Makes a binding whose first value may not be valid for the target. Then the error is thrown, and no
   /// binding exists.
   static func makeThrowing(
-    _ flows: BindingLoopGuard..., on actor: CallingActor?,
+    _ directions: BindingDirection..., on actor: CallingActor?,
     register: (PropertyBinding) throws -> [KeyValueObservation]
   ) throws -> KeyValueObservation {
-    let started = try start(flows, on: actor, register)
+    let started = try start(directions, on: actor, register)
     if let error = started.error { throw error }
     return started.token
   }
 
   private static func start(
-    _ flows: [BindingLoopGuard], on actor: CallingActor?,
+    _ directions: [BindingDirection], on actor: CallingActor?,
     _ register: (PropertyBinding) throws -> [KeyValueObservation]
   ) rethrows -> (token: KeyValueObservation, error: (any Error)?) {
     let binding = PropertyBinding(on: actor)
     let token = KeyValueObservation(binding)
-    BindingGraph.add(binding, flows)
+    BindingGraph.add(binding, directions)
     do {
       binding.keep(try register(binding))
     } catch {
@@ -308,7 +308,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       binding.carryWaiting()
       throw error
     }
-    return (token, binding.carry(first: flows[0]))
+    return (token, binding.carry(first: directions[0]))
   }
 
   // An object may have died during registration.
@@ -335,26 +335,26 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   // MARK: Carrying
 
   // Returns only the error of the first carry; later ones are not part of making the binding.
-  private func carry(first flow: BindingLoopGuard) -> (any Error)? {
+  private func carry(first direction: BindingDirection) -> (any Error)? {
     var error: (any Error)?
-    run(flow, nil) { error = $0 }
+    run(direction, nil) { error = $0 }
     carryWaiting()
     return error
   }
 
   /// Called after a change of the source.
-  func changed(_ flow: BindingLoopGuard) {
-    guard !flow.isEcho else { return }
-    pass(on: flow, in: nil)
+  func changed(_ direction: BindingDirection) {
+    guard !direction.isEcho else { return }
+    pass(on: direction, in: nil)
   }
 
   /// Carries a change, or leaves it to the thread that is forwarding.
   /// - Parameter chain: The chain of a change that another thread has passed to the actor; nil if the change
   ///   belongs to this thread's chain.
-  private func pass(on flow: BindingLoopGuard, in chain: BindingChain?) {
-    switch begins(flow, chain, isInCircle: false) {
-    case .begun: carry(flow, chain)
-    case .ofCircle(let circle): circle.pass(on: flow, of: self, in: chain)
+  private func pass(on direction: BindingDirection, in chain: BindingChain?) {
+    switch begins(direction, chain, isInCircle: false) {
+    case .begun: carry(direction, chain)
+    case .ofCircle(let circle): circle.pass(on: direction, of: self, in: chain)
     case .left: break
     }
   }
@@ -362,31 +362,31 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   /// Carries a change in the binding's circle. This thread is the one that forwards there.
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
-  func carryInCircle(_ flow: BindingLoopGuard, in chain: BindingChain? = nil) {
-    if case .begun = begins(flow, chain, isInCircle: true) { carry(flow, chain) }
+  func carryInCircle(_ direction: BindingDirection, in chain: BindingChain? = nil) {
+    if case .begun = begins(direction, chain, isInCircle: true) { carry(direction, chain) }
   }
 
-  private func carry(_ flow: BindingLoopGuard, _ chain: BindingChain?) {
-    run(flow, chain, failed: Self.report)
+  private func carry(_ direction: BindingDirection, _ chain: BindingChain?) {
+    run(direction, chain, failed: Self.report)
     carryWaiting()
   }
 
   private func carryWaiting() {
-    while let next = goOn() { run(next.flow, next.chain, failed: Self.report) }
+    while let next = goOn() { run(next.direction, next.chain, failed: Self.report) }
   }
 
   // A change that another thread left in a circle is passed to the actor as well.
   private func run(
-    _ flow: BindingLoopGuard, _ chain: BindingChain?, failed: (any Error) -> Void
+    _ direction: BindingDirection, _ chain: BindingChain?, failed: (any Error) -> Void
   ) {
     if let actor, !actor.isCurrent {
-      let chain = chain ?? BindingHop.chain(of: flow.source)
-      return actor.callLater { [weak self] in self?.pass(on: flow, in: chain) }
+      let chain = chain ?? BindingHop.chain(of: direction.source)
+      return actor.callLater { [weak self] in self?.pass(on: direction, in: chain) }
     }
     do {
-      try BindingHop.run(self, flow, in: chain)
+      try BindingHop.run(self, direction, in: chain)
     } catch {
-      if flow.isInCircle { flow.target.forgetEntry() }
+      if direction.isInCircle { direction.target.forgetEntry() }
       failed(error)
     }
   }
@@ -395,17 +395,17 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     KVODiagnostics.report(misuse: "A binding passes on nothing: \(error)")
   }
 
-  private func begins(_ flow: BindingLoopGuard, _ chain: BindingChain?, isInCircle: Bool)
+  private func begins(_ direction: BindingDirection, _ chain: BindingChain?, isInCircle: Bool)
     -> Beginning
   {
     if let beginning = state.withLock({ $0.begin(isInCircle: isInCircle) }) { return beginning }
     let isNested = chain == nil && BindingHop.contains(self)
     var waiting: Waiting? = Waiting(
-      flow: flow, isNested: isNested,
-      chain: isNested ? nil : chain ?? BindingHop.chain(of: flow.source))
+      direction: direction, isNested: isNested,
+      chain: isNested ? nil : chain ?? BindingHop.chain(of: direction.source))
     return state.withLock { state in
       if let beginning = state.begin(isInCircle: isInCircle) { return beginning }
-      if isNested, let next = state.next { waiting = next.joined(byNested: flow) }
+      if isNested, let next = state.next { waiting = next.joined(byNested: direction) }
       if !(isNested && state.isRepeating) { swap(&state.next, &waiting) }
       return .left
     }

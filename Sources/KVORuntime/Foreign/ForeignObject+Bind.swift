@@ -47,10 +47,10 @@ extension KeyValueObserving where Self: KVOObject {
     _ target: ReferenceWritableKeyPath<Self, Value>, to source: ForeignObject, _ keyPath: String,
     transform: @escaping (SourceValue) -> Value, isolation: (any Actor)? = #isolation
   ) throws -> KeyValueObservation {
-    let flow = flow(target, from: source, keyPath, transform)
-    return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
+    let direction = direction(target, from: source, keyPath, transform)
+    return try PropertyBinding.makeThrowing(direction, on: CallingActor(isolation)) { binding in
       [
-        try source.follow(keyPath, SourceValue.self, flow, binding),
+        try source.follow(keyPath, SourceValue.self, direction, binding),
         onDeinit { binding.end() },
       ]
     }
@@ -78,8 +78,8 @@ extension KeyValueObserving where Self: KVOObject {
     isolation: (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
     let caller = Caller(file, line)
-    let there = flow(target, from: source, keyPath) { (value: Value) in value }
-    let back = source.flow(keyPath, from: self, target, caller) { $0 }
+    let there = direction(target, from: source, keyPath) { (value: Value) in value }
+    let back = source.direction(keyPath, from: self, target, caller) { $0 }
     return try PropertyBinding.makeThrowing(there, back, on: CallingActor(isolation)) {
       binding in
       [
@@ -89,12 +89,12 @@ extension KeyValueObserving where Self: KVOObject {
     }
   }
 
-  private func flow<Value, SourceValue>(
+  private func direction<Value, SourceValue>(
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: ForeignObject, _ keyPath: String,
     _ transform: @escaping (SourceValue) -> Value
-  ) -> BindingLoopGuard {
+  ) -> BindingDirection {
     let end = WeakForeignObject(source)
-    return BindingLoopGuard(
+    return BindingDirection(
       from: BoundProperty(end, at: source.header, keyPath),
       to: BoundProperty(target: self, target)
     ) { _, to in
@@ -155,21 +155,21 @@ extension ForeignObject {
     file: StaticString = #fileID, line: UInt = #line
   ) throws -> KeyValueObservation {
     let caller = Caller(file, line)
-    let flow = flow(keyPath, from: source, sourceKeyPath, caller, transform)
-    return try PropertyBinding.makeThrowing(flow, on: CallingActor(isolation)) { binding in
+    let direction = direction(keyPath, from: source, sourceKeyPath, caller, transform)
+    return try PropertyBinding.makeThrowing(direction, on: CallingActor(isolation)) { binding in
       [
-        source.follow(sourceKeyPath, flow, binding, caller),
+        source.follow(sourceKeyPath, direction, binding, caller),
         onDeinit { binding.end() },
       ]
     }
   }
 
-  fileprivate func flow<Source: KVOObject, Value, SourceValue>(
+  fileprivate func direction<Source: KVOObject, Value, SourceValue>(
     _ keyPath: String, from source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
     _ caller: Caller, _ transform: @escaping (SourceValue) -> Value
-  ) -> BindingLoopGuard {
+  ) -> BindingDirection {
     let end = WeakForeignObject(self)
-    return BindingLoopGuard(
+    return BindingDirection(
       from: BoundProperty(source: source, sourceKeyPath, caller),
       to: BoundProperty(end, at: header, keyPath)
     ) { source, _ in
@@ -179,10 +179,10 @@ extension ForeignObject {
   }
 
   fileprivate func follow<Value>(
-    _ keyPath: String, _ type: Value.Type, _ flow: BindingLoopGuard, _ binding: PropertyBinding
+    _ keyPath: String, _ type: Value.Type, _ direction: BindingDirection, _ binding: PropertyBinding
   ) throws -> KeyValueObservation {
     let life = BindingLife(binding)
-    return try observe(keyPath, as: type) { _, _ in life.binding.changed(flow) }
+    return try observe(keyPath, as: type) { _, _ in life.binding.changed(direction) }
   }
 }
 

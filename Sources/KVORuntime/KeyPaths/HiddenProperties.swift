@@ -15,12 +15,12 @@ extension KVOClass {
   }
 
   /// Whether there is a hidden property in any class.
-  private static let areSomeHidden = Atomic(false)
+  private static let anyClassHidesOne = Atomic(false)
 
   /// The key of the hidden property to which this key path, that of a property's own accessors, belongs; nil if the
   /// property is not hidden. O(1) unless the class has hidden properties. Any thread.
   static func hiddenKey(of keyPath: () -> AnyKeyPath, in object: KVOObject) -> KeyName? {
-    guard areSomeHidden.load(ordering: .relaxed) else { return nil }
+    guard anyClassHidesOne.load(ordering: .relaxed) else { return nil }
     let hidden = KVOClass.of(object).hidden
     guard !hidden.isEmpty else { return nil }
     let keyPath = keyPath()
@@ -51,7 +51,7 @@ extension KVOClass {
       }
       own.formUnion(known.separateKeys)
     }
-    if !hidden.isEmpty { KVOClass.areSomeHidden.store(true, ordering: .relaxed) }
+    if !hidden.isEmpty { KVOClass.anyClassHidesOne.store(true, ordering: .relaxed) }
     return hidden
   }
 

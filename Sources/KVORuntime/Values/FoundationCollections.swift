@@ -21,32 +21,32 @@ extension ValueType {
   /// The description of a Foundation collection class; nil for any other type.
   static func ofFoundation<T>(_ type: T.Type) -> ValueType? {
     guard T.self is AnyClass, let foundation = FoundationLink.linked,
-      let sort = foundation.collection(type)
+      let form = foundation.collection(type)
     else { return nil }
-    return sort == .dictionary
-      ? FoundationDictionaryType<T>() : FoundationCollectionType<T>(sort, foundation)
+    return form == .dictionary
+      ? FoundationDictionaryType<T>() : FoundationCollectionType<T>(form, foundation)
   }
 }
 
 /// An array or a set of Foundation's.
 private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked Sendable {
-  private let sort: FoundationCollection
+  private let form: FoundationCollection
   private let foundation: any FoundationValues.Type
 
-  init(_ sort: FoundationCollection, _ foundation: any FoundationValues.Type) {
-    self.sort = sort
+  init(_ form: FoundationCollection, _ foundation: any FoundationValues.Type) {
+    self.form = form
     self.foundation = foundation
-    super.init(shape: FoundationShape<T>(sort, foundation, isOptional: false))
+    super.init(shape: FoundationShape<T>(form, foundation, isOptional: false))
   }
 
   override var optionalShape: CollectionShape? {
-    FoundationShape<T>(sort, foundation, isOptional: true)
+    FoundationShape<T>(form, foundation, isOptional: true)
   }
 
   override func convert(_ value: Any?) -> Conversion {
     guard let value = value.flatMap(flattened) else { return .unexpectedNil }
     if Swift.type(of: value) is AnyClass, let same = value as? T { return .value(.of(same)) }
-    guard let elements = AnyElements(value), elements.isOrdered || sort == .set,
+    guard let elements = AnyElements(value), elements.isOrdered || form == .set,
       let made = foundation.collection(T.self, of: elements.all) as? T
     else { return ValueConversion.isNull(value) ? .unexpectedNil : .mismatch }
     return .value(.of(made))
@@ -56,7 +56,7 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     let (first, second) = (elements(a), elements(b))
     guard first.count == second.count else { return false }
-    guard sort == .set else {
+    guard form == .set else {
       return zip(first, second).allSatisfy { KVORuntime.areEqual($0, $1) }
     }
     let sought = SoughtElements(second)
@@ -72,10 +72,10 @@ private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
   private let foundation: any FoundationValues.Type
 
   init(
-    _ sort: FoundationCollection, _ foundation: any FoundationValues.Type, isOptional: Bool
+    _ form: FoundationCollection, _ foundation: any FoundationValues.Type, isOptional: Bool
   ) {
     self.foundation = foundation
-    super.init(sort.kind, .of(Any.self), isOptional: isOptional)
+    super.init(form.kind, .of(Any.self), isOptional: isOptional)
   }
 
   override var isKeyed: Bool { true }
