@@ -38,13 +38,12 @@ unsigned fixture_pause(unsigned turn);
 void fixture_poll(unsigned turn);
 
 /// Waits until the condition holds.
-#define FIXTURE_WAIT_UNTIL(condition)                          \
-  do {                                                         \
-    if (condition) break;                                      \
-    int fixture_wait = fixture_wait_begin(__FILE__, __LINE__); \
-    for (unsigned turn = 0; !(condition); turn++)              \
-      fixture_poll(turn);                                      \
-    fixture_wait_end(fixture_wait);                            \
+#define FIXTURE_WAIT_UNTIL(condition)                                 \
+  do {                                                                \
+    if (condition) break;                                             \
+    int fixture_wait = fixture_wait_begin(__FILE__, __LINE__);        \
+    for (unsigned turn = 0; !(condition); turn++) fixture_poll(turn); \
+    fixture_wait_end(fixture_wait);                                   \
   } while (0)
 
 KVO_ASSUME_NONNULL_END
