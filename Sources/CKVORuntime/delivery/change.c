@@ -189,7 +189,9 @@ void kvo_change_deliver_priors(kvo_frame *frame) {
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (!observers || !(kvo_observers_options(observers) & KVO_PRIOR)) return;
   kvo_frame_hold(frame);
+  const kvo_frame *outer = kvo_thread_begin_priors(frame);
   change_deliver(observers, frame, true);
+  kvo_thread_end_priors(frame, outer);
 }
 
 static void change_begin_general_delivery(kvo_frame *frame, const kvo_mutation *mutation) {

@@ -434,8 +434,10 @@ static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
 
 static void call_priors(const kvo_frame *frame, const kvo_general_delivery *delivery,
     uint32_t start) {
+  const kvo_frame *outer = kvo_thread_begin_priors(frame);
   for (uint32_t i = start; i < delivery->before.pending_count; i++)
     call_prior(frame, delivery, &delivery->before.pending[i]);
+  kvo_thread_end_priors(frame, outer);
 }
 
 void kvo_general_delivery_deliver_priors(kvo_frame *frame) {

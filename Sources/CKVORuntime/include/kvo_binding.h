@@ -459,7 +459,8 @@ KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_forwarding; }
 
 /// Whether the outermost change of this thread that is open, being delivered or collected began before a stamp was
 /// taken. Two changes are part of one such outermost change if it began before the earlier of them was stamped, and
-/// is still there when the later one is delivered.
+/// is still there when the later one is delivered. A change that another thread has begun counts from the time when
+/// this thread took it over.
 bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
@@ -467,6 +468,22 @@ uint64_t kvo_binding_stamp(void);
 /// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A
 /// change that another thread has begun counts for the thread that delivers it, and only for that.
 uint64_t kvo_binding_delivery_stamp(void);
+/// A change that calls an observer, before or after its setter. Two calls for one key are made by one change if they
+/// have `thread` and `began` in common. Each key of a batch, and each manual pair, is a change of its own.
+typedef struct kvo_calling_change {
+  /// Identifies the thread that has begun the change, until the change has ended.
+  const void *KVO_NULLABLE thread;
+  /// The last stamp that had been taken when the change began; 0 if it began at an unknown time.
+  uint64_t began;
+  /// Equals `began`, or is a later stamp if another thread has taken the change over: taken when it did. The thread
+  /// that delivers the change began all changes that it makes in the observers' calls after this.
+  uint64_t taken;
+} kvo_calling_change;
+/// The change for which this thread calls an observer, the innermost of several. Call it first in the observer.
+/// - is_prior: whether it is a call before the change.
+kvo_calling_change kvo_binding_calling_change(bool is_prior);
+/// Whether a change is open on this thread, or delivered by it.
+bool kvo_binding_is_within(kvo_calling_change change);
 /// Whether this thread has an open batch. Its changes of the batch's object are delivered when the batch ends.
 bool kvo_binding_is_collecting(void);
 

@@ -435,11 +435,14 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
-// Another thread may be delivering a change that this thread has begun.
-static bool is_own_delivery(const kvo_frame *frame) {
-  if (!frame_is_delivering(frame)) return false;
+// Whether another thread than the frame's delivers the change.
+static bool is_taken_over(const kvo_frame *frame) {
   uint64_t transferred_at = __atomic_load_n(&frame->transferred_at, __ATOMIC_RELAXED);
-  return transferred_at <= __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
+  return transferred_at > __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
+}
+
+static bool is_own_delivery(const kvo_frame *frame) {
+  return frame_is_delivering(frame) && !is_taken_over(frame);
 }
 
 const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kvo_frame *later) {
@@ -511,14 +514,23 @@ static const kvo_frame *frame_outermost(kvo_thread *thread) {
       thread->block == &thread->first ? thread->top : frame_block_end(&thread->first);
   for (const kvo_frame *frame = thread->first.frames; frame < end; frame++) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
-    if (state != KVO_FRAME_FREE && state != KVO_FRAME_ABANDONED) return frame;
+    bool is_left = state == KVO_FRAME_FREE || state == KVO_FRAME_ABANDONED;
+    if (!is_left && !is_taken_over(frame)) return frame;
   }
   return NULL;
 }
 
+// Whether this thread had taken over a change before a stamp, and still has it.
+static bool took_over_before(uint64_t stamp) {
+  const kvo_frame *taken = kvo_transferred_frame;
+  while (taken && taken->transferred_at >= stamp) taken = taken->outer_transferred;
+  return taken;
+}
+
 bool kvo_binding_began_before(uint64_t stamp) {
   const kvo_frame *frame = kvo_this_thread ? frame_outermost(kvo_this_thread) : NULL;
-  return frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp;
+  if (frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp) return true;
+  return took_over_before(stamp);
 }
 
 bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread->batch_count; }
@@ -534,6 +546,37 @@ static const kvo_frame *frame_delivering(void) {
   if (!thread || (taken && kvo_thread_count_delivering(thread) <= taken->outer_deliveries))
     return taken;
   return kvo_thread_delivering_before(thread, NULL);
+}
+
+kvo_calling_change kvo_binding_calling_change(bool is_prior) {
+  const kvo_frame *prior = is_prior && kvo_this_thread ? kvo_this_thread->prior_frame : NULL;
+  const kvo_frame *frame = prior ? prior : frame_delivering();
+  if (!frame) return (kvo_calling_change){NULL, 0, 0};
+  uint64_t began = __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
+  uint64_t taken = is_taken_over(frame) ? frame->transferred_at : began;
+  return (kvo_calling_change){frame->thread, began, taken};
+}
+
+static bool frame_is_change(const kvo_frame *frame, kvo_calling_change change) {
+  return frame->thread == change.thread &&
+         __atomic_load_n(&frame->serial, __ATOMIC_RELAXED) == change.began;
+}
+
+static bool is_on_own_stack(kvo_calling_change change) {
+  const kvo_thread *thread = kvo_this_thread;
+  if (!thread || thread != change.thread) return false;
+  FOR_EACH_FRAME(frame, thread) {
+    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+    bool is_change = state != KVO_FRAME_FREE && state != KVO_FRAME_PROTECTS;
+    if (is_change && !is_taken_over(frame) && frame_is_change(frame, change)) return true;
+  }
+  return false;
+}
+
+bool kvo_binding_is_within(kvo_calling_change change) {
+  const kvo_frame *taken = kvo_transferred_frame;
+  while (taken && !frame_is_change(taken, change)) taken = taken->outer_transferred;
+  return taken || is_on_own_stack(change);
 }
 
 uint64_t kvo_binding_delivery_stamp(void) {

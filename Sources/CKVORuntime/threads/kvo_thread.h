@@ -164,6 +164,8 @@ struct kvo_thread {
   bool has_holes; ///< frames have been ended by other threads; atomic
   struct kvo_manual_change
       *KVO_NULLABLE manual_changes; ///< its open manual changes; manual_change.c's
+  /// The change whose prior observers it calls, the innermost of several. Valid only in such a call.
+  const kvo_frame *KVO_NULLABLE prior_frame;
   /// The class's method that it is calling; announced.c's.
   struct kvo_announcing *KVO_NULLABLE announcing;
   /// Open changes of links; open_path_changes.c's. Graph lock; atomic, because the thread checks without the lock
@@ -322,6 +324,16 @@ KVO_INLINE void kvo_unwinding(void (*body)(void *KVO_NULLABLE context),
 /// drop the last other reference, and the body goes on using the object. Exceptions pass through.
 void kvo_with_object_retained(kvo_object *object, void (*body)(void *KVO_NULLABLE context),
     void *KVO_NULLABLE context);
+
+/// Called before and after prior observers of a change are called. The first returns what is passed to the second.
+KVO_INLINE const kvo_frame *KVO_NULLABLE kvo_thread_begin_priors(const kvo_frame *frame) {
+  const kvo_frame *outer = frame->thread->prior_frame;
+  frame->thread->prior_frame = frame;
+  return outer;
+}
+KVO_INLINE void kvo_thread_end_priors(const kvo_frame *frame, const kvo_frame *KVO_NULLABLE outer) {
+  frame->thread->prior_frame = outer;
+}
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open, so that a further one joins it.

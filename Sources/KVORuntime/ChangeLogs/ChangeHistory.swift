@@ -5,14 +5,14 @@ internal import CKVORuntime
 
 /// A change that has begun and is not recorded yet.
 struct BegunChange {
-  let thread: UnsafeRawPointer
+  let change: CallingChange
   let place: RecordedPlace
   /// The log's end at the start of the change or, on a thread that is replaying, the number of its performed
   /// changes. Later records were made within this change.
   let position: Int
   /// The number of changes that had begun before it.
   let order: Int
-  /// Whether another thread's change of the same place has ended since.
+  /// Whether another change of the same place has been recorded since.
   var hasOverlapped = false
 }
 
@@ -71,7 +71,9 @@ extension ChangeHistory {
   }
 
   /// Returns the changes to release.
-  mutating func begin(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> [BegunChange] {
+  mutating func begin(
+    _ place: RecordedPlace, by change: CallingChange, on thread: UnsafeRawPointer
+  ) -> [BegunChange] {
     var garbage: [BegunChange] = []
     // Bounds the list: manual changes may never be closed.
     if begun.count >= 1_000 {
@@ -80,30 +82,27 @@ extension ChangeHistory {
     }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
     begun.append(
-      BegunChange(thread: thread, place: place, position: performed ?? count, order: beginnings))
+      BegunChange(change: change, place: place, position: performed ?? count, order: beginnings))
     beginnings += 1
     return garbage
   }
 
-  private mutating func end(_ place: RecordedPlace, on thread: UnsafeRawPointer) -> BegunChange? {
-    let index = begun.lastIndex { $0.thread == thread && $0.place.isSame(as: place) }
-    guard let index else { return nil }
-    var ended = begun.remove(at: index)
-    for other in begun.indices where begun[other].thread != thread {
-      guard begun[other].place.isSame(as: place) else { continue }
+  // Of several changes that overlap, each that ends after another has overlapped it, so the last one always has.
+  private mutating func end(_ place: RecordedPlace, by change: CallingChange) -> BegunChange? {
+    let index = begun.lastIndex { $0.change.isSame(as: change) && $0.place.isSame(as: place) }
+    let ended = index.map { begun.remove(at: $0) }
+    for other in begun.indices where begun[other].place.isSame(as: place) {
       begun[other].hasOverlapped = true
-      ended.hasOverlapped = true
     }
     return ended
   }
 
-  /// Adds a change. Returns the values to release, and whether another thread may have stored a later value of the key
-  /// that has been recorded before this one.
-  /// - Parameter isLate: Whether the change may have begun before it could be recorded.
+  /// Adds a change. Returns the values to release, and whether another change may have stored a later value of the key
+  /// that has been recorded before this one. That holds for a change whose beginning was not noted, too.
   mutating func add(
-    _ change: RecordedChange, on thread: UnsafeRawPointer, isLate: Bool
+    _ change: RecordedChange, by calling: CallingChange, on thread: UnsafeRawPointer
   ) -> (garbage: [RecordedChange], isUnsettled: Bool) {
-    let begun = end(change.place, on: thread)
+    let begun = end(change.place, by: calling)
     // The change's value was stored after the reads in progress began.
     change.place.object.reads[change.place.index].dropOpenReads()
     if let performed = performance?.changes.count, performance?.thread == thread {
@@ -111,21 +110,23 @@ extension ChangeHistory {
       return ([], false)
     }
     performance?.disturbed[change.place.id] = change.place
-    return (add(change, begun, on: thread), isLate || begun?.hasOverlapped ?? false)
+    return (add(change, begun, by: calling, on: thread), begun?.hasOverlapped ?? true)
   }
 
   private mutating func add(
-    _ change: RecordedChange, _ begun: BegunChange?, on thread: UnsafeRawPointer
+    _ change: RecordedChange, _ begun: BegunChange?, by calling: CallingChange,
+    on thread: UnsafeRawPointer
   ) -> [RecordedChange] {
     var garbage: [RecordedChange] = []
     forgetRedo(&garbage)
     change.thread = thread
     change.order = begun?.order ?? beginnings
+    change.began = calling.began
     // An observer that was notified before the log has changed the same key again, or another thread has.
     if let begun, change.place.object.lastPositions[change.place.index] >= begun.position,
       let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
-      insert(change, before: later)
+      insert(change, before: later, whichIsWithin: isWithin(self[later], calling, on: thread))
       trim(&garbage)
       return garbage
     }
@@ -213,11 +214,19 @@ extension ChangeHistory {
     }
   }
 
+  // Whether a recorded change began later than the change that this thread delivers, and within it.
+  private func isWithin(
+    _ later: RecordedChange, _ calling: CallingChange, on thread: UnsafeRawPointer
+  ) -> Bool {
+    later.thread == thread && later.began >= calling.taken
+  }
+
   // Inserts a change before a record that was made within it, or begun later by another thread. If the record
-  // is a set by the same thread, it becomes part of the change instead.
-  private mutating func insert(_ change: RecordedChange, before position: Int) {
+  // was made within it and is a set, it becomes part of the change instead.
+  private mutating func insert(
+    _ change: RecordedChange, before position: Int, whichIsWithin isOwn: Bool
+  ) {
     let later = self[position]
-    let isOwn = later.thread == change.thread
     if isOwn, change.merges(later) { return later.takeOld(of: change) }
     let group =
       isOwn || later.group === open
@@ -312,18 +321,16 @@ extension ChangeHistory {
   mutating func beginPerformance(
     _ cause: ChangeLog.Cause, name: String?, on thread: UnsafeRawPointer
   ) -> ChangeGroup? {
-    guard performance == nil, openDepth == 0, !kvo_binding_is_collecting(), !isChanging(thread)
+    guard performance == nil, openDepth == 0, !kvo_binding_is_collecting(), !isChanging
     else { return nil }
     let group = makeGroup(cause, name: name)
     performance = Performance(thread: thread, group: group)
     return group
   }
 
-  // If the thread has no change open now, the entry belongs to a manual change that was left open, and will
-  // never end.
-  private func isChanging(_ thread: UnsafeRawPointer) -> Bool {
-    kvo_binding_began_before(.max) && begun.contains { $0.thread == thread }
-  }
+  // Whether this thread is within a change that is not recorded yet. A manual pair does not count between its calls:
+  // it may have been left open.
+  private var isChanging: Bool { begun.contains { $0.change.isCurrent } }
 
   /// The changes since the last call.
   mutating func takePerformed() -> [RecordedChange] {

@@ -38,6 +38,8 @@ final class RecordedChange: @unchecked Sendable {
   /// undone, redone and applied changes.
   @exclusivity(unchecked) var thread: UnsafeRawPointer?
   @exclusivity(unchecked) var order = 0
+  /// `CallingChange.began` of the change.
+  @exclusivity(unchecked) var began: UInt64 = 0
 
   init(
     _ place: RecordedPlace, _ kind: KeyValueChange, _ ranges: [Range<Int>]?, old: Any?, new: Any?,
@@ -66,6 +68,27 @@ final class RecordedChange: @unchecked Sendable {
   func merges(_ next: RecordedChange) -> Bool {
     kind == .setting && next.kind == .setting && place.isSame(as: next.place)
       && place.key.relation == .none
+  }
+}
+
+/// A change that calls the log, before or after it. A change that one thread has begun may call it on another: the
+/// mutation of a property in place goes on wherever its task is resumed.
+struct CallingChange {
+  private let change: kvo_calling_change
+
+  /// The change that calls the log on this thread.
+  init(isPrior: Bool) { change = kvo_binding_calling_change(isPrior) }
+
+  /// The last stamp (`kvo_binding_stamp`) when it began, and when this thread took it over or began it.
+  var began: UInt64 { change.began }
+  var taken: UInt64 { change.taken }
+
+  /// Whether it is open on this thread or delivered by it.
+  var isCurrent: Bool { kvo_binding_is_within(change) }
+
+  /// For calls about the same key of an object.
+  func isSame(as other: CallingChange) -> Bool {
+    change.thread == other.change.thread && began == other.began
   }
 }
 

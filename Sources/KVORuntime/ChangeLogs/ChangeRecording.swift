@@ -12,10 +12,14 @@ extension ChangeLog {
   ) {
     let thread = Self.thread
     let isPrior = kvo_change_is_prior(change)
+    let calling = CallingChange(isPrior: isPrior)
     var forgotten: [BegunChange] = []
     let isRecorded = history.withLock { history in
       guard place.object.registration === registration else { return false }
-      if isPrior { forgotten = history.begin(place, on: thread) }
+      // A change that began before the registration may have stored its value before the prior call.
+      if isPrior, calling.began >= registration.stamp {
+        forgotten = history.begin(place, by: calling, on: thread)
+      }
       return !isPrior
     }
     withExtendedLifetime(forgotten) {}
@@ -26,8 +30,7 @@ extension ChangeLog {
       place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
       old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
     var added = (garbage: [RecordedChange](), isUnsettled: false)
-    let isLate = registration.isLate(on: thread)
-    announceRecord { added = $0.add(recorded, on: thread, isLate: isLate) }
+    announceRecord { added = $0.add(recorded, by: calling, on: thread) }
     release(added.garbage)
     if added.isUnsettled { settle(place) }
   }
@@ -97,7 +100,7 @@ extension ChangeLog {
   // If two threads register at once, the changes of the first registration are recorded.
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
-    let registration = RecordedRegistration(on: Self.thread)
+    let registration = RecordedRegistration()
     weak let log = self
     let token = object.register(keys, [.old, .new, .prior], nil) { _, index, change in
       log?.changed(RecordedPlace(object: member, index: index), change, registration)

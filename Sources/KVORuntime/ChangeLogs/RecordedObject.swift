@@ -69,18 +69,8 @@ final class RecordedObject: @unchecked Sendable {
 /// One registration with an object.
 // Unchecked `Sendable`: `stamp` is set under the log's lock, before the registration becomes the object's.
 final class RecordedRegistration: @unchecked Sendable {
-  /// The thread that registered. It is called only for changes that it began later.
-  private let thread: UnsafeRawPointer
   /// A time after it was registered (`kvo_binding_stamp`).
   @exclusivity(unchecked) var stamp: UInt64 = 0
-
-  init(on thread: UnsafeRawPointer) { self.thread = thread }
-
-  /// Whether the change that a thread delivers may have begun before the registration. Then the thread may have read
-  /// the value before other changes were recorded, and not have been called before the change.
-  func isLate(on thread: UnsafeRawPointer) -> Bool {
-    thread != self.thread && kvo_binding_began_before(stamp)
-  }
 }
 
 /// The associated value of a recorded object, which reports the object's death.
