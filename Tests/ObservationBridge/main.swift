@@ -51,6 +51,11 @@ final class Vault: KVOObject {
   var isOverdrawn: Bool { balance < 0 }
 }
 
+@KVO final class Journal: Diary {
+  private var pages = 1
+  func setOwnPages(_ pages: Int) { self.pages = pages }
+}
+
 @Observable final class Native { var value = 0 }
 
 /// How often `onChange` was called, and the values at that time.
@@ -78,7 +83,24 @@ func expectNone(_ failure: String?, _ line: Int = #line) {
   }
 }
 
+/// Tracks a read that is the program's first use of the library.
+func readFirst<Object: KVOObject>(
+  _ object: Object, _ read: (Object) -> Void, _ change: (Object) -> Void
+) {
+  let told = Told()
+  track(told) { read(object) }
+  change(object)
+  expect(told.count == 1)
+}
+
 nonisolated(unsafe) let cases: [String: () async -> Void] = [
+  "first-didset": { readFirst(Diary(), { _ = $0.title }, { $0.title = "a" }) },
+  "first-function": { readFirst(Diary(), { _ = $0.greeting() }, { $0.greeting = { "a" } }) },
+  "first-weak": { readFirst(Diary(), { _ = $0.owner }, { $0.owner = $0 }) },
+  "first-announced": { readFirst(Diary(), { _ = $0.level }, { $0.level = 1 }) },
+  "first-reported": { readFirst(Diary(), { _ = $0.size }, { $0.size = 1 }) },
+  "first-observed": { readFirst(Person(), { _ = $0.name }, { $0.name = "a" }) },
+  "first-hidden": { readFirst(Journal(), { _ = $0.readPages() }, { $0.setPages(2) }) },
   "fires": {
     let (person, told) = (Person(), Told())
     person.name = "before"

@@ -411,10 +411,18 @@ extension KVOObject {
 
   /// Reports the read of a key of this object that did not go through a getter that reports it.
   @usableFromInline @inline(never)
-  final func reportRead(_ key: UnsafePointer<CChar>) {
-    if let recorder = kvo_current_recorder() {
+  final func reportRead(_ key: UnsafePointer<CChar>) { reportRead(of: { key }) }
+
+  /// Reports such a read. The key is asked for only if the read is recorded or tracked.
+  final func reportRead(of key: () -> UnsafePointer<CChar>) {
+    let recorder = kvo_current_recorder()
+    guard recorder != nil || kvo_tracks_reads(header) else { return }
+    // The read may be the program's first use of the library, or of a class that hides properties.
+    _ = KVOClass.of(self)
+    let key = key()
+    if let recorder {
       ReadRecorder.listener(recorder, header, key)
-    } else if kvo_tracks_reads(header) {
+    } else {
       kvo_notify_tracker(header, key)
     }
   }

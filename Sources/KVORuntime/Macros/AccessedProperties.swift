@@ -96,7 +96,7 @@ extension KVOObject {
   }
 
   @usableFromInline @inline(never)
-  final func reportRead(of key: StaticString) { reportRead(key.interned) }
+  final func reportRead(of key: StaticString) { reportRead(of: { key.interned }) }
 
   @usableFromInline @inline(never)
   final func openChange(of key: StaticString) -> OpaquePointer? {
@@ -118,7 +118,7 @@ extension KVOObject {
 
   @usableFromInline @inline(never)
   final func reportRead(of key: StaticString, _ property: () -> AnyKeyPath) {
-    reportRead(interned(key, property))
+    reportRead(of: { interned(key, property) })
   }
 
   @usableFromInline @inline(never)

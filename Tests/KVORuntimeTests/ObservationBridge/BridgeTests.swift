@@ -11,7 +11,20 @@ import Testing
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
       "sequence", "log", "threadend", "body", "orders", "kept", "lock",
     ])
-  func runs(_ name: String) throws {
+  func runs(_ name: String) throws { try run(name) }
+
+  @Test(
+    "O1: a read that is the program's first use of the library is tracked",
+    arguments: [
+      "first-didset", "first-function", "first-weak", "first-announced", "first-reported",
+      "first-observed",
+    ])
+  func firstReads(_ name: String) throws { try run(name) }
+
+  @Test("O1 Q2: a first read of a hidden property is tracked as a read of that property")
+  func firstReadOfHidden() throws { try run("first-hidden") }
+
+  private func run(_ name: String) throws {
     let program = Process()
     let output = Pipe()
     program.executableURL = URL(filePath: try requireProgram("ObservationBridge"))
