@@ -82,6 +82,29 @@ import Testing
     String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
   }
 
+  @Test(
+    "R7: a child without units that has completed some is paused, resumed and cancelled",
+    arguments: [true, false])
+  func childWithoutUnits(isAddedLate: Bool) throws {
+    let (top, told) = (KVOProgress(totalUnitCount: 10), Locked<[String]>([]))
+    let part = KVOProgress.discreteProgress(totalUnitCount: 0)
+    if isAddedLate { part.completedUnitCount = 1 }
+    top.addChild(part, withPendingUnitCount: 1)
+    if !isAddedLate { part.completedUnitCount = 1 }
+    let tokens = try ["isPaused", "isCancelled"].map { key in
+      try part.observe(keyPath: key, options: .new) { _, change in
+        told.withLock { $0.append("\(key) \(change.newValue!)") }
+      }
+    }
+    top.pause()
+    expect(part.isPaused)
+    top.resume()
+    top.cancel()
+    expect(part.isCancelled && !part.isPaused)
+    expectEqual(told.withLock { $0 }, ["isPaused true", "isPaused false", "isCancelled true"])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test("C8 R7: the short names of its keys notify as the long ones do")
   func shortNames() throws {
     let (progress, lines) = (KVOProgress(totalUnitCount: 1), Locked<[String]>([]))

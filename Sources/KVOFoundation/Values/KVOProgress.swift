@@ -237,7 +237,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     } _: {
       let before = progress.fractionCompleted
       body(progress)
-      if before != progress.fractionCompleted, Self.isWhole(progress) { leave() }
+      if before != progress.fractionCompleted, Self.isCompleted(progress) { leave() }
       Self.removeCompleted(from: family.parent)
     }
   }
@@ -329,7 +329,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
   private func join(_ parent: KVOProgress, _ portion: Int64) {
     family.parent = parent
     family.portion = portion
-    guard !Self.isWhole(progress) else { return }
+    guard !Self.isCompleted(progress) else { return }
     family.place = parent.family.children.count
     parent.family.children.append(self)
   }
@@ -356,15 +356,10 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  // Foundation keeps a finished child that has no units, because its fraction has not changed.
+  /// Whether Foundation's parent has dropped it as a child, because all work is completed, including that of its
+  /// children. A finished child without units is kept, because its fraction has not changed.
   private static func isCompleted(_ progress: Progress) -> Bool {
-    progress.totalUnitCount > 0 && isWhole(progress)
-  }
-
-  /// Whether Foundation's parent has dropped it as a child, because all work is completed, including that of
-  /// its children.
-  private static func isWhole(_ progress: Progress) -> Bool {
-    progress.totalUnitCount > 0 ? progress.fractionCompleted >= 1 : progress.isFinished
+    progress.totalUnitCount > 0 && progress.fractionCompleted >= 1
   }
 
   // Foundation's definition.
