@@ -1,21 +1,43 @@
 // Key-value coding of collections, the standard library's and proxies: a key is read from each element, and
 // an operator computes one value from all.
 
-/// A collection with key-value coding: an array, a set, or a proxy of one.
+/// A collection with key-value coding. Exactly these types conform: `Array`, `Set`, `ArrayProxy`, `SetProxy`,
+/// `MutableArrayProxy`, `MutableSetProxy` and `MutableOrderedSetProxy`. A program can't conform its own types, because
+/// the runtime reads the elements of these alone. It can make an array of its collection's elements.
 ///
 /// ```swift
 /// try company.employees.value(forKey: "name")            // the names, in an array
 /// try company.employees.value(forKeyPath: "@sum.salary")
 /// ```
-public protocol KeyValueCollection: Sequence {}
+public protocol KeyValueCollection: Sequence {
+  /// Only the library's types have it.
+  static var _isKeyed: _KeyedCollection { get }
+}
 
-extension Array: KeyValueCollection {}
-extension Set: KeyValueCollection {}
-extension ArrayProxy: KeyValueCollection {}
-extension SetProxy: KeyValueCollection {}
-extension MutableArrayProxy: KeyValueCollection {}
-extension MutableSetProxy: KeyValueCollection {}
-extension MutableOrderedSetProxy: KeyValueCollection {}
+/// The mark of a type that conforms to `KeyValueCollection`. Only the library can make it.
+public struct _KeyedCollection {}
+
+extension Array: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension Set: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension ArrayProxy: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension SetProxy: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension MutableArrayProxy: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension MutableSetProxy: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
+extension MutableOrderedSetProxy: KeyValueCollection {
+  public static var _isKeyed: _KeyedCollection { _KeyedCollection() }
+}
 
 extension KeyValueCollection {
   /// Returns the values that the elements have for a key: in an array, in their order, or in a

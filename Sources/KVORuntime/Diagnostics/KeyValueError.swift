@@ -81,13 +81,14 @@ private func hint(_ key: String, _ className: String) -> String {
 
 private func end(of keyPath: String, in className: String, at component: String) -> String {
   guard !component.isEmpty else { return "has an empty component." }
-  guard component != keyPath else {
+  if component == keyPath, keyPath.contains("."), !KVOClass.used(named: className).isEmpty {
     return """
       is one key, with dots: in a string a dot separates the keys of a key path. Declare a property for the key, \
       declareKeys { $0.computed(\(quoted(keyPath)), \\.name) }, and use its key path or a KeyValueKey.
       """
   }
   let nowhere = "leads nowhere at \(quoted(component))"
+  if component == keyPath { return "\(nowhere): the elements have no keys." }
   if let (end, known) = KVOClass.unresolvedPath(of: keyPath, inClassNamed: className),
     end.key == component, end.isKeyless
   {

@@ -25,6 +25,16 @@ import Testing
     expectEqual(text(Company.small(), path), value)
   }
 
+  @Test(
+    "B7: a key of elements without keys is an error that says so", arguments: ["x", "x.y"])
+  func keylessElements(_ key: String) throws {
+    let error = try #require(throws: KeyValueError.self) { try [1].value(forKey: key) }
+    expectEqual(error, .invalidKeyPath(keyPath: key, component: key, className: "[Int]"))
+    expectEqual(
+      "\(error)",
+      "The key path \"\(key)\" of [Int] leads nowhere at \"\(key)\": the elements have no keys.")
+  }
+
   static let operators: [(path: String, value: String)] = [
     ("workers.@count", "3"), ("workers.@count.nonsense.at.all", "3"), ("seats.@count", "3"),
     ("workers.@sum.age", "127"), ("workers.@sum.salary", "5500.0"), ("workers.@sum.bonus", "10"),
