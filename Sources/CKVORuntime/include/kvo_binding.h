@@ -482,6 +482,9 @@ typedef struct kvo_calling_change {
 /// The change for which this thread calls an observer, the innermost of several. Call it first in the observer.
 /// - is_prior: whether it is a call before the change.
 kvo_calling_change kvo_binding_calling_change(bool is_prior);
+/// Whether this thread delivers a change inside the delivery of another one, both of which began after a stamp was
+/// taken: an observer of a change that was made since then has made it.
+bool kvo_binding_is_made_by_observer(uint64_t stamp);
 /// Whether a change is open on this thread, or delivered by it.
 bool kvo_binding_is_within(kvo_calling_change change);
 /// Whether this thread has an open batch. Its changes of the batch's object are delivered when the batch ends.

@@ -557,6 +557,16 @@ kvo_calling_change kvo_binding_calling_change(bool is_prior) {
   return (kvo_calling_change){frame->thread, began, taken};
 }
 
+bool kvo_binding_is_made_by_observer(uint64_t stamp) {
+  if (!kvo_this_thread) return false;
+  uint32_t count = 0;
+  FOR_EACH_FRAME(frame, kvo_this_thread)
+  if (is_own_delivery(frame) && __atomic_load_n(&frame->serial, __ATOMIC_RELAXED) >= stamp &&
+      ++count == 2)
+    return true;
+  return false;
+}
+
 static bool frame_is_change(const kvo_frame *frame, kvo_calling_change change) {
   return frame->thread == change.thread &&
          __atomic_load_n(&frame->serial, __ATOMIC_RELAXED) == change.began;

@@ -215,8 +215,8 @@ final class BindingPlace {
 
   /// Notes that a binding begins to set the property: before it reads its source, so that a later change of that does
   /// not count as passed on.
-  func enter(from origin: UInt64) {
-    entry.store(kvo_binding_stamp(), ordering: .relaxed)
+  func enter(from origin: UInt64, at stamp: UInt64) {
+    entry.store(stamp, ordering: .relaxed)
     entryOrigin.store(origin, ordering: .relaxed)
   }
 

@@ -7,7 +7,8 @@ internal import Synchronization
 // * The directions that a thread is forwarding form a chain, from the innermost set outward. A change is an echo
 //   if its target is the source of a direction in that chain; it is not forwarded. Each property counts the changes
 //   that are being forwarded from it, and the chain is searched only if its target's count is not 0. A change
-//   that is passed to an actor keeps its chain.
+//   that is passed to an actor keeps its chain. Outside circles, a change that an observer has made of a property that
+//   was just set is a new one, and no echo.
 // * An active binding is not entered again. A change on another thread is left to the active thread, which
 //   reads the source again after it has set the target; so the last value set is the source's. The change
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
@@ -102,7 +103,9 @@ final class BindingDirection {
 
   /// Whether the target is a property that the change being forwarded came from.
   fileprivate var isEcho: Bool {
-    target === source || target.isForwarding && BindingHop.comes(from: target)
+    if target === source { return true }
+    guard target.isForwarding, BindingHop.comes(from: target) else { return false }
+    return isInCircle || !BindingHop.isMadeByObserver(of: source)
   }
 }
 
@@ -143,6 +146,8 @@ struct BindingHop {
   let inherited: BindingChain?
   /// In a circle, the origin of the change (`origin(of:)`). Otherwise 0.
   let origin: UInt64
+  /// A stamp of the time when it began (`kvo_binding_stamp`).
+  let began: UInt64
 
   private static var innermost: UnsafeMutablePointer<BindingHop>? {
     kvo_current_forwarding()?.assumingMemoryBound(to: BindingHop.self)
@@ -157,14 +162,14 @@ struct BindingHop {
     let origin = direction.isInCircle ? chain?.origin ?? Self.origin(of: direction.source) : 0
     var passage = BindingHop(
       binding: binding, direction: direction, outer: chain == nil ? current : nil, inherited: chain,
-      origin: origin)
+      origin: origin, began: kvo_binding_stamp())
     direction.source.beginForwarding()
     if let chain { for direction in chain.directions { direction.source.beginForwarding() } }
     defer {
       direction.source.endForwarding()
       if let chain { for direction in chain.directions { direction.source.endForwarding() } }
     }
-    if direction.isInCircle { direction.target.enter(from: origin) }
+    if direction.isInCircle { direction.target.enter(from: origin, at: passage.began) }
     try withUnsafeMutablePointer(to: &passage) {
       kvo_set_forwarding($0)
       defer { kvo_set_forwarding(current) }
@@ -201,6 +206,13 @@ struct BindingHop {
     }
     return BindingChain(
       directions: directions, delivery: kvo_binding_delivery_stamp(), origin: origin(of: source))
+  }
+
+  /// Whether the change of a property that this thread delivers was made by an observer of the property that the
+  /// thread is setting, or of one that depends on it, and not by setting that property.
+  static func isMadeByObserver(of property: BindingPlace) -> Bool {
+    guard let hop = innermost?.pointee, hop.direction.target !== property else { return false }
+    return kvo_binding_is_made_by_observer(hop.began)
   }
 
   /// Whether a change that this thread is forwarding came from a property.

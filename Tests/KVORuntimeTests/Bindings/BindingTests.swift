@@ -359,6 +359,66 @@ import Testing
     withExtendedLifetime((token, hand, endless)) {}
   }
 
+  @Test(
+    "L2 L4: a value that an observer along a chain sets to its first property is passed on, once",
+    arguments: 1...4)
+  func byHandAlongChain(_ length: Int) {
+    let cells = [source] + (0..<length).map { _ in Cell() }
+    for observed in 1...length {
+      for isEarly in [false, true] {
+        func limit() -> KeyValueObservation {
+          cells[observed].observe(\.value) { [unowned source] cell, _ in
+            if cell.value > 5 { source.value = 5 }
+          }
+        }
+        let early = isEarly ? limit() : nil
+        let tokens = (1...length).map { cells[$0].bind(\.value, to: cells[$0 - 1], \.value) }
+        let late = isEarly ? nil : limit()
+        source.value = 8
+        expectEqual(cells.map(\.value), Array(repeating: 5, count: length + 1))
+        // An observer that always sets the source again does not recurse endlessly.
+        let endless = cells[length].observe(\.value) { [unowned source] cell, _ in
+          source.value = cell.value - 1
+        }
+        source.value = 4
+        expectEqual(cells[1...].map(\.value), Array(repeating: 3, count: length))
+        endless.invalidate()
+        withExtendedLifetime((early, late, tokens)) {}
+      }
+    }
+  }
+
+  @Test("L2 L4: a value that an observer sets while the end of a chain is bound is passed on")
+  func byHandWhileBinding() {
+    let last = Cell()
+    let first = target.bind(\.value, to: source, \.value)
+    let limit = last.observe(\.value) { [unowned source] last, _ in
+      if last.value > 5 { source.value = 5 }
+    }
+    source.value = 8
+    let second = last.bind(\.value, to: target, \.value)
+    expect(source.value == 5 && target.value == 5 && last.value == 5)
+    withExtendedLifetime((first, second, limit)) {}
+  }
+
+  @KVO final class Thermometer: Tracked {
+    var celsius = 0
+    var fahrenheit: Int { celsius * 9 / 5 + 32 }
+  }
+
+  @Test(
+    "L2: a change does not return by a key that depends on the property that it was passed on to")
+  func byDependentKey() {
+    let thermometer = Thermometer()
+    let set = thermometer.bind(\.celsius, to: source, \.value)
+    let back = source.bind(\.value, to: thermometer, \.fahrenheit)
+    for value in [10, 20] {
+      source.value = value
+      expect(source.value == value && thermometer.celsius == value)
+    }
+    withExtendedLifetime((set, back)) {}
+  }
+
   // MARK: Ends
 
   @Test(
