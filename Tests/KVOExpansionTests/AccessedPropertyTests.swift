@@ -194,6 +194,10 @@ import Testing
       ": () -> Int?", ": () -> Int = { 1 }", ": (() -> Int)?", ": @Sendable (Int) -> Void",
       ": (_ xs: [Int]) -> [Int]", ": Optional<() -> Int>", ": (a: () -> Int, b: Int)",
       " = { 1 }", " = { (x: Int) in { x }() }", ": () -> Box<Int>",
+      ": (Array<Array<Int>>) -> Int?", ": (any Collection<Array<Int>>) -> Int",
+      ": ((Array<Array<Int>>) -> Int)?", ": Optional<(Set<Set<Int>>) -> Int>?",
+      " = { 1 } as () -> Int", " = ({ 5 })", " = abs as (Int) -> Int", " = (a: 1, b: { 2 })",
+      " = f as? () -> Box<Int>",
     ])
   func functions(_ rest: String) {
     let source = "var x\(rest)"
@@ -202,6 +206,18 @@ import Testing
     expectEqual(Asking.declarations(source), ["keys.stored(\"x\", \\.x)"])
     expectEqual(Asking.attribute(source), "@KVORuntime.KVOAccessed")
     expectEqual(Asking.attribute("var `a.b`\(rest)"), "@KVORuntime.Observed")
+  }
+
+  @Test(
+    "Q1: a value that is no function, as far as the source shows, has generic storage",
+    arguments: [
+      ": [() -> Int] = []", ": Box<() -> Int>", ": Box<Box<() -> Int>>", " = { 1 }()",
+      " = [{ 1 }]", " = ({ 1 }(), 2)", " = f { 1 }", " = [] as [() -> Int]", " = (a: 1, b: 2)",
+    ])
+  func noFunctions(_ rest: String) {
+    expectEqual(Asking.attribute("var x\(rest)"), "@KVORuntime.KVOAccessed")
+    let storage = Asking.expand("AccessedMacro", "peer", "var x\(rest)").0
+    expect(storage.contains("KVORuntime.Observed"))
   }
 
   @Test("Q1: the storage is named as the property, and is on its actor")

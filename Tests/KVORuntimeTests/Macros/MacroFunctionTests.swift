@@ -8,6 +8,9 @@ import Testing
   var optional: (() -> Int)?
   var implicit: ((Int) -> Int)!
   var inferred = { 2 }
+  var converted = { 2 } as () -> Int
+  var inBrackets = ({ 2 })
+  var nested: ([[Int]]) -> Int? = { $0.first?.first }
   var pair: (run: () -> Int, name: String) = ({ 3 }, "a")
   var watched: () -> Int = { 4 } { didSet {} }
 
@@ -27,14 +30,18 @@ import Testing
       machine.optional = machine.optional
       machine.implicit = machine.implicit
       machine.inferred = machine.inferred
+      machine.converted = machine.converted
+      machine.inBrackets = machine.inBrackets
+      machine.nested = machine.nested
       machine.pair = machine.pair
       machine.watched = machine.watched
     }
     expectEqual(
       [
         machine.action(), machine.optional?(), machine.implicit(6), machine.inferred(),
-        machine.pair.run(), machine.watched(),
-      ], [1, 5, 6, 2, 3, 4])
+        machine.converted(), machine.inBrackets(), machine.nested([[7]]), machine.pair.run(),
+        machine.watched(),
+      ], [1, 5, 6, 2, 2, 2, 7, 3, 4])
   }
 
   @Test("Q1: setting a function notifies with the old one and the new one, and what calls it")
