@@ -195,6 +195,7 @@ import Testing
       ": (_ xs: [Int]) -> [Int]", ": Optional<() -> Int>", ": (a: () -> Int, b: Int)",
       " = { 1 }", " = { (x: Int) in { x }() }", ": () -> Box<Int>",
       ": (Array<Array<Int>>) -> Int?", ": (any Collection<Array<Int>>) -> Int",
+      ": (Array<Array<Array<Int>>>) -> Int",
       ": ((Array<Array<Int>>) -> Int)?", ": Optional<(Set<Set<Int>>) -> Int>?",
       " = { 1 } as () -> Int", " = ({ 5 })", " = abs as (Int) -> Int", " = (a: 1, b: { 2 })",
       " = f as? () -> Box<Int>",

@@ -21,6 +21,7 @@
 #include "delivery/kvo_delivery.h"
 
 #include "base/kvo_forward.h"
+#include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "coding/kvo_field.h"
@@ -339,6 +340,7 @@ KVO_INLINE void change_finish(kvo_frame *frame, bool by_setter) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (KVO_UNLIKELY(!observers)) {
+    if (KVO_UNLIKELY(frame->flags & KVO_FRAME_OWES)) (void)kvo_single_recipient_finish(frame, 0);
     if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) finish_general_delivery(frame);
     return;
   }
@@ -394,11 +396,20 @@ void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_
   kvo_frame_pop(frame);
 }
 
+// The thread that began the change may be searching for open changes that notify a recipient. It finds those that are
+// open, under the graph lock.
+static void take_over(kvo_frame *frame, uint32_t state) {
+  uint32_t next = state == KVO_FRAME_ANNOUNCED ? KVO_FRAME_ANNOUNCING : KVO_FRAME_DELIVERING;
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_frame_transfer(frame);
+  __atomic_store_n(&frame->state, next, __ATOMIC_RELEASE);
+}
+
 void kvo_change_close(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // the batch delivers it when it ends
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
-  else kvo_frame_transfer(frame);
+  else take_over(frame, state);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame, true);
@@ -410,11 +421,23 @@ void kvo_change_close(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
+// Whether other changes have left recipients to this one. If not, none can from then on.
+static bool change_is_joined(kvo_frame *frame, uint32_t state) {
+  KVO_LOCKED(&kvo_graph_lock);
+  bool owes = frame->flags & KVO_FRAME_OWES;
+  bool is_joined =
+      owes || (frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others);
+  if (!is_joined && state != KVO_FRAME_ANNOUNCED && frame->thread != kvo_this_thread)
+    __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  return is_joined;
+}
+
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
-      kvo_general_delivery_has_others(frame->general_delivery)) {
+  bool may_be_joined =
+      frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT | KVO_FRAME_IN_PLACE);
+  if (may_be_joined && change_is_joined(frame, state)) {
     kvo_change_close(frame);
     return;
   }

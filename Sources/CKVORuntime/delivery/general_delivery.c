@@ -23,7 +23,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   if (!delivery) return NULL;
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
-  delivery->has_others = false;
+  delivery->has_others = delivery->has_settled = false;
   delivery->slot = NULL;
   delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
   delivery->batch = NULL;
@@ -347,6 +347,24 @@ static void call_late(const kvo_frame *frame, const kvo_general_delivery *delive
   kvo_frame_pop(hazard);
 }
 
+static const kvo_pending_notification *pending_before(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  uint32_t index = pending->index_before;
+  return index == KVO_NO_INDEX ? NULL : &delivery->before.pending[index];
+}
+
+static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before && before->is_owed;
+}
+
+// Whether another change has notified the member, and this batch has recorded no change since then.
+static bool is_settled(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before && before->is_settled && delivery->batch;
+}
+
 static void call_final(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   uint32_t options = pending->registration->options;
@@ -354,7 +372,7 @@ static void call_final(const kvo_frame *frame, const kvo_general_delivery *deliv
     call_late(frame, delivery, pending);
     return;
   }
-  if (!was_there(frame, delivery, pending)) return;
+  if (!was_there(frame, delivery, pending) || is_settled(delivery, pending)) return;
   const kvo_value *old = old_value(frame, delivery, pending);
   const kvo_value *new = value_of(&delivery->after, pending);
   if (pending->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
@@ -365,6 +383,7 @@ static void call_final(const kvo_frame *frame, const kvo_general_delivery *deliv
     change =
         general_delivery_describe(general_delivery_mutation_of(&delivery->after, pending), options);
   if (KVO_UNLIKELY(general_delivery_lacks(&change, options))) return;
+  if (KVO_UNLIKELY(is_owed(delivery, pending))) kvo_recipients_settle(pending->registration, new);
   general_delivery_call(frame, delivery, pending, &change);
 }
 
@@ -424,6 +443,8 @@ void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *o
   if (!delivery) return;
   delivery->first.id = frame->id;
   delivery->has_before = kvo_recipients_init_with(&delivery->before, frame, observation, recipient);
+  bool is_owed = frame->flags & KVO_FRAME_OWES && delivery->before.pending_count;
+  if (KVO_UNLIKELY(is_owed)) delivery->before.pending[0].is_owed = delivery->has_others = true;
 }
 
 static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
@@ -531,6 +552,7 @@ void kvo_general_delivery_finish(kvo_frame *frame) {
     kvo_recipients_destroy(&delivery->after);
     find_after(frame, delivery, true);
   }
+  if (KVO_UNLIKELY(delivery->has_others)) kvo_recipients_add_owed(delivery);
   for (uint32_t i = 0; i < delivery->after.pending_count; i++)
     find_late(frame, delivery, &delivery->after.pending[i]);
   general_delivery_read_new(frame, delivery);

@@ -70,6 +70,9 @@ typedef struct kvo_pending_notification {
   kvo_value value;       ///< the path's value
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
   bool is_behind;        ///< an open change of a node notifies it (open_path_changes.c)
+  bool is_owed;          ///< another change has left it to this one; graph lock
+  /// It was left to another change, which has notified it. The value delivered then is the old one.
+  bool is_settled;
 } kvo_pending_notification;
 
 enum { KVO_NO_INDEX = UINT32_MAX };
@@ -135,6 +138,7 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 typedef struct kvo_general_delivery {
   uint32_t references;                  ///< atomic: frames and pairs
   bool has_others;                      ///< changes behind its nodes are part of it; graph lock
+  bool has_settled;                     ///< a member of `before` is settled
   bool has_before;                      ///< `before` has been found
   bool ran_out_of_memory;               ///< there was no memory for some of the new values
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
@@ -157,6 +161,20 @@ bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *obje
 bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key, bool is_again);
 
+/// Leaves a registration to an open change, if that change reached it when it began. Graph lock held, as for the next one.
+bool kvo_recipients_owe_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration);
+/// Adds the recipients that other changes have left to this one, and that it no longer reaches, to `after`.
+void kvo_recipients_add_owed(kvo_general_delivery *delivery);
+/// Notes in this thread's open changes that a registration which they have left to another one has been notified, with
+/// the value that was delivered, if there was one. No lock held.
+void kvo_recipients_settle(const kvo_registration *registration,
+    const kvo_value *KVO_NULLABLE delivered);
+/// After a further change of a batch, the registrations that were settled are to be notified again.
+void kvo_recipients_unsettle(kvo_general_delivery *delivery);
+/// Whether the key is among the affected ones, or one of the registrations observes it. Graph lock held.
+bool kvo_recipients_reach(const kvo_recipients *recipients, const kvo_dependent_key *dependent_key);
+
 /// Adds a change of a node to the list of those that this thread has open, unless it is there already. Graph lock
 /// held, as for the next two.
 void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery);
@@ -169,8 +187,6 @@ bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
     const kvo_general_delivery *searching);
 /// Takes a change that was never finished out of the list. No lock held.
 void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
-/// Whether other changes are part of this one, and would be lost if it notified no observer. No lock held.
-bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
 
 // In-place mutations (in_place.c).
 
@@ -179,10 +195,15 @@ bool kvo_general_delivery_has_others(kvo_general_delivery *delivery);
 /// need not be.
 kvo_frame *KVO_NULLABLE kvo_in_place_mark(kvo_frame *KVO_NULLABLE frame, kvo_object *object,
     uintptr_t id);
-/// Whether this thread is mutating a property in place.
+/// Whether the task that this thread runs is mutating a property in place.
 bool kvo_in_place_is_open(void);
+/// Leaves a registration to the change of a property that is being mutated in place, if that change reached it when it
+/// began. `searching` is the delivery of the change that would notify it otherwise. Graph lock held.
+bool kvo_in_place_leave_locked(const kvo_registration *registration,
+    const kvo_general_delivery *KVO_NULLABLE searching);
 bool kvo_in_place_affects_slow_locked(const kvo_dependent_key *dependent_key);
-/// Whether this thread is mutating a property in place from which the key is derived. Graph lock held.
+/// Whether the task that this thread runs is mutating a property in place from which the key is derived. Graph lock
+/// held.
 KVO_INLINE bool kvo_in_place_affects_locked(const kvo_dependent_key *dependent_key) {
   const kvo_thread *thread = kvo_this_thread;
   return thread && KVO_UNLIKELY(thread->in_place_count) &&

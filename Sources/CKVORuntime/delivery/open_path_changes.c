@@ -116,8 +116,3 @@ bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
     if (open != searching && is_behind(open, node)) return true;
   return false;
 }
-
-bool kvo_general_delivery_has_others(kvo_general_delivery *delivery) {
-  KVO_LOCKED(&kvo_graph_lock);
-  return delivery->has_others;
-}

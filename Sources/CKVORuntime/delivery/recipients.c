@@ -243,34 +243,29 @@ static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *
   return is_current ? index : KVO_NO_INDEX;
 }
 
-// Whether it is notified by an open change that is not one of a node, once an in-place mutation has ended.
-static bool is_notified_after_mutation(const search *search, const kvo_registration *registration) {
-  const kvo_frame *frame = NULL;
-  if (!kvo_in_place_is_open()) return false;
-  while ((frame = kvo_thread_open_before(kvo_this_thread, frame))) {
-    kvo_general_delivery *open =
-        frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
-    if (frame->flags & KVO_FRAME_SINGLE_RECIPIENT && frame->recipient == registration) return true;
-    if (!open || open == search->general_delivery ||
-        recipients_index_of(&open->before, registration) == KVO_NO_INDEX)
-      continue;
-    open->has_others = true;
-    return true;
-  }
+bool kvo_recipients_owe_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration) {
+  uint32_t index = recipients_index_of(&delivery->before, registration);
+  if (index == KVO_NO_INDEX) return false;
+  delivery->before.pending[index].is_owed = delivery->has_others = true;
+  return true;
+}
+
+// Leaves the registration to an open change of a node that reached it when it began.
+static bool leave_to_node(const search *search, const kvo_registration *registration) {
+  kvo_general_delivery *open = NULL;
+  while ((open = kvo_open_path_changes_next_locked(open)))
+    if (open != search->general_delivery && kvo_recipients_owe_locked(open, registration))
+      return true;
   return false;
 }
 
-// Whether the registration is notified by an open change of a node, because it was there when that change began.
-static bool is_notified_by_other(const search *search, const kvo_registration *registration) {
-  kvo_general_delivery *open = NULL;
-  while ((open = kvo_open_path_changes_next_locked(open))) {
-    if (open == search->general_delivery ||
-        recipients_index_of(&open->before, registration) == KVO_NO_INDEX)
-      continue;
-    open->has_others = true;
-    return true;
-  }
-  return is_notified_after_mutation(search, registration);
+// Whether another change notifies the registration: one of a node, if the registration is behind it, or that of a
+// property that is being mutated in place.
+static bool is_left(const search *search, const kvo_registration *registration, bool is_behind) {
+  if (is_behind && leave_to_node(search, registration)) return true;
+  return KVO_UNLIKELY(kvo_this_thread && kvo_this_thread->in_place_count) &&
+         kvo_in_place_leave_locked(registration, search->general_delivery);
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
@@ -291,7 +286,7 @@ static void find_pending(search *search, kvo_registration *registration, bool is
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
       .is_whole = is_whole || search->index > search->start || search->path,
       .added_by_other_thread = added_by_other_thread,
-      .is_behind = is_behind && is_notified_by_other(search, registration),
+      .is_behind = is_left(search, registration, is_behind),
       .is_within = kvo_registration_serial(registration) <= search->changed_key->last_serial,
       .index_before =
           search->before ? recipients_index_of(search->before, registration) : KVO_NO_INDEX};
@@ -528,6 +523,94 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
   KVO_LOCKED(&kvo_graph_lock);
   if (delivery->slot) kvo_open_path_changes_remove_locked(delivery);
   return recipients_find_locked(&search, object);
+}
+
+// MARK: Recipients that other changes have left
+
+bool kvo_recipients_reach(const kvo_recipients *recipients,
+    const kvo_dependent_key *dependent_key) {
+  for (uint32_t i = 0; i < recipients->dirty_key_count; i++) {
+    const kvo_dirty_key *dirty = &recipients->dirty_keys[i];
+    if (dirty->object == dependent_key->object && dirty->id == dependent_key->accessors->id)
+      return true;
+  }
+  for (uint32_t i = 0; i < recipients->pending_count; i++)
+    if (recipients->pending[i].path == dependent_key) return true;
+  return false;
+}
+
+// Nothing has been read for it, and what it observes was not reached.
+static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32_t index) {
+  kvo_pending_notification owed = before->pending[index];
+  kvo_dirty_key dirty = before->dirty_keys[owed.dirty_key];
+  dirty.is_read = owed.is_read = false;
+  dirty.changed_key = NULL;
+  dirty.tracked = owed.tracked = KVO_NO_INDEX;
+  owed.is_whole = true;
+  owed.index_before = index;
+  owed.dirty_key = after->dirty_key_count;
+  return add_dirty_key(after, dirty) && add_pending(after, owed);
+}
+
+void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
+  const kvo_recipients *before = &delivery->before;
+  KVO_LOCKED(&kvo_graph_lock);
+  for (uint32_t i = 0; delivery->has_others && i < before->pending_count; i++) {
+    const kvo_pending_notification *pending = &before->pending[i];
+    bool is_missing = pending->is_owed && !pending->is_behind &&
+                      pending->registration->state == KVO_LIVE &&
+                      recipients_index_of(&delivery->after, pending->registration) == KVO_NO_INDEX;
+    if (is_missing && !add_owed(&delivery->after, before, i)) return;
+  }
+}
+
+// The old value is that of the path, or of the key, unless another member has read that before.
+static bool keep_delivered(kvo_recipients *recipients, kvo_pending_notification *pending,
+    const kvo_value *delivered) {
+  kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
+  bool is_of_path = pending->path || kvo_path_node_of(pending->registration);
+  if (!delivered) return !(pending->registration->options & KVO_OLD);
+  if (!is_of_path && dirty->is_read) return false;
+  *(is_of_path ? &pending->value : &dirty->value) = *delivered;
+  *(is_of_path ? &pending->is_read : &dirty->is_read) = true;
+  return true;
+}
+
+static bool settle_in(kvo_general_delivery *delivery, const kvo_registration *registration,
+    const kvo_value *delivered) {
+  uint32_t index = recipients_index_of(&delivery->before, registration);
+  if (index == KVO_NO_INDEX) return false;
+  kvo_pending_notification *pending = &delivery->before.pending[index];
+  if (!pending->is_behind || !keep_delivered(&delivery->before, pending, delivered)) return false;
+  pending->is_behind = false;
+  pending->is_settled = delivery->has_settled = true;
+  return true;
+}
+
+// Takes over the value if there is such a change.
+static bool settle_next(const kvo_registration *registration, const kvo_value *delivered) {
+  kvo_frame *frame = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  while ((frame = kvo_thread_open_before(kvo_this_thread, frame)))
+    if (frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
+        settle_in(frame->general_delivery, registration, delivered))
+      return true;
+  return false;
+}
+
+void kvo_recipients_settle(const kvo_registration *registration, const kvo_value *delivered) {
+  kvo_value copy;
+  do {
+    if (delivered && kvo_value_copy(&copy, delivered)) return;
+  } while (settle_next(registration, delivered ? &copy : NULL));
+  if (delivered) kvo_value_destroy(&copy);
+}
+
+void kvo_recipients_unsettle(kvo_general_delivery *delivery) {
+  if (KVO_LIKELY(!delivery->has_settled)) return;
+  delivery->has_settled = false;
+  for (uint32_t i = 0; i < delivery->before.pending_count; i++)
+    delivery->before.pending[i].is_settled = false;
 }
 
 // MARK: A known recipient

@@ -292,12 +292,14 @@ static bool single_notify(kvo_frame *frame, const kvo_path_observation *observat
                                     : notify_of_path(frame, observation);
 }
 
+// If another change has left the recipient to this one, the general delivery settles that.
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
   const kvo_path_observation *observation =
       ((kvo_path_node *)kvo_observers_registration(frame->observer_slot.observers))->observation;
   frame->flags &= ~(uint32_t)KVO_FRAME_SINGLE_RECIPIENT;
   bool is_same = single_is_alone(frame, 0) && observers == frame->observer_slot.observers &&
                  node_of(observers) != NULL;
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_OWES)) is_same = false;
   if (is_same && single_notify(frame, observation)) return true;
   kvo_frame_forget_new(frame);
   kvo_general_delivery_resume(frame, observation, frame->recipient);

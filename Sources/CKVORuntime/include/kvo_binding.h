@@ -282,8 +282,13 @@ typedef struct kvo_frame kvo_frame;
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void *storage);
 /// Opens a change as `kvo_stored_property_will_change` does, for a mutation in place: until the change is closed, the
 /// property can't be read. So changes that this thread makes in the mutation do not read keys that are derived from the
-/// property, and leave their observers to this change.
+/// property, and leave their observers to this change. It notifies them even if it is cancelled.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_in_place(void *header, const void *storage);
+/// Sets the function that finds the task which the calling thread runs, for a language whose tasks may suspend in a
+/// mutation in place: while one does, changes by other tasks of its thread are not part of the mutation. The function
+/// returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock, so it
+/// must not call the runtime. Set it once, before the first mutation.
+void kvo_set_current_task(const void *KVO_NULLABLE (*KVO_NONNULL find)(void));
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
 void kvo_stored_property_did_change(kvo_frame *frame);
 /// Closes a change that `kvo_stored_property_will_change_key` opened, and calls the observers. For a caller that has

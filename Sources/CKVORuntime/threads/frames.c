@@ -431,7 +431,8 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   if (KVO_LIKELY(!thread->open_count)) return;
   FOR_EACH_FRAME(frame, thread)
-  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_UNOBSERVED))
+  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_UNOBSERVED) ||
+      is_in_state(frame, object, KVO_FRAME_JOINS))
     __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
 }
 
@@ -455,17 +456,16 @@ const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kv
 }
 
 static bool is_open_change(const kvo_frame *frame) {
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
   return state - KVO_FRAME_OPEN <= 1 || state == KVO_FRAME_UNOBSERVED ||
          (state >= KVO_FRAME_SCOPED && state <= KVO_FRAME_JOINS);
 }
 
-const kvo_frame *kvo_thread_open_before(const kvo_thread *thread, const kvo_frame *later) {
-  bool is_before = !later;
-  FOR_EACH_FRAME(frame, thread) {
-    if (is_before && is_open_change(frame)) return frame;
-    if (frame == later) is_before = true;
-  }
+kvo_frame *kvo_thread_open_before(const kvo_thread *thread, kvo_frame *later) {
+  kvo_frame_block *block = later ? block_of(later) : thread->block;
+  kvo_frame *frame = later ? later : thread->top;
+  while ((frame = frame_below(frame, &block)))
+    if (is_open_change(frame)) return frame;
   return NULL;
 }
 

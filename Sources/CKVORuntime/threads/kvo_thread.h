@@ -55,7 +55,8 @@ enum kvo_frame_flag {
       KVO_FRAME_SILENT, ///< for a batch: the class has methods that are called for each change (E5)
   KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
   KVO_FRAME_IN_PLACE =
-      65536, ///< the property can't be read until the change is closed (in_place.c)
+      65536,               ///< the property can't be read until the change is closed (in_place.c)
+  KVO_FRAME_OWES = 131072, ///< a change in the mutation has left its single recipient to it
 };
 
 /// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.
@@ -116,6 +117,7 @@ struct kvo_frame {
   uint64_t serial_at_ticket;         ///< with KVO_FRAME_HAS_TICKET: `kvo_serial` when it was taken
   kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
+  const void *KVO_NULLABLE task; ///< with KVO_FRAME_IN_PLACE: the task that makes the mutation
   uint32_t joins; ///< since its general delivery began: how many changes have joined it
   uint16_t index; ///< index in its block; immutable
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
@@ -374,8 +376,8 @@ const kvo_frame *KVO_NULLABLE kvo_thread_delivering_before(const kvo_thread *thr
     const kvo_frame *KVO_NULLABLE later);
 /// The newest change that is open, of any kind, among those that began before `later`, or among all if that is NULL.
 /// NULL if there is none.
-const kvo_frame *KVO_NULLABLE kvo_thread_open_before(const kvo_thread *thread,
-    const kvo_frame *KVO_NULLABLE later);
+kvo_frame *KVO_NULLABLE kvo_thread_open_before(const kvo_thread *thread,
+    kvo_frame *KVO_NULLABLE later);
 /// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key
 /// and the thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may
 /// be missed.

@@ -15,6 +15,7 @@ enum CoreBinding {
       kvo_set_read_listener(ReadRecorder.listener)
       kvo_set_cookie_end(KeyName.end)
       kvo_set_key_speller(spellKey)
+      kvo_set_current_task { kvo_swift_current_task() }
       _ = HandlerName.isAskedFor
       let status = kvo_set_class_of_unobserved(classOfUnobserved, $0)
       return status == .KVO_OK ? addHooks(to: root, $0) : status

@@ -40,6 +40,16 @@ static inline bool kvo_swift_try_retain(void *object) { return swift_tryRetain(o
 static inline void kvo_swift_unowned_retain(void *object) { (void)swift_unownedRetain(object); }
 static inline void kvo_swift_unowned_release(void *object) { swift_unownedRelease(object); }
 
+// MARK: Tasks
+
+/// In the concurrency library, which a program need not have loaded.
+__attribute__((swiftcall, weak)) void *_Nullable swift_task_getCurrent(void);
+
+/// The address of the task that this thread runs, or NULL.
+static inline const void *_Nullable kvo_swift_current_task(void) {
+  return swift_task_getCurrent ? swift_task_getCurrent() : NULL;
+}
+
 // MARK: Closures
 
 void swift_release(void *_Nullable object);

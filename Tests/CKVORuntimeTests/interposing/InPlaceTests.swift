@@ -113,4 +113,107 @@ import Testing
       log.end()
     }
   }
+
+  @Test(
+    "E4: a key that ceases to depend on the property in the mutation is notified once",
+    arguments: [1, 2])
+  func dependsNoMore(_ observers: Int) {
+    withGuest { guest in
+      let log = Recorder()
+      for _ in 0..<observers { log.observe(guest.header, "tally", [.KVO_OLD, .KVO_NEW]) }
+      let once = { (call: String) in [String](repeating: call, count: observers) }
+      mutateLength(guest, 2) { setMood(guest, -3) }
+      expectEqual(log.take(), once("a: tally old 0 new -3"))
+      setMood(guest, -4)
+      expectEqual(log.take(), once("a: tally old -3 new -4"))
+      log.end()
+    }
+  }
+
+  @Test(
+    "E4: a mutation that is cancelled notifies what changes in it have left to it",
+    arguments: ["summary", "tally", "partner.length"], [1, 2])
+  func cancelledWithChanges(_ key: String, _ observers: Int) {
+    withGuest { guest in
+      guest.pointee.partner = guest.header
+      let log = Recorder()
+      for _ in 0..<observers { log.observe(guest.header, key) }
+      let cancelled = { (body: () -> Void) in
+        let frame = kvo_stored_property_will_change_in_place(
+          guest.header, address(guest, \.length))
+        body()
+        frame.map { kvo_stored_property_cancel_change($0) }
+      }
+      cancelled {}
+      expectEqual(log.take(), [])
+      cancelled {
+        setMood(guest, 3)
+        let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
+        frame.map { kvo_stored_property_did_change($0) }
+        expectEqual(log.take(), [])
+      }
+      expectEqual(log.take(), [String](repeating: "a: \(key)", count: observers))
+      log.end()
+      guest.pointee.partner = nil
+    }
+  }
+
+  @Test("E4: a registration at the address of one that the mutation's change has found is another")
+  func reusedAddress() {
+    withGuest { guest in
+      withGuest { holder in
+        holder.pointee.partner = guest.header
+        let log = Recorder()
+        log.observe(guest.header, "title")  // the guest stays observed
+        let found = log.observe(holder.header, "partner.length")
+        mutateLength(guest, 2) {
+          let address = found.handle
+          found.release()
+          var others = [log.observe(guest.header, "summary")]
+          while others.last?.handle != address, others.count < 64 {
+            others.append(log.observe(guest.header, "summary"))
+          }
+          setMood(guest, 3)
+          expectEqual(log.take(), others.map { _ in "a: summary" })
+        }
+        log.end()
+        holder.pointee.partner = nil
+      }
+    }
+  }
+
+  @Test("E4 G5: a batch that ends later has the value that was notified as the old one")
+  func batchEndsLater() {
+    withGuest { guest in
+      withGuest { holder in
+        holder.pointee.partner = guest.header
+        let log = Recorder()
+        log.observe(holder.header, "partner.length", [.KVO_OLD, .KVO_NEW])
+        let setLength = { (length: Double) in
+          let frame = kvo_stored_property_will_change(guest.header, address(guest, \.length))
+          guest.pointee.length = length
+          frame.map { kvo_stored_property_did_change($0) }
+        }
+        let setInLink = { (length: Double) in
+          let frame = kvo_stored_property_will_change_in_place(
+            holder.header, address(holder, \.partner))
+          setLength(length)
+          frame.map { kvo_stored_property_did_change($0) }
+        }
+        var batch = kvo_batch_begin(guest.header)
+        setInLink(2)
+        expectEqual(log.take(), ["a: partner.length old 0 new 2"])
+        batch.map { kvo_batch_end($0) }
+        expectEqual(log.take(), [])
+        batch = kvo_batch_begin(guest.header)
+        setInLink(3)
+        expectEqual(log.take(), ["a: partner.length old 2 new 3"])
+        setLength(4)
+        batch.map { kvo_batch_end($0) }
+        expectEqual(log.take(), ["a: partner.length old 3 new 4"])
+        log.end()
+        holder.pointee.partner = nil
+      }
+    }
+  }
 }
