@@ -170,8 +170,11 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery);
 /// the value that was delivered, if there was one. No lock held.
 void kvo_recipients_settle(const kvo_registration *registration,
     const kvo_value *KVO_NULLABLE delivered);
+void kvo_recipients_unsettle_slow(kvo_general_delivery *delivery);
 /// After a further change of a batch, the registrations that were settled are to be notified again.
-void kvo_recipients_unsettle(kvo_general_delivery *delivery);
+KVO_INLINE void kvo_recipients_unsettle(kvo_general_delivery *delivery) {
+  if (KVO_UNLIKELY(delivery->has_settled)) kvo_recipients_unsettle_slow(delivery);
+}
 /// Whether the key is among the affected ones, or one of the registrations observes it. Graph lock held.
 bool kvo_recipients_reach(const kvo_recipients *recipients, const kvo_dependent_key *dependent_key);
 

@@ -606,8 +606,7 @@ void kvo_recipients_settle(const kvo_registration *registration, const kvo_value
   if (delivered) kvo_value_destroy(&copy);
 }
 
-void kvo_recipients_unsettle(kvo_general_delivery *delivery) {
-  if (KVO_LIKELY(!delivery->has_settled)) return;
+void kvo_recipients_unsettle_slow(kvo_general_delivery *delivery) {
   delivery->has_settled = false;
   for (uint32_t i = 0; i < delivery->before.pending_count; i++)
     delivery->before.pending[i].is_settled = false;
