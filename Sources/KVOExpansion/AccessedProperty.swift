@@ -135,22 +135,23 @@ struct AccessedProperty {
   }
 
   private var storedAccessors: String {
-    let key = name.name
-    let place = "KVORuntime.KVOObject._Place(&\(storage))"
+    let property = "\"\(name.name)\", \\.\(name.text)"
+    let object = "KVORuntime.KVOObject"
+    let place = "\(object)._Place(&\(storage))"
     return """
       {
         @storageRestrictions(initializes: \(storage))
         init(initialValue) { \(storage) = KVORuntime.Observed(wrappedValue: initialValue) }
         get {
-          KVORuntime.KVOObject._reads(self, "\(key)", \\.\(name.text)) { \(place) }
+          \(object)._reads(self, \(property)) { \(place) }
           return \(storage)._value
         }
         set {
-          _sets("\(key)", newValue) { $0(\(place)) }
+          \(object)._sets(self, \(property), newValue) { $0(\(place)) }
         }
         _modify {
-          let change = _willModify("\(key)") { KVORuntime.KVOObject._Address(&\(storage)) }
-          defer { KVORuntime.KVOObject._didModify(change, "\(key)") }
+          let change = \(object)._willModify(self, \(property)) { \(object)._Address(&\(storage)) }
+          defer { \(object)._didModify(change, "\(name.name)") }
           yield &\(storage)._value
         }
       }
@@ -189,17 +190,17 @@ struct AccessedProperty {
   // The superclass's property opens a change as well, and that change joins this one.
   private var overridingAccessors: String {
     let blocks = binding.accessors?.blocks ?? []
-    let key = name.name
+    let names = "\"\(name.name)\", \\.\(name.text)"
     let property = "super.\(name.text)"
     let willSet = blocks.contains { $0.name == "willSet" }
     let didSet = blocks.contains { $0.name == "didSet" }
     let lines = [
-      "let change = _beginOverride(\"\(key)\")",
+      "let change = KVORuntime.KVOObject._beginOverride(self, \(names))",
       readsOldValue ? "let oldValue = \(property)" : nil,
       willSet ? "\(method("willSet"))(newValue)" : nil,
       "\(property) = newValue",
       didSet ? "\(method("didSet"))(\(readsOldValue ? "oldValue" : ""))" : nil,
-      "_endChange(change, \"\(key)\")",
+      "KVORuntime.KVOObject._endChange(self, change, \(names))",
     ]
     return """
       {

@@ -177,10 +177,10 @@ import Testing
           return _x._value
         }
         set {
-          _sets("x", newValue) { $0(KVORuntime.KVOObject._Place(&_x)) }
+          KVORuntime.KVOObject._sets(self, "x", \\.x, newValue) { $0(KVORuntime.KVOObject._Place(&_x)) }
         }
         _modify {
-          let change = _willModify("x") { KVORuntime.KVOObject._Address(&_x) }
+          let change = KVORuntime.KVOObject._willModify(self, "x", \\.x) { KVORuntime.KVOObject._Address(&_x) }
           defer { KVORuntime.KVOObject._didModify(change, "x") }
           yield &_x._value
         }
@@ -254,12 +254,12 @@ import Testing
       {
         get { super.x }
         set {
-          let change = _beginOverride("x")
+          let change = KVORuntime.KVOObject._beginOverride(self, "x", \\.x)
           let oldValue = super.x
           _kvo_willSet_x(newValue)
           super.x = newValue
           _kvo_didSet_x(oldValue)
-          _endChange(change, "x")
+          KVORuntime.KVOObject._endChange(self, change, "x", \\.x)
         }
       }
       """)

@@ -119,14 +119,14 @@ extension KVOClass {
   /// The declared setting of a key's automatic notification, in the class or a superclass.
   func declaredAutomatic(_ key: String) -> Bool? {
     KVOClass.lock.withLock {
-      declarers(of: key).lazy
-        .filter { !$0.isHidden || $0.known.preparation.generated.automatic[key] == nil }
-        .compactMap { $0.known.preparation.declared.automatic[key] }.first
+      let declarers = declarers(of: key)
+      return declarers.lazy.compactMap { $0.preparation.declared.automatic[declarers.key] }.first
     }
   }
 
-  /// The declared accessors that have a key path. A class's come before its superclass's, hand-written
-  /// declarations before generated ones, and otherwise earlier ones before later ones.
+  /// The declared accessors that have a key path, with the keys by which this class has their properties. A class's
+  /// come before its superclass's, hand-written declarations before generated ones, and otherwise earlier ones before
+  /// later ones.
   var declaredKeyPaths: [(key: String, keyPath: AnyKeyPath)] {
     KVOClass.lock.withLock {
       sequence(first: self, next: \.superclass).flatMap { known in
@@ -134,7 +134,7 @@ extension KVOClass {
         return known.preparation.declared.accessors.filter { $0.value.keyPath != nil }
           .map { key, accessors in (key, accessors, generated[key] === accessors) }
           .sorted { ($0.2 ? 1 : 0, $0.1.number) < ($1.2 ? 1 : 0, $1.1.number) }
-          .map { key, accessors, _ in (key, accessors.keyPath!) }
+          .map { key, accessors, _ in (name(key, seenBy: known), accessors.keyPath!) }
       }
     }
   }
@@ -142,15 +142,15 @@ extension KVOClass {
   /// The validator that the class or a superclass has declared for a key.
   func validator(_ key: String) -> Validator? {
     KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).lazy
-        .compactMap { $0.preparation.declared.validators[key] }.first
+      let declarers = declarers(of: key)
+      return declarers.lazy.compactMap { $0.preparation.declared.validators[declarers.key] }.first
     }
   }
 
   /// Drops cached answers of the class, so that it is asked again.
   private func forget(_ automatic: some Sequence<String>, _ derived: some Sequence<String>) {
-    for key in automatic { preparation.automatic[key] = nil }
-    for key in derived { preparation.affecting[key] = nil }
+    for name in names(automatic) { preparation.automatic[name] = nil }
+    for name in names(derived) { preparation.affecting[name] = nil }
     preparation.declarations += 1
     preparation.declarationsByThread[.current, default: 0] += 1
     for subclass in preparation.subclasses { subclass.forget(automatic, derived) }
@@ -171,7 +171,7 @@ extension KVOClass {
   // `lock`, and the classes have answered.
   private func refresh(_ keys: Set<String>) {
     guard preparation.isComplete else { return }
-    for key in keys.union(keys.flatMap(KVOClass.aliases)) {
+    for key in names(keys.union(keys.flatMap(KVOClass.aliases))) {
       // Released outside the properties' lock, because captures of its accessors may be destroyed with it.
       let earlier = properties.withLock { $0.removeValue(forKey: key) }
       check(find(key), replacing: earlier)

@@ -3,14 +3,14 @@ internal import CKVORuntime
 /// The keys and key paths that affect a key, by string and by key path. The class is asked once for each key,
 /// and again after further declarations.
 extension KVOClass {
-  /// The declared dependencies of a key, in the class and its superclasses.
+  /// The declared dependencies of a key, in the class and its superclasses. Each is a key path of the object, although
+  /// the declaring class may name a hidden property (Q2).
   func declaredDependencies(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
-      declarers(of: key).reduce(into: []) { found, declarer in
-        let preparation = declarer.known.preparation
-        var declared = preparation.declared.dependencies[key] ?? []
-        if declarer.isHidden { declared.subtract(preparation.generated.dependencies[key] ?? []) }
-        found.formUnion(declared)
+      let declarers = declarers(of: key)
+      return declarers.reduce(into: []) { found, known in
+        let declared = known.preparation.declared.dependencies[declarers.key] ?? []
+        found.formUnion(paths(declared, seenBy: known))
       }
     }
   }
@@ -32,7 +32,7 @@ extension KVOClass {
         KVODiagnostics.report(
           misuse:
             """
-            "\(key)" of \(name) can't depend on the key path \(keyPath.text), which names no @Observed \
+            "\(spelling(of: key))" of \(name) can't depend on the key path \(keyPath.text), which names no @Observed \
             property and no declared key. Declare the dependency by string: declareKeys { \
             $0.dependency("\(key)", on: …) }.
             """)
@@ -43,8 +43,10 @@ extension KVOClass {
   /// The key paths by which a library's class affects a key, whatever a subclass declares.
   private func declaredBases(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).reduce(into: []) { found, known in
-        found.formUnion(known.preparation.declared.bases[key] ?? [])
+      let declarers = declarers(of: key)
+      return declarers.reduce(into: []) { found, known in
+        found.formUnion(
+          paths(known.preparation.declared.bases[declarers.key] ?? [], seenBy: known))
       }
     }
   }
@@ -58,13 +60,25 @@ extension KVOClass {
     }
     if let known { return known }
     // Not under the lock, so that other callers need not wait for the class's code.
-    let answer = type.keyPathsForValuesAffectingValue(forKey: key)
+    let answer = answerAboutKeysAffecting(key)
     return KVOClass.lock.withLock {
       if let known = preparation.affecting[key] { return known }
       // An answer that may lack declarations made during the call is not cached.
       if preparation.declarations == declarations { preparation.affecting[key] = answer }
       return answer
     }
+  }
+
+  // The answer has declared key paths, as the asked class has them, and those of the class that overrides the function,
+  // as that class sees them.
+  private func answerAboutKeysAffecting(_ key: String) -> Set<String> {
+    let declarers = declarers(of: key)
+    let answer = declarers.lowest.type.keyPathsForValuesAffectingValue(forKey: declarers.key)
+    guard !hidden.isEmpty else { return answer }
+    let declared = declarers.lowest.declaredDependencies(declarers.key)
+    let overriding = KVOClass.of(MethodOverride.overridingAffects(declarers.lowest.type))
+    return paths(answer.intersection(declared), seenBy: declarers.lowest)
+      .union(paths(answer.subtracting(declared), seenBy: overriding))
   }
 
   // MARK: The typed customisation protocol

@@ -18,7 +18,8 @@ extension KVOClass {
     let property = Property(
       name: .of(key), storage: parts.field, accessors: parts.accessors, toMany: parts.toMany,
       override: parts.field?.isObserved == true ? preparation.overrides[key] : nil,
-      isManual: !isAutomatic(key), source: source(of: key, parts))
+      isManual: !isAutomatic(key), source: source(of: key, parts),
+      spelling: hidden.isEmpty ? nil : hiddenSpelling(of: key))
     property.add(to: cClass, of: type)
     properties.withLock { $0[key] = property }
     return property
@@ -36,37 +37,23 @@ extension KVOClass {
   // The caller holds `lock`.
   func parts(of key: String) -> Parts? {
     let name = accessorNames(for: key).first {
-      declaredAccessors($0) != nil || observedField($0, fieldsNotHidden(from: $0)) != nil
+      declaredAccessors($0) != nil || observedField($0) != nil
     }
     let accessors = name.flatMap { declaredAccessors($0) }
-    let visible = fieldsNotHidden(from: key)
-    let field = name.flatMap { observedField($0, visible) } ?? plainField(for: key, visible)
+    let field = name.flatMap { observedField($0) } ?? plainField(for: key)
     let toMany = declaredToMany(key)
     guard accessors != nil || field != nil || toMany != nil else { return nil }
     return Parts(name: name, accessors: accessors, field: field, toMany: toMany)
   }
 
-  func declaredAccessors(_ key: String) -> Accessors? {
-    for (known, isHidden) in declarers(of: key) {
-      guard let accessors = known.preparation.declared.accessors[key] else { continue }
-      if !isHidden || known.preparation.generated.accessors[key] !== accessors { return accessors }
-    }
-    return nil
+  func declaredAccessors(_ name: String) -> Accessors? {
+    let declarers = declarers(of: name)
+    return declarers.lazy.compactMap { $0.preparation.declared.accessors[declarers.key] }.first
   }
 
-  // Without the fields of a superclass whose property of that name a subclass's own hides (HiddenProperties.swift).
-  private func fieldsNotHidden(from key: String) -> ArraySlice<Field> {
-    let hidden = declarers(of: key).first {
-      $0.isHidden && $0.known.preparation.generated.accessors[key] != nil
-    }
-    return fields.dropLast(hidden?.known.fields.count ?? 0)
-  }
-
-  private func declaredToMany(_ key: String) -> (any ToManyDeclaration)? {
-    for known in sequence(first: self, next: \.superclass) {
-      if let toMany = known.preparation.declared.toMany[key] { return toMany }
-    }
-    return nil
+  private func declaredToMany(_ name: String) -> (any ToManyDeclaration)? {
+    let declarers = declarers(of: name)
+    return declarers.lazy.compactMap { $0.preparation.declared.toMany[declarers.key] }.first
   }
 
   // A property found under another name is changed under its own key, which affects this one. An @Observed
@@ -78,9 +65,10 @@ extension KVOClass {
     return .of(source)
   }
 
-  // In the search order of key-value coding.
+  // In the search order of key-value coding. A hidden property has no other names.
   private func accessorNames(for key: String) -> [String] {
-    [key, "is" + capitalised(key), "_" + key]
+    hidden.isEmpty || declarers(of: key).key == key
+      ? [key, "is" + capitalised(key), "_" + key] : [key]
   }
 
   /// The other keys under which the accessors of a key are found.
@@ -94,17 +82,25 @@ extension KVOClass {
   }
 
   // Fields of the subclass are first, so they win over equal names in a superclass.
-  private func plainField(for key: String, _ fields: ArraySlice<Field>) -> Field? {
+  private func plainField(for name: String) -> Field? {
     guard preparation.accessesFields else { return nil }
-    let capitalised = capitalised(key)
+    let declarers = declarers(of: name)
+    let (key, capitalised) = (declarers.key, capitalised(declarers.key))
+    let fields = fields(of: declarers)
     for name in ["_" + key, "_is" + capitalised, key, "is" + capitalised] {
       if let field = fields.first(where: { !$0.isObserved && $0.name == name }) { return field }
     }
     return nil
   }
 
-  private func observedField(_ key: String, _ fields: ArraySlice<Field>) -> Field? {
-    preparation.learned[key] ?? fields.first { $0.isObserved && $0.key == key }
+  private func observedField(_ name: String) -> Field? {
+    if let learned = preparation.learned[name] { return learned }
+    let declarers = declarers(of: name)
+    return fields(of: declarers).first { $0.isObserved && $0.key == declarers.key }
+  }
+
+  private func fields(of declarers: Declarers) -> [Field] {
+    hidden.isEmpty ? fields : declarers.flatMap(\.ownFields)
   }
 }
 

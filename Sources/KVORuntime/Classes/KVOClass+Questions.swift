@@ -36,7 +36,7 @@ extension KVOClass {
   /// - Parameter isNew: Whether the class is asked even if it has no such key yet.
   func questions(refreshing keys: Set<String>, isNew: Bool = false) -> [Question] {
     guard preparation.isComplete else { return [] }
-    let spellings = keys.union(keys.flatMap(KVOClass.aliases))
+    let spellings = names(keys.union(keys.flatMap(KVOClass.aliases)))
     let own = spellings.filter { !isAnswered($0) && (isNew || parts(of: $0) != nil) }
     return own.map { Question(known: self, key: $0) }
       + preparation.subclasses.flatMap { $0.questions(refreshing: keys, isNew: isNew) }
@@ -57,10 +57,13 @@ extension KVOClass {
   // declaration is dropped, so that the class is asked again. This thread's own declarations do not count,
   // because a class may declare something whenever it is asked.
   private func ask(_ key: String) {
+    // The classes that see a hidden property know it by its name.
+    let declarers = declarers(of: key)
     let (automatic, named, declarations) = KVOClass.lock.withLock {
       (preparation.automatic[key], keyPath(of: key), preparation.declarationsOfOthers)
     }
-    let answer = automatic ?? type.automaticallyNotifiesObservers(forKey: key)
+    let answer =
+      automatic ?? declarers.lowest.type.automaticallyNotifiesObservers(forKey: declarers.key)
     let byKeyPath =
       answer ? named.flatMap { customization?.automaticallyNotifiesObservers(for: $0) } : nil
     KVOClass.lock.withLock {

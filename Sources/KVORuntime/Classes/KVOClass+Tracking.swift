@@ -10,19 +10,18 @@ extension KVOClass {
     return storedKeys[address] ?? findStoredKey(at: address)
   }
 
-  // If a subclass and a superclass have properties of one name, the subclass's has the key. A property of a
-  // zero-sized type shares its offset with another one.
+  // A property of a zero-sized type shares its offset with another one.
   private func findStoredKey(at address: UnsafeRawPointer) -> KeyName? {
     let offset = Int(bitPattern: address)
     let learned = KVOClass.lock.withLock { Array(preparation.learned.values) }
     for field in fields + learned
     where field.isObserved && field.offset == offset && !isNoKeyPath(field.key) {
-      if let property = property(field.key), property.observedStorage?.offset == offset {
+      if let property = property(name(of: field)), property.observedStorage?.offset == offset {
         return storedKeys.insert(property.name, at: address)
       }
     }
-    let hidden = fields.first { $0.isObserved && $0.offset == offset && $0.type.hasRoom }
-    return hidden.map { storedKeys.insert(name(ofHidden: $0), at: address) }
+    let unnamed = fields.first { $0.isObserved && $0.offset == offset && $0.type.hasRoom }
+    return unnamed.map { storedKeys.insert(name(ofUnnamed: $0), at: address) }
   }
 
   /// Whether a property's name is parsed as a key path, as that of `` `my.name` ``, although it is a key for
@@ -39,17 +38,14 @@ extension KVOClass {
     return storedKey(at: storage.offset - ObjectHeader.offset) ?? property.name
   }
 
-  // Creates a key for a superclass's property that has the name of a subclass's own property (both may be
-  // private). Also creates one for a property whose name would be parsed as a key path.
-  private func name(ofHidden field: Field) -> KeyName {
+  // Creates a key for a property whose name would be parsed as a key path, or has been declared as the key of another
+  // one.
+  private func name(ofUnnamed field: Field) -> KeyName {
     let property = Property(
-      name: nameOfHidden(field), storage: field, accessors: nil, isManual: false)
+      name: unspellable("\(name)+\(field.offset):\(field.key)"), storage: field, accessors: nil,
+      isManual: false)
     property.add(to: cClass, of: type)
     return property.name
-  }
-
-  func nameOfHidden(_ field: Field) -> KeyName {
-    unspellable("\(name)+\(field.offset):\(field.key)")
   }
 
   /// Makes a key path a tracked key of its own. An equal key path whose root is a superclass has the same

@@ -10,8 +10,8 @@ internal import CSwiftRuntime
 ///
 /// | state | protection |
 /// |---|---|
-/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass` | immutable |
-/// | `layout`, `hidden` | immutable once the class is known |
+/// | `type`, `name`, `cClass`, `fields`, `lacksFields`, `hasRoomless`, `superclass`, `depth` | immutable |
+/// | `layout`, `hidden` | immutable once the class has declared its keys |
 /// | `properties` | its own lock, under which no other code is called |
 /// | `keyPaths`, `spelledKeys`, `argumentKeys` | their own locks, see there |
 /// | `preparation`, and the set of classes in preparation | `KVOClass.lock` |
@@ -22,6 +22,8 @@ final class KVOClass: @unchecked Sendable {
   let type: KVOObject.Type
   let name: String
   let superclass: KVOClass?
+  /// The number of superclasses.
+  let depth: Int
   let cClass: OpaquePointer
   /// The class's stored properties, then those of its superclasses.
   let fields: [Field]
@@ -43,7 +45,7 @@ final class KVOClass: @unchecked Sendable {
   let properties = Locked<[String: Property]>([:])
   let trackedKeys = Locked(TrackedKeys())
   var preparation = Preparation()
-  /// Properties of superclasses that the class's own hide.
+  /// Properties of superclasses that the class's own or those of another superclass hide, lowest first.
   private(set) var hidden: [HiddenProperty] = []
   /// The layout of a record's values; nil for other classes.
   private(set) var layout: RecordLayout?
@@ -81,6 +83,7 @@ final class KVOClass: @unchecked Sendable {
     let name = className(of: type)
     self.name = name
     superclass = (_getSuperclass(type) as? KVOObject.Type).map(KVOClass.of)
+    depth = superclass.map { $0.depth + 1 } ?? 0
     fields = Field.declared(by: type) + (superclass?.fields ?? [])
     hasRoomless = fields.contains { $0.isObserved && !$0.type.hasRoom }
     lacksFields = superclass.map { $0.lacksFields || Field.areMissing(from: type) } ?? false
@@ -166,6 +169,7 @@ extension KVOClass {
   private func prepare() {
     type._registerProperties()
     type.registerKeys()
+    hidden = findHidden()
     if type is KeyValueRecord.Type {
       layout = .make(superclass?.layout, preparation.declared.accessors) {
         self.superclass?.declaredAccessors($0)
@@ -183,7 +187,6 @@ extension KVOClass {
   // The caller holds `lock`, and the class has answered.
   private func finish(at address: UnsafeRawPointer) -> KVOClass {
     for key in keysToPrepare { _ = find(key) }
-    hidden = findHidden()
     _ = kvo_class_register(cClass, nil)
     preparation.threads = []
     KVOClass.inPreparation[ObjectIdentifier(type)] = nil
@@ -199,6 +202,7 @@ extension KVOClass {
       keys.formUnion(known.preparation.declared.accessors.keys)
       keys.formUnion(known.preparation.declared.toMany.keys)
     }
+    keys.formUnion(hidden.map(\.name.string))
     return keys
   }
 

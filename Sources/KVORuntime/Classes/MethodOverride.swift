@@ -15,6 +15,19 @@ enum MethodOverride {
   /// Whether the class overrides the function that returns the keys that affect a key.
   static func affects(_ type: KVOObject.Type) -> Bool { differs(type, at: affectingPlace) }
 
+  /// The class or superclass whose function returns the keys that affect a key of the class.
+  static func overridingAffects(_ type: KVOObject.Type) -> KVOObject.Type {
+    guard let affectingPlace else { return type }
+    var found = type
+    while let superclass = _getSuperclass(found) as? KVOObject.Type,
+      kvo_swift_member_word(metadata(superclass), affectingPlace)
+        == kvo_swift_member_word(metadata(type), affectingPlace)
+    {
+      found = superclass
+    }
+    return found
+  }
+
   /// Whether the class overrides manual change notification.
   static func brackets(_ type: KVOObject.Type) -> Bool {
     differs(type, at: openingPlace) || differs(type, at: closingPlace)

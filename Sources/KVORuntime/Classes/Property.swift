@@ -20,10 +20,12 @@ final class Property: @unchecked Sendable {
   let isManual: Bool
   /// The key of the property itself, if this key is an alias: `isOpen` for `open`.
   let source: KeyName?
+  /// For a hidden property (Q2), its class and name; nil for others.
+  let spelling: String?
 
   init(
     name: KeyName, storage: Field?, accessors: Accessors?, toMany: (any ToManyDeclaration)? = nil,
-    override: Accessors? = nil, isManual: Bool, source: KeyName? = nil
+    override: Accessors? = nil, isManual: Bool, source: KeyName? = nil, spelling: String? = nil
   ) {
     self.name = name
     self.storage = storage
@@ -32,6 +34,7 @@ final class Property: @unchecked Sendable {
     self.override = accessors == nil ? override : nil
     self.isManual = isManual
     self.source = source
+    self.spelling = spelling
   }
 
   /// The type of the values that key-value coding reads.
@@ -215,7 +218,9 @@ extension Property {
   }
 
   /// The source text of the property, for a key whose name is generated; nil if it is unknown.
-  var keyInSource: String? { accessors?.path?.text(ofKey: name.string) ?? storage?.key }
+  var keyInSource: String? {
+    spelling ?? accessors?.path?.text(ofKey: name.string) ?? storage?.key
+  }
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
     if let accessor = accessors ?? override { return try accessor.read(object, into: value) }

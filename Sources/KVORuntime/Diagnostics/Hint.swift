@@ -90,9 +90,8 @@ extension KVOClass {
   /// Whether the macro has declared a key of the class or of a superclass.
   fileprivate func isGenerated(_ key: String) -> Bool {
     KVOClass.lock.withLock {
-      sequence(first: self, next: \.superclass).contains {
-        $0.preparation.generated.accessors[key] != nil
-      }
+      let declarers = declarers(of: key)
+      return declarers.contains { $0.preparation.generated.accessors[declarers.key] != nil }
     }
   }
 }

@@ -8,7 +8,7 @@ public struct ObservationInfo {
   /// One registration with an object.
   public struct Registration {
     /// The key path as it was registered.
-    public let keyPath: String
+    public fileprivate(set) var keyPath: String
     /// A description of the observer: `<Class: address>`, or a text that represents a handler.
     public let observer: String
     /// The options of the registration.
@@ -18,11 +18,24 @@ public struct ObservationInfo {
   }
 
   /// The registrations, grouped by key path, in the order in which they were made for each.
-  public let registrations: [Registration]
+  public private(set) var registrations: [Registration]
   private let dump: String
 }
 
 extension ObservationInfo {
+  /// Collects the registrations of an object. Hidden properties have the names that their classes give them (Q2).
+  /// - Complexity: O(*n*) in the number of registrations.
+  init(of object: KVOObject) {
+    self.init(of: UnsafePointer(object.boundHeader))
+    let known = KVOClass.of(object)
+    guard !known.hidden.isEmpty else { return }
+    for index in registrations.indices {
+      let first = registrations[index].keyPath.prefix { $0 != "." }
+      let key = known.declarers(of: String(first)).key
+      registrations[index].keyPath.replaceSubrange(first.startIndex..<first.endIndex, with: key)
+    }
+  }
+
   /// Collects the registrations of an object.
   /// - Complexity: O(*n*) in the number of registrations.
   init(of object: UnsafePointer<kvo_object>) {

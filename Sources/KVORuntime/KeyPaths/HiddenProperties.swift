@@ -5,64 +5,135 @@ internal import Synchronization
 ///
 /// A class may declare a property of a name that its superclass has already, if it does not see the superclass's, which
 /// may be private or in another module. Then the two are separate properties. The name is the key of the subclass's.
-/// The superclass's has a key that no program can spell: its key path maps to it, and its accessors announce changes
-/// of it.
+/// The superclass's has a key that no program can spell.
+///
+/// So a name means what the class that uses it sees, in its declarations and in the accessors of its properties:
+/// `name(_:seenBy:)` maps it to the key that objects of this class have for it. `declarers(of:)` is the reverse.
 extension KVOClass {
-  /// A property that is hidden, with a key path of it. If a class overrides it, it has several.
+  /// A hidden property.
   struct HiddenProperty {
-    let keyPath: AnyKeyPath
-    let property: Property
+    let key: String
+    /// The property's key in objects of the class.
+    let name: KeyName
+    /// The classes that see the property under its key, from the superclass of the one that hides it to the one that
+    /// declares it.
+    let lowest, owner: KVOClass
+  }
+
+  /// The classes whose declarations of a key are about one property, lowest first.
+  struct Declarers: Sequence {
+    /// The name by which the classes declare it.
+    let key: String
+    let lowest: KVOClass
+    /// The next superclass: its declarations are about another property.
+    fileprivate let end: KVOClass?
+
+    func makeIterator() -> AnyIterator<KVOClass> {
+      var next = Optional(lowest)
+      return AnyIterator {
+        guard let known = next, known !== end else { return nil }
+        next = known.superclass
+        return known
+      }
+    }
   }
 
   /// Whether there is a hidden property in any class.
   private static let anyClassHidesOne = Atomic(false)
+  static var hidesProperties: Bool { anyClassHidesOne.load(ordering: .relaxed) }
 
-  /// The key of the hidden property to which this key path, that of a property's own accessors, belongs; nil if the
-  /// property is not hidden. O(1) unless the class has hidden properties. Any thread.
-  static func hiddenKey(of keyPath: () -> AnyKeyPath, in object: KVOObject) -> KeyName? {
-    guard anyClassHidesOne.load(ordering: .relaxed) else { return nil }
-    let hidden = KVOClass.of(object).hidden
-    guard !hidden.isEmpty else { return nil }
-    let keyPath = keyPath()
-    return hidden.first { $0.keyPath == keyPath }?.property.name
+  /// The key by which this class has the property that `declarer`, the class or a superclass, sees under a name: its own
+  /// or inherited one, or else the one of this class. O(1) unless the class has hidden properties.
+  func name(_ key: String, seenBy declarer: KVOClass) -> String {
+    hidden.first {
+      $0.key == key && $0.owner.depth <= declarer.depth && declarer.depth <= $0.lowest.depth
+    }?.name.string ?? key
   }
 
-  /// The hidden property that a key path names.
-  func hiddenProperty(of keyPath: AnyKeyPath) -> Property? {
-    hidden.first { keyPath.isSame(as: $0.keyPath) }?.property
+  /// Key paths by string, as `name(_:seenBy:)` gives their first keys.
+  func paths(_ paths: Set<String>, seenBy declarer: KVOClass) -> Set<String> {
+    guard !hidden.isEmpty else { return paths }
+    return Set(
+      paths.map { path in
+        let first = path.prefix { $0 != "." }
+        return name(String(first), seenBy: declarer) + path.dropFirst(first.count)
+      })
   }
 
-  /// The hidden property with this getter.
-  func hiddenProperty(by getter: UnsafeRawPointer) -> Property? {
-    hidden.first { $0.keyPath.onlyGetter == getter }?.property
+  /// The class and its superclasses, as far as their declarations are about the property that this class has under a
+  /// name.
+  func declarers(of name: String) -> Declarers {
+    guard !hidden.isEmpty else { return Declarers(key: name, lowest: self, end: nil) }
+    let place = hidden.firstIndex { $0.name.string == name }
+    let key = place.map { hidden[$0].key } ?? name
+    let next = hidden[(place.map { $0 + 1 } ?? 0)...].first { $0.key == key }
+    return Declarers(
+      key: key, lowest: place.map { hidden[$0].lowest } ?? self, end: next?.lowest)
   }
 
-  /// Finds the hidden properties, and adds their keys to the C core. The caller holds `lock`, and the class has
-  /// answered.
+  /// The names, and those of the hidden properties that have one of them as their key.
+  func names(_ keys: some Sequence<String>) -> Set<String> {
+    let keys = Set(keys)
+    return keys.union(hidden.filter { keys.contains($0.key) }.map(\.name.string))
+  }
+
+  /// Class and name of a hidden property, for messages; nil if the key is not that of a hidden property.
+  func hiddenSpelling(of name: String) -> String? {
+    hidden.first { $0.name.string == name }.map { "\($0.owner.name).\($0.key)" }
+  }
+
+  func spelling(of name: String) -> String { hiddenSpelling(of: name) ?? name }
+
+  /// The name of a stored property of the class or a superclass.
+  func name(of field: Field) -> String {
+    guard !hidden.isEmpty else { return field.key }
+    let declarer = sequence(first: self, next: \.superclass).first {
+      $0.ownFields.contains { $0.offset == field.offset && $0.name == field.name }
+    }
+    return declarer.map { name(field.key, seenBy: $0) } ?? field.key
+  }
+
+  /// The key of a hidden property, which an accessor of it names by its key and key path; nil if the property is not
+  /// hidden. O(1) unless the class has hidden properties. Any thread.
+  static func hiddenKey(
+    _ key: StaticString, _ property: () -> AnyKeyPath, in object: KVOObject
+  ) -> KeyName? {
+    guard hidesProperties else { return nil }
+    let known = KVOClass.of(object)
+    guard !known.hidden.isEmpty, let root = Swift.type(of: property()).rootType as? KVOObject.Type
+    else { return nil }
+    let key = "\(key)"
+    let name = known.name(key, seenBy: KVOClass.of(root))
+    return name == key ? nil : .of(name)
+  }
+
+  /// Finds the hidden properties, from the lowest one on. The caller holds `lock`, and the class has declared its keys.
   func findHidden() -> [HiddenProperty] {
-    var (own, hidden): (Set<String>, [HiddenProperty]) = ([], [])
-    for known in sequence(first: self, next: \.superclass) {
-      let generated = known.preparation.generated
-      for (key, accessors) in generated.accessors where own.contains(key) {
-        guard let keyPath = accessors.keyPath else { continue }
-        let property = hidden.first { $0.keyPath.isSame(as: keyPath) }?.property
-        hidden.append(
-          HiddenProperty(keyPath: keyPath, property: property ?? hide(key, accessors, of: known)))
+    guard let superclass else { return [] }
+    let own = separateKeys.sorted().compactMap { key in
+      superclass.owner(of: key).map { owner in
+        HiddenProperty(
+          key: key, name: unspellable("\(owner.name)-\(owner.depth):\(key)"), lowest: superclass,
+          owner: owner)
       }
-      own.formUnion(known.separateKeys)
     }
-    if !hidden.isEmpty { KVOClass.anyClassHidesOne.store(true, ordering: .relaxed) }
-    return hidden
+    if !own.isEmpty { KVOClass.anyClassHidesOne.store(true, ordering: .relaxed) }
+    return own + superclass.hidden
   }
 
-  /// The class and its superclasses, each with whether the macro's declarations of the key that it has are those of a
-  /// hidden property. The caller holds `lock`.
-  func declarers(of key: String) -> some Sequence<(known: KVOClass, isHidden: Bool)> {
-    sequence(first: (known: self, isHidden: false)) { last in
-      last.known.superclass.map {
-        ($0, last.isHidden || last.known.separateKeys.contains(key))
-      }
+  /// The class that declares the property that this class sees under a key.
+  private func owner(of key: String) -> KVOClass? {
+    var owner: KVOClass?
+    for known in sequence(first: self, next: \.superclass) {
+      if known.declares(key) { owner = known }
+      if known.separateKeys.contains(key) { break }
     }
+    return owner
+  }
+
+  private func declares(_ key: String) -> Bool {
+    separateKeys.contains(key) || preparation.generated.accessors[key] != nil
+      || preparation.declared.accessors[key]?.keyPath != nil
   }
 
   /// The keys of the class's own properties that override none of the superclass's. A stored property never does.
@@ -70,19 +141,5 @@ extension KVOClass {
     let generated = preparation.generated
     return Set(generated.accessors.keys).subtracting(generated.overridden)
       .union(ownFields.filter(\.isObserved).map(\.key))
-  }
-
-  private func hide(_ key: String, _ accessors: Accessors, of known: KVOClass) -> Property {
-    let field = known.ownFields.first { $0.isObserved && $0.type.hasRoom && $0.key == key }
-    let name = field.map(nameOfHidden) ?? unspellable("\(name)-\(known.name):\(key)")
-    let property = Property(
-      name: name, storage: field, accessors: field == nil ? accessors : nil,
-      isManual: !known.isAutomatic(key))
-    if let affecting = known.preparation.generated.dependencies[key] {
-      preparation.declared.dependencies[name.string] = affecting
-    }
-    property.add(to: cClass, of: type)
-    if let field { _ = storedKeys.insert(name, at: UnsafeRawPointer(bitPattern: field.offset)!) }
-    return property
   }
 }

@@ -43,9 +43,6 @@ extension KVOObject {
   private func resolve(
     _ keyPath: AnyKeyPath, in known: KVOClass, _ cache: KeyPathCache.Contents
   ) -> KeyName? {
-    if let hidden = known.hiddenProperty(of: keyPath) {
-      return cache.name(for: keyPath) { hidden.name }
-    }
     if let property = declared(keyPath, in: known) {
       return property.suits(keyPath) ? cache.name(for: keyPath) { property.name } : nil
     }
@@ -83,11 +80,12 @@ extension KVOObject {
         $0.isObserved && $0.offset == offset
           && $0.type.swiftType == Swift.type(of: keyPath).valueType
       }),
-      let property = known.property(field.key), property.storage?.offset == offset
+      case let name = known.name(of: field), let property = known.property(name),
+      property.storage?.offset == offset
     else { return nil }
-    known.learn(read.accessor, of: field.key)
+    known.learn(read.accessor, of: name)
     guard read.isOverridden, property.accessors == nil else { return property }
-    return known.learn(override: .keyPath(keyPath), of: field.key) ?? property
+    return known.learn(override: .keyPath(keyPath), of: name) ?? property
   }
 }
 

@@ -67,16 +67,25 @@ extension KVOClass {
     if let known = cache[keyPath] { return known.string }
     do throws(UnspeltKey) {
       let key = try keyPath.spelt()
+      try requireVisible(key.prefix { $0 != "." }, to: Swift.type(of: keyPath).rootType)
       return cache.name(for: keyPath) { .of(key) }.string
     } catch {
       // Not cached: the type's method has the same result before and after.
       if case .unknown(let type) = error, let key = object?.storedProperty(of: keyPath)?.name.string
       {
+        if let property = hiddenSpelling(of: key) { stop(keyPath, .hidden(property, name), caller) }
         guard isNoKeyPath(key) else { return key }
         stop(keyPath, .divided(type, key), caller)
       }
       stop(keyPath, error, caller)
     }
+  }
+
+  private func requireVisible(_ key: Substring, to root: Any.Type) throws(UnspeltKey) {
+    guard !hidden.isEmpty, let root = root as? KVOObject.Type,
+      let property = hiddenSpelling(of: self.name(String(key), seenBy: KVOClass.of(root)))
+    else { return }
+    throw .hidden(property, name)
   }
 
   private func stop(_ keyPath: AnyKeyPath, _ fault: UnspeltKey, _ caller: Caller) -> Never {
@@ -97,11 +106,15 @@ private enum UnspeltKey: Error {
   /// The type has a property whose name is unknown.
   case unknown(Any.Type)
   case divided(Any.Type, String)
+  /// A class has a property of its own with the name of this one, which it does not see.
+  case hidden(String, String)
 
   var reason: String {
     switch self {
     case .arguments: "a subscript is not a key."
     case .part: "a part of a value is not a key."
+    case .hidden(let property, let hiding):
+      "\(hiding) has another property of this name, which hides \(property)."
     case .keyless(let type): "a value of type \(swiftName(of: type)) has no keys."
     case .divided(let type, let name):
       """

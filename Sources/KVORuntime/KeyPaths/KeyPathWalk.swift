@@ -67,8 +67,7 @@ struct KeyPathWalk {
   ) -> Any? {
     let known = KVOClass.of(object)
     if let getter,
-      let declared = known.hiddenProperty(by: getter)
-        ?? known.declaredKey(by: getter).flatMap({ known.property($0.string) })
+      let declared = known.declaredKey(by: getter).flatMap({ known.property($0.string) })
     {
       return read(declared, of: object)
     }

@@ -21,14 +21,6 @@ extension KVOObject {
     if _slowPath(kvo_is_recording()) { reportRead(of: key) }
   }
 
-  /// Opens an automatic change of the key. For code that `@KVO` makes. May be called on any thread.
-  /// - Returns: the change, to be passed to `_endChange` on the same thread.
-  @inlinable @inline(__always)
-  public final func _beginChange(_ key: StaticString) -> _OpenChange {
-    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
-    return _OpenChange(isObserved ? openChange(of: key) : nil)
-  }
-
   /// Reports a read of a property to the thread's read recorder, if there is one. For code that `@KVO` makes. May be
   /// called on any thread.
   ///
@@ -75,45 +67,31 @@ extension KVOObject {
     }
   }
 
-  /// Opens an automatic change of a key whose property a superclass stores, with or without a wrapper. For
-  /// code that `@KVO` makes. May be called on any thread.
+  /// Opens an automatic change of a property that a superclass stores, with or without a wrapper. For code that `@KVO`
+  /// makes. May be called on any thread.
+  ///
+  /// - Parameter property: The overriding property, which tells it from a subclass's own property of the same name.
   /// - Returns: the change, to be passed to `_endChange` on the same thread.
   @inlinable @inline(__always)
-  public final func _beginOverride(_ key: StaticString) -> _OpenChange {
-    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: self)))
-    return _OpenChange(isObserved ? openOverride(of: key) : nil)
-  }
-
-  /// Closes a change and notifies the observers, including those that another thread added since it was
-  /// opened. For code that `@KVO` makes.
-  @inlinable @inline(__always)
-  public final func _endChange(_ change: _OpenChange, _ key: StaticString) {
-    if let frame = change.frame {
-      kvo_stored_property_did_change(frame)
-    } else if _slowPath(kvo_binding_came_to_be_observed(headerAddress(of: self))) {
-      lookAgain(at: key)
-    }
+  public static func _beginOverride<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>
+  ) -> _OpenChange {
+    let isObserved = _slowPath(kvo_binding_is_observed(headerAddress(of: object)))
+    return _OpenChange(isObserved ? object.openOverride(of: key, property) : nil)
   }
 
   @usableFromInline @inline(never)
   final func reportRead(of key: StaticString) { reportRead(of: { key.interned }) }
 
+  // Opens the change by the key: the class finds the runtime's identifier for it, which is the address of the storage if
+  // the superclass has an `@Observed` property.
   @usableFromInline @inline(never)
-  final func openChange(of key: StaticString) -> OpaquePointer? {
-    kvo_stored_property_will_change_key(header, key.interned)
-  }
-
-  final func openChangeInPlace(of key: StaticString) -> OpaquePointer? {
-    kvo_stored_property_will_change_key_in_place(header, key.interned)
-  }
-
-  // Opens the change by the key's name: the class finds the runtime's identifier for it, which is the address
-  // of the storage if the superclass has an `@Observed` property.
-  @usableFromInline @inline(never)
-  final func openOverride(of key: StaticString) -> OpaquePointer? {
+  final func openOverride(
+    of key: StaticString, _ property: () -> AnyKeyPath
+  ) -> OpaquePointer? {
     var setting = kvo_part()
     setting.kind = .KVO_SETTING
-    return kvo_stored_property_will_change_part(header, key.interned, &setting)
+    return kvo_stored_property_will_change_part(header, interned(key, property), &setting)
   }
 
   @usableFromInline @inline(never)
@@ -139,13 +117,9 @@ extension KVOObject {
   private final func interned(
     _ key: StaticString, _ property: () -> AnyKeyPath
   ) -> UnsafePointer<CChar> {
-    KVOClass.hiddenKey(of: property, in: self)?.interned ?? key.interned
+    KVOClass.hiddenKey(key, property, in: self)?.interned ?? key.interned
   }
 
-  @usableFromInline @inline(never)
-  final func lookAgain(at key: StaticString) {
-    kvo_stored_property_notify_late_observers_key(header, key.interned)
-  }
 }
 
 extension StaticString {

@@ -21,16 +21,15 @@ extension KVOObject {
     }
   }
 
-  /// The address of an `@Observed` property's storage; none if its value has no size. For code that `@KVO` makes.
+  /// The address of an `@Observed` property's storage. For code that `@KVO` makes.
   @frozen @safe
   public struct _Address {
-    @usableFromInline let pointer: UnsafeMutableRawPointer?
+    @usableFromInline let pointer: UnsafeMutableRawPointer
 
     /// The address of storage in an object.
     @inlinable @inline(__always)
     public init<Value>(_ storage: inout Observed<Value>) {
-      let place = withUnsafeMutablePointer(to: &storage) { $0 }
-      pointer = MemoryLayout<Value>.size == 0 ? nil : UnsafeMutableRawPointer(place)
+      pointer = withUnsafeMutablePointer(to: &storage) { UnsafeMutableRawPointer($0) }
     }
   }
 
@@ -43,7 +42,7 @@ extension KVOObject {
   ) {
     guard _slowPath(kvo_is_recording()) else { return }
     // The address of a value without a size may be outside of the object.
-    if MemoryLayout<Value>.size == 0 { return object.reportRead(of: key) }
+    if MemoryLayout<Value>.size == 0 { return object.reportRead(of: key, property) }
     let header = headerAddress(of: object)
     guard recordRead(header, property) || recordRead(header, property, at: place().pointer) else {
       recordingFailed()
@@ -54,11 +53,11 @@ extension KVOObject {
   ///
   /// - Parameter access: Calls its argument with the address of the storage, in one access.
   @inlinable @inline(__always)
-  public final func _sets<Value>(
-    _ key: StaticString, _ value: Value,
-    at access: ((_Place<Value>) -> Bool) -> Bool
+  public static func _sets<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>,
+    _ value: Value, at access: ((_Place<Value>) -> Bool) -> Bool
   ) {
-    let header = headerAddress(of: self)
+    let header = headerAddress(of: object)
     let isa = kvo_binding_marked_isa(header)
     let isObserved = _slowPath(isa != 0)
     // Not optional: the address of a value without a size may be NULL.
@@ -74,11 +73,11 @@ extension KVOObject {
       return isUnmarked
     }
     if isUnmarked {
-      if !_isPOD(Value.self) { Self._replace(place, value) }
+      if !_isPOD(Value.self) { _replace(place, value) }
       let hasComeToBeObserved =
         isObserved
         ? kvo_binding_came_to_be_marked(header, place) : kvo_binding_came_to_be_observed(header)
-      if _slowPath(hasComeToBeObserved) { lookAgain(at: key) }
+      if _slowPath(hasComeToBeObserved) { object.lookAgain(at: key, property, place) }
       return
     }
     if _isPOD(Value.self) && MemoryLayout<Value>.size == MemoryLayout<UInt64>.size {
@@ -87,13 +86,23 @@ extension KVOObject {
     }
     let change =
       MemoryLayout<Value>.size == 0
-      ? openChange(of: key) : kvo_stored_property_will_change(header, place)
-    Self._replace(place, value)
+      ? object.openChange(of: key, property, inPlace: false)
+      : kvo_stored_property_will_change(header, place)
+    _replace(place, value)
     if let change {
       kvo_stored_property_did_change(change)
     } else if kvo_binding_came_to_be_observed(header) {
-      lookAgain(at: key)
+      object.lookAgain(at: key, property, place)
     }
+  }
+
+  @inlinable @inline(__always)
+  final func lookAgain<Value>(
+    at key: StaticString, _ property: () -> AnyKeyPath,
+    _ place: UnsafeMutablePointer<Observed<Value>>
+  ) {
+    if MemoryLayout<Value>.size == 0 { return lookAgain(at: key, property) }
+    kvo_stored_property_notify_late_observers(headerAddress(of: self), place)
   }
 
   // Releases the old value last: its deinit may set the property. In generic code an assignment may release it first.
@@ -106,18 +115,19 @@ extension KVOObject {
   /// Begins an in-place mutation of the property: calls its prior observers. For code that `@KVO` makes. May be called
   /// on any thread.
   ///
-  /// - Parameter address: Returns the address of the storage, or none for a value without a size, which shares its
-  ///   address with another property. It is called only if the object is observed.
+  /// - Parameter address: Returns the address of the storage. It is called only if the object is observed.
   /// - Returns: The open change, or what is needed to notify an observer that another thread registers during the
   ///   mutation. It is one word: with an access of three words, it fills the room that a coroutine's caller provides
   ///   without allocating. For the same reason `address` captures nothing but the object.
   @inlinable @inline(__always)
-  public final func _willModify(
-    _ key: StaticString, at address: () -> _Address
+  public static func _willModify<Root: KVOObject, Value>(
+    _ object: Root, _ key: StaticString, _ property: @autoclosure () -> KeyPath<Root, Value>,
+    at address: () -> _Address
   ) -> UInt {
-    let header = headerAddress(of: self)
+    let header = headerAddress(of: object)
     guard _slowPath(kvo_binding_marked_isa(header) != 0) else { return UInt(bitPattern: header) }
-    return willModify(key, at: address)
+    return MemoryLayout<Value>.size == 0
+      ? object.willModify(key, property) : object.willModify(at: address)
   }
 
   /// Ends an in-place mutation: calls the observers. For code that `@KVO` makes.
@@ -131,14 +141,18 @@ extension KVOObject {
     didModify(change, key)
   }
 
+  // A value without a size shares its address with another property.
   @usableFromInline @inline(never)
-  final func willModify(
-    _ key: StaticString, at address: () -> _Address
-  ) -> UInt {
+  final func willModify(_ key: StaticString, _ property: () -> AnyKeyPath) -> UInt {
     let header = headerAddress(of: self)
-    guard let place = address().pointer else {
-      return Self.open(kvo_binding_is_observed(header) ? openChangeInPlace(of: key) : nil, header)
-    }
+    let isObserved = kvo_binding_is_observed(header)
+    return Self.open(isObserved ? openChange(of: key, property, inPlace: true) : nil, header)
+  }
+
+  @usableFromInline @inline(never)
+  final func willModify(at address: () -> _Address) -> UInt {
+    let header = headerAddress(of: self)
+    let place = address().pointer
     if kvo_isa_marks(kvo_binding_marked_isa(header), header, place) {
       // Stops the program on an overlapping access, before the old value is read in the middle of it.
       kvo_swift_check_access(place, true)
@@ -167,7 +181,15 @@ extension KVOObject {
       guard kvo_binding_came_to_be_marked(header, header + offset) else { return }
       kvo_stored_property_notify_late_observers(header, header + offset)
     } else if kvo_binding_came_to_be_observed(header) {
-      at(header.assumingMemoryBound(to: kvo_object.self)).lookAgain(at: key)
+      at(header.assumingMemoryBound(to: kvo_object.self)).lookAgain(atAllNamed: "\(key)")
+    }
+  }
+
+  // The mutation does not say which property of that name has changed, if one hides another (Q2). Observers that have
+  // just been added to another one are notified needlessly.
+  private final func lookAgain(atAllNamed key: String) {
+    for name in KVOClass.of(self).names([key]) {
+      kvo_stored_property_notify_late_observers_key(header, KeyName.of(name).interned)
     }
   }
 }

@@ -337,6 +337,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Pairs match by thread. Pairs of one key nest, and those of different keys may overlap. A pair inside an
   /// automatic change of its own key joins that change.
   open func willChangeValue(forKey key: String) {
+    let key = self.key(named: key)
     recordChange(of: key)
     hintAtUnknownKey(key)
     _ = key.withKey { kvo_will_change(boundHeader, $0) }
@@ -345,7 +346,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Closes the change of a key that this thread opened last, and notifies the observers. A call without an
   /// open change is reported as misuse and ignored.
   open func didChangeValue(forKey key: String) {
-    _ = key.withKey { kvo_did_change(boundHeader, $0) }
+    _ = self.key(named: key).withKey { kvo_did_change(boundHeader, $0) }
   }
 
   /// Opens a change of the elements of an ordered to-many key that will be inserted, removed or replaced at
@@ -403,13 +404,15 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   open func didChangeValue(
     forKey key: String, withSetMutation kind: KeyValueSetMutation, using objects: Set<AnyHashable>
   ) {
-    _ = key.withKey { kvo_did_change_members(boundHeader, kind.cMutation, $0) }
+    _ = self.key(named: key).withKey {
+      kvo_did_change_members(boundHeader, kind.cMutation, $0)
+    }
   }
 
   // MARK: Introspection
 
   /// The registrations with this object; it is empty if there are none. May be used on any thread.
-  public var observationInfo: ObservationInfo { ObservationInfo(of: boundHeader) }
+  public var observationInfo: ObservationInfo { ObservationInfo(of: self) }
 
   /// Returns whether a change of a key would notify any observer. May be called on any thread.
   public func isObserved(forKey key: String) -> Bool {

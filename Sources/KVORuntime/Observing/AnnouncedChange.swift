@@ -12,20 +12,24 @@ extension KVOObject {
   /// - Parameter part: The elements that change, or nil if the whole value does.
   func announce(_ key: String, _ part: UnsafePointer<kvo_part>?, _ phase: ChangePhase) {
     guard let part else {
-      return phase == .will ? willChangeValue(forKey: key) : didChangeValue(forKey: key)
+      return withName(ofKey: key) {
+        phase == .will ? willChangeValue(forKey: $0) : didChangeValue(forKey: $0)
+      }
     }
     if let indexes = part.pointee.indexes {
       let elements = RangeSet(ranges(of: indexes))
       let kind = KeyValueChange(part.pointee.kind)
-      return phase == .will
-        ? willChange(kind, valuesAt: elements, forKey: key)
-        : didChange(kind, valuesAt: elements, forKey: key)
+      return withName(ofKey: key) {
+        phase == .will
+          ? willChange(kind, valuesAt: elements, forKey: $0)
+          : didChange(kind, valuesAt: elements, forKey: $0)
+      }
     }
     let (mutation, members) = setMutation(of: key, part.pointee)
-    if phase == .will {
-      willChangeValue(forKey: key, withSetMutation: mutation, using: members)
-    } else {
-      didChangeValue(forKey: key, withSetMutation: mutation, using: members)
+    withName(ofKey: key) {
+      phase == .will
+        ? willChangeValue(forKey: $0, withSetMutation: mutation, using: members)
+        : didChangeValue(forKey: $0, withSetMutation: mutation, using: members)
     }
   }
 

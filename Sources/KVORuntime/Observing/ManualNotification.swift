@@ -214,7 +214,7 @@ extension KVOObject {
   fileprivate func withPairKey(of keyPath: AnyKeyPath, _ body: (String) -> Void) {
     guard var key = changedKey(of: keyPath), !key.isOnlyUse() else { return }
     let name = key.name.string
-    withExtendedLifetime(key) { body(name) }
+    withExtendedLifetime(key) { withName(ofKey: name, body) }
   }
 }
 
@@ -269,13 +269,13 @@ extension KVOObject {
   @usableFromInline
   func openEmptyBracket(_ key: UnsafePointer<CChar>) {
     guard MethodOverride.brackets(type(of: self)) else { return }
-    willChangeValue(forKey: KeyName.of(interned: key).string)
+    withName(ofKey: KeyName.of(interned: key).string) { willChangeValue(forKey: $0) }
   }
 
   @usableFromInline
   func closeEmptyBracket(_ key: UnsafePointer<CChar>) {
     if MethodOverride.brackets(type(of: self)) {
-      didChangeValue(forKey: KeyName.of(interned: key).string)
+      withName(ofKey: KeyName.of(interned: key).string) { didChangeValue(forKey: $0) }
     } else if kvo_binding_came_to_be_observed(header) {
       kvo_scoped_change_notify_late_observers(header, key)
     }
@@ -301,6 +301,7 @@ extension KVOObject {
         \(first), which no element can have.
         """)
     }
+    let key = self.key(named: key)
     recordChange(of: key)
     hintAtUnknownKey(key)
     _ = key.withKey { key in
@@ -316,7 +317,7 @@ extension KVOObject {
 
   /// Closes a change of the elements at some indexes.
   func conclude(_ kind: KeyValueChange, at indexes: RangeSet<Int>, ofKey key: String) {
-    _ = key.withKey { key in
+    _ = self.key(named: key).withKey { key in
       withIndexSet(indexes) {
         if let indexes = $0 {
           kvo_did_change_indexes(boundHeader, kind.cKind, indexes, key)
@@ -329,6 +330,7 @@ extension KVOObject {
 
   /// Opens a change of a set. The members have the set's own type if the class knows it.
   func announce(_ kind: KeyValueSetMutation, of members: Set<AnyHashable>, ofKey key: String) {
+    let key = self.key(named: key)
     recordChange(of: key)
     hintAtUnknownKey(key)
     let shape = KVOClass.of(self).property(key)?.observedType.shape
