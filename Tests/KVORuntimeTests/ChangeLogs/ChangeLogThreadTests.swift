@@ -39,13 +39,13 @@ import Testing
     func beginElsewhere(storing value: Int) -> _OpenChange {
       nonisolated(unsafe) var change: _OpenChange?
       onAnotherThread {
-        change = self._beginChange("value")
+        change = KVOObject._beginChange(self, "value", \Node.value)
         self.store(value)
       }
       return change!
     }
 
-    func end(_ change: _OpenChange) { _endChange(change, "value") }
+    func end(_ change: _OpenChange) { KVOObject._endChange(self, change, "value", \Node.value) }
 
     override class func registerKeys() {
       declareKeys { keys in
@@ -171,7 +171,7 @@ import Testing
         waitUntil { stage.withLock { $0 == .read } }
         let log = try? node.log()
         logs.withLock { $0 = log }
-        let change = node._beginChange("value")
+        let change = KVOObject._beginChange(node, "value", \.value)
         node.store(100)
         stage.withLock { $0 = .begun }
         waitUntil { stage.withLock { $0 == .recorded } }
