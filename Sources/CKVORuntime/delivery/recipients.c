@@ -274,7 +274,7 @@ static void find_pending(search *search, kvo_registration *registration, bool is
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
     if (search->index == search->start && is_whole) known->is_whole = true;
-    known->is_behind = known->is_behind && is_behind;
+    known->is_behind = known->is_behind && is_left(search, registration, is_behind);
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
   }

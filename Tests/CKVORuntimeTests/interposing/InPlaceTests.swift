@@ -216,4 +216,43 @@ import Testing
       }
     }
   }
+
+  @Test("E4: a batch in the mutation leaves a path that several of its keys reach to the mutation")
+  func batchInMutation() {
+    withGuest { guest in
+      guest.pointee.partner = guest.header
+      let log = Recorder()
+      log.observe(guest.header, "partner.partner.length", [.KVO_OLD, .KVO_NEW])
+      log.observe(guest.header, "partner.length", [.KVO_OLD, .KVO_NEW])
+      mutateLength(guest, 2) {
+        let batch = kvo_batch_begin(guest.header)
+        for _ in 0..<2 {
+          let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
+          frame.map { kvo_stored_property_did_change($0) }
+          setMood(guest, 3)
+        }
+        batch.map { kvo_batch_end($0) }
+        expectEqual(log.take(), [])
+      }
+      let calls = ["a: partner.length old 0 new 2", "a: partner.partner.length old 0 new 2"]
+      expectEqual(log.take().sorted(), calls)
+      log.end()
+      guest.pointee.partner = nil
+    }
+  }
+
+  @Test("E4: a mutation that another thread cancels is over for the thread that began it")
+  func cancelledElsewhere() {
+    withGuest { guest in
+      let log = Recorder()
+      for _ in 0..<2 { log.observe(guest.header, "summary") }
+      let frame = Shared(
+        kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length)))
+      onThreads(1) { _ in kvo_stored_property_cancel_change(frame.value!) }
+      expectEqual(log.take(), [])
+      setMood(guest, 3)
+      expectEqual(log.take(), ["a: summary", "a: summary"])
+      log.end()
+    }
+  }
 }
