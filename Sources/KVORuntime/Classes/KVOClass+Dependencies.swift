@@ -23,6 +23,7 @@ extension KVOClass {
     let keyPaths = affectingKeyPaths(key)
     if !named.isEmpty || !keyPaths.isEmpty { named.formUnion(declaredBases(key)) }
     // Not under the lock, because naming a key path reads properties.
+    object.findStorage(ofFirstKeysIn: named, in: self)
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
         // The class has declared the dependency forever, so the leased key is kept forever, too.

@@ -26,6 +26,16 @@ extension KVOObject {
     return known.learn(storage, of: property.name.string) ?? property
   }
 
+  /// Finds the storage of the properties that begin some key paths.
+  func findStorage(ofFirstKeysIn keyPaths: Set<String>, in known: KVOClass) {
+    guard known.lacksFields else { return }
+    for keyPath in keyPaths {
+      if let property = known.property(String(keyPath.prefix { $0 != "." })) {
+        _ = observable(property, in: known)
+      }
+    }
+  }
+
   /// The key of the `@Observed` property at an offset from the header. A property of a zero-sized type shares
   /// its offset with another one, so its key path identifies it.
   func storedKey(at offset: Int, _ accessor: () -> AnyKeyPath) -> KeyName? {
@@ -67,6 +77,9 @@ private final class StorageFinder: ReadRecorder {
     finder.record { _ = object[keyPath: keyPath] }
     return finder.found
   }
+
+  // Finding its key would look for the storage again.
+  override func noteManualRead(of keyPath: AnyKeyPath, of object: KVOObject) {}
 
   override func note(
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,

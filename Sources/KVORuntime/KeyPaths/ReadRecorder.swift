@@ -27,7 +27,7 @@ class ReadRecorder {
   }
 
   /// Notes a read that a getter reports: now if the key is known, otherwise when the recorded code has returned.
-  final func noteManualRead(of keyPath: AnyKeyPath, of object: KVOObject) {
+  func noteManualRead(of keyPath: AnyKeyPath, of object: KVOObject) {
     if let name = KVOClass.of(object).keyPaths.contents[keyPath] {
       note(object.header, key: name.interned)
     } else if unresolved.last.map({ $0.object === object && $0.keyPath === keyPath }) != true {
