@@ -262,10 +262,17 @@ static bool leave_to_node(const search *search, const kvo_registration *registra
 
 // Whether another change notifies the registration: one of a node, if the registration is behind it, or that of a
 // property that is being mutated in place.
-static bool is_left(const search *search, const kvo_registration *registration, bool is_behind) {
+KVO_INLINE bool is_left(const search *search, const kvo_registration *registration,
+    bool is_behind) {
   if (is_behind && leave_to_node(search, registration)) return true;
   return KVO_UNLIKELY(kvo_this_thread && kvo_this_thread->in_place_count) &&
          kvo_in_place_leave_locked(registration, search->general_delivery);
+}
+
+// Another way leads to a member that was found behind an open change.
+static __attribute__((noinline)) void stay_behind(const search *search,
+    kvo_pending_notification *known, bool is_behind) {
+  known->is_behind = is_left(search, known->registration, is_behind);
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
@@ -274,7 +281,7 @@ static void find_pending(search *search, kvo_registration *registration, bool is
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
     if (search->index == search->start && is_whole) known->is_whole = true;
-    known->is_behind = known->is_behind && is_left(search, registration, is_behind);
+    if (KVO_UNLIKELY(known->is_behind)) stay_behind(search, known, is_behind);
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
   }
