@@ -97,12 +97,9 @@ static __attribute__((noinline)) void deliver_late(kvo_registration *registratio
   if (came_after_ticket(registration, frame)) return;
   const kvo_accessors *accessors = kvo_registration_accessors(registration);
   if (!has_new_for_late(frame, registration->options, accessors)) return;
-  // Reading has run the program's code.
-  if (kvo_registration_state(registration) != KVO_LIVE) return;
-  if (registration->options & KVO_DISTINCT && !change_is_admitted(registration, frame)) return;
   const kvo_value *old = frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
   const kvo_value *new = frame->flags & KVO_FRAME_HAS_NEW ? &frame->new_value : NULL;
-  kvo_change_call_late(frame, registration, old, new);
+  kvo_change_call_late(frame, registration, frame->ticket, old, new);
 }
 
 // Does for a group key what deliver_to and deliver_late do for a registration. A group key asks for neither prior calls
@@ -486,9 +483,12 @@ static void deliver_overtaking_value(kvo_registration *registration, const kvo_a
   frame->old_value = frame->new_value;
   frame->flags = (frame->flags | KVO_FRAME_HAS_OLD) & ~(uint32_t)KVO_FRAME_HAS_NEW;
   accessors = kvo_accessors_current(accessors);
-  if (!read_initial(registration, accessors, frame)) change_report_unread(frame, accessors);
-  if (change_is_admitted(registration, frame) && frame->flags & KVO_FRAME_HAS_NEW)
-    kvo_change_call_late(frame, registration, &frame->old_value, &frame->new_value);
+  if (read_initial(registration, accessors, frame)) {
+    kvo_change_call_late(frame, registration, frame->ticket, &frame->old_value, &frame->new_value);
+  } else {
+    change_report_unread(frame, accessors);
+    kvo_distinct_admits(registration, frame->ticket, NULL);
+  }
 }
 
 // The program's getter may have ended the registration.

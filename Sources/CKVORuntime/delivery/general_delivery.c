@@ -341,8 +341,7 @@ static void call_late(const kvo_frame *frame, const kvo_general_delivery *delive
   kvo_frame *hazard = visit_member(frame, &delivery->after, pending);
   if (!hazard) return;
   uint64_t shortages = kvo_shortages;
-  if (general_delivery_is_admitted(frame, delivery, pending))
-    kvo_change_call_late(hazard, registration, NULL, new);
+  kvo_change_call_late(hazard, registration, frame->ticket, NULL, new);
   kvo_shortages = shortages;
   kvo_frame_pop(hazard);
 }

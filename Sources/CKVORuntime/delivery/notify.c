@@ -9,6 +9,7 @@
 #include "delivery/kvo_fast_path.h"
 #include "graph/kvo_graph.h"
 #include "kvo_binding.h"
+#include "tables/kvo_distinct.h"
 #include "tables/kvo_group.h"
 #include "values/kvo_collection_internal.h"
 
@@ -104,17 +105,27 @@ void kvo_change_call_other(kvo_frame *frame, kvo_registration *registration,
   kvo_group_call_member(registration, &keyed);
 }
 
-void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, const kvo_value *old,
+// Whether the change is to be delivered, after the prior call, which has run the program's code.
+static bool late_is_admitted(kvo_registration *registration, uint64_t ticket,
     const kvo_value *new) {
+  if (kvo_registration_state(registration) != KVO_LIVE) return false;
+  if (!(registration->options & KVO_DISTINCT)) return true;
+  return kvo_distinct_admits(registration, ticket, new) &&
+         kvo_registration_state(registration) == KVO_LIVE;
+}
+
+void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, uint64_t ticket,
+    const kvo_value *old, const kvo_value *new) {
   uint32_t options = registration->options;
+  if (kvo_registration_state(registration) != KVO_LIVE)
+    return; // reading has run the program's code
   if (!old || options & KVO_PRIOR) old = new;
   kvo_change change = {.kind = KVO_SETTING, .old_value = options & KVO_OLD ? old : NULL};
   change.is_prior = true;
   if (options & KVO_PRIOR) kvo_change_call(frame, registration, &change);
   change.is_prior = false;
   change.new_value = options & KVO_NEW ? new : NULL;
-  if (kvo_registration_state(registration) == KVO_LIVE)
-    kvo_change_call(frame, registration, &change);
+  if (late_is_admitted(registration, ticket, new)) kvo_change_call(frame, registration, &change);
 }
 
 // MARK: Reading

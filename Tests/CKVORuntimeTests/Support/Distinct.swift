@@ -11,13 +11,14 @@ enum DistinctWay: CaseIterable {
 
   /// The other observer records nothing, because it is called on every thread that changes the object.
   func observe(
-    _ object: Disturbed, _ log: Recorder, reaction: ((Call) -> Void)? = nil
+    _ object: Disturbed, _ log: Recorder, _ more: kvo_options = [],
+    reaction: ((Call) -> Void)? = nil
   ) -> Disturbed {
     let root = make(disturbed.self)
     disturbed_setNext(root, object)
     log.observe(
-      self == .path ? root.object : object.object, key, [.KVO_NEW, .KVO_DISTINCT],
-      reaction: reaction)
+      self == .path ? root.object : object.object, key,
+      more.union([.KVO_NEW, .KVO_DISTINCT]), reaction: reaction)
     if self == .amongOthers {
       let outcome = attempt {
         kvo_add_callback(

@@ -108,6 +108,32 @@ import Testing
     end()
   }
 
+  /// The thread that registers in the test below, and how often it has called the getter.
+  private nonisolated(unsafe) static var registering: (thread: pthread_t, readings: Int)?
+
+  @Test(
+    "I2 D3: no call follows a registration whose value is overtaken, if the getter then ends it")
+  func endedByLaterGetter() {
+    let object = interrupted("CEndedByLaterGetter") {
+      guard Self.registering?.thread == pthread_self() else { return }
+      let account = Shared($0!.assumingMemoryBound(to: account.self))
+      Self.registering!.readings += 1
+      if Self.registering!.readings == 1 {
+        onAnotherThread { account_setInterestRate(account.value, 1) }
+      } else {
+        kvo_remove_all_observers($0!.assumingMemoryBound(to: kvo_object.self))
+      }
+    }
+    Self.registering = (pthread_self(), 0)
+    log.observe(object, "balance", [.KVO_NEW, .KVO_PRIOR, .KVO_DISTINCT])
+    expectEqual(Self.registering?.readings, 2)
+    Self.registering = nil
+    expectEqual(log.take(), ["a: prior balance", "a: balance new 0.0"])
+    log.end()
+    kvo_object_release(object)
+    end()
+  }
+
   @Test(
     "D3: an observer that asks for old, for new or for neither gets the same changes",
     arguments: [[], .KVO_OLD, .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options],

@@ -82,6 +82,55 @@ import Testing
     object.release()
   }
 
+  @Test(
+    "D3 I3: the value that the prior call of a late observer sets is delivered last",
+    arguments: DistinctWay.allCases)
+  func setInLatePriorCall(_ way: DistinctWay) {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    var root: Disturbed?
+    var calls = 0
+    object.interrupt(.DISTURBED_BEFORE_STORE) {
+      root = way.observe(object, log, .KVO_PRIOR) { _ in
+        calls += 1
+        if calls == 1 { disturbed_setValue(object, 2) }
+      }
+    } in: {
+      disturbed_setValue(object, 1)
+    }
+    let prior = "a: prior \(way.key)"
+    expectEqual(log.take(), [prior, prior, "a: \(way.key) new 2"])
+    for value in [2, 1] { disturbed_setValue(object, value) }
+    expectEqual(log.take(), [prior, prior, "a: \(way.key) new 1"])
+    log.end()
+    releaseAll([root!, object])
+  }
+
+  @Test("D3 I3: the value that the prior call after an initial one sets is delivered last")
+  func setInPriorCallAfterInitial() {
+    let object = make(disturbed.self)
+    let log = Recorder()
+    var calls = 0
+    object.interrupt(.DISTURBED_AFTER_LOAD) {
+      disturbed_setValue(object, 1)
+    } in: {
+      log.observe(object.object, "value", [.KVO_INITIAL, .KVO_NEW, .KVO_PRIOR, .KVO_DISTINCT]) {
+        _ in
+        calls += 1
+        if calls == 4 { disturbed_setValue(object, 2) }
+      }
+    }
+    let prior = "a: prior value"
+    let (first, later) = (
+      [prior, "a: value new 1", "a: value new 0"], [prior, prior, "a: value new 2"]
+    )
+    expectEqual(log.take(), first + later)
+    for value in [2, 1] { disturbed_setValue(object, value) }
+    expectEqual(log.take(), [prior, prior, "a: value new 1"])
+    log.end()
+    object.release()
+  }
+
   @Test("D3 I3: an observer that is added while a new value is read is not notified of that change")
   func registeredWhileRead() {
     let object = make(disturbed.self)
