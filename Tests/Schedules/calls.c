@@ -90,7 +90,7 @@ static int first_store_after_old(const call *call, int node, node_key key) {
   const change *change = &past.changes[call->change];
   for (int i = change->before + 1; i <= past.store_count; i++) {
     const store *store = &past.stores[i];
-    bool is_by = change->verb == BATCH
+    bool is_by = is_batch(change)
                      ? store->change == call->change || is_of_prior_call(store, call->change)
                      : store->thread == call->thread;
     if (store->node == node && store->key == key && is_by) return i;
@@ -193,7 +193,9 @@ static void fail_call(const char *kind, const registration *registration) {
 
 // Whether a change calls before it has stored. A batch delivers what it has begun also if the thread ends in a prior
 // call.
-static bool is_early(const change *change) { return !change->stores && !change->was_left; }
+static bool is_early(const change *change) {
+  return !change->stores && !change->was_left && change->verb != CANCEL_IN_PLACE;
+}
 
 // Whether the registration's end had returned before the change stored. The observers are looked for after that (I2).
 static bool ended_before_store(const registration *registration, int change) {

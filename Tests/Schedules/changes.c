@@ -24,7 +24,8 @@ static int begin_change(const op *op, uint8_t keys) {
       .verb = op->verb,
       .caller = doing.call,
       .is_of_getter = doing.reads_stamped && doing.change >= 0,
-      .is_nested = doing.depth > 0 || doing.reads_stamped};
+      .is_in_mutation = doing.mutation.is_open && !doing.depth && !doing.reads_stamped,
+      .is_nested = doing.depth > 0 || doing.reads_stamped || doing.mutation.is_open};
   return number;
 }
 
@@ -89,6 +90,50 @@ static void set_in_bracket(int node, node_key key) {
     kvo_scoped_change_notify_late_observers(object_of(node), path_names[key]);
 }
 
+// The change that the mutation makes meanwhile, of a part or of another property.
+static void change_meanwhile(int node, node_key key) {
+  op op = {.verb = SET, .node = (uint8_t)node, .to = key == KEY_VALUE ? KEY_OTHER : KEY_VALUE};
+  if (key == KEY_NEXT) {
+    int next = read_path(node, PATH_NEXT);
+    if (next == NOWHERE) return;
+    op.node = (uint8_t)next;
+  }
+  do_change(&op);
+}
+
+static void be_in_mutation(int node, node_key key) {
+  doing.mutation = (mutation){true, node, doing.change, key, past.changes[doing.change].begin};
+  change_meanwhile(node, key);
+  doing.mutation.is_open = false;
+}
+
+static void store_in_place(int node, node_key key, int to) {
+  be_in_mutation(node, key);
+  if (key == KEY_NEXT) store_link(node, doing.wanted = to);
+  else store_key(node, key, number_to_store());
+}
+
+static void mutate(int node, node_key key, int to) {
+  kvo_object *object = object_of(node);
+  const char *interned = kvo_key_intern(path_names[key]);
+  bool is_observed = kvo_binding_is_observed(object);
+  kvo_frame *frame =
+      is_observed ? kvo_stored_property_will_change_key_in_place(object, interned) : NULL;
+  store_in_place(node, key, to);
+  if (frame) kvo_stored_property_did_change_key(frame, interned);
+  else if (!is_observed && kvo_binding_came_to_be_observed(object))
+    kvo_stored_property_notify_late_observers_key(object, interned);
+}
+
+static void cancel_mutation(int node, node_key key) {
+  const char *interned = kvo_key_intern(path_names[key]);
+  kvo_frame *frame = kvo_binding_is_observed(object_of(node))
+                         ? kvo_stored_property_will_change_key_in_place(object_of(node), interned)
+                         : NULL;
+  be_in_mutation(node, key);
+  if (frame) kvo_stored_property_cancel_change(frame);
+}
+
 static kvo_status change_items(int node, bool inserts) {
   kvo_collection *items;
   kvo_status status = kvo_mutable_array(object_of(node), "items", &items, NULL);
@@ -110,9 +155,11 @@ static void insert_by_hand(int node) {
 
 static void change_together(void *context) {
   const op *op = context;
-  set_key(op->node, KEY_VALUE);
-  set_key(op->node, KEY_OTHER);
-  set_key(op->node, KEY_VALUE);
+  for (int i = 0; i < 3; i++) {
+    node_key key = i == 1 ? KEY_OTHER : KEY_VALUE;
+    if (op->verb == BATCH_IN_PLACE && key == KEY_VALUE) mutate(op->node, key, NOWHERE);
+    else set_key(op->node, key);
+  }
 }
 
 static kvo_status make_change(const op *op) {
@@ -122,8 +169,14 @@ static kvo_status make_change(const op *op) {
   case SET_BY_PATH: return set_by_key(op->node, "next.value");
   case SET_BY_HAND: set_by_hand(op->node, (node_key)op->to); break;
   case SET_IN_BRACKET: set_in_bracket(op->node, (node_key)op->to); break;
+  case CANCEL_IN_PLACE: cancel_mutation(op->node, (node_key)op->to); break;
+  case SET_IN_PLACE: mutate(op->node, (node_key)op->to, NOWHERE); break;
   case LINK: link_to(op->node, op->to); break;
-  case BATCH: kvo_coalesce(object_of(op->node), change_together, (void *)(uintptr_t)op); break;
+  case LINK_IN_PLACE: mutate(op->node, KEY_NEXT, op->to); break;
+  case BATCH:
+  case BATCH_IN_PLACE:
+    kvo_coalesce(object_of(op->node), change_together, (void *)(uintptr_t)op);
+    break;
   case STAMP: stamp(op->node); break;
   case INSERT: return change_items(op->node, true);
   case REMOVE: return change_items(op->node, false);
@@ -138,10 +191,14 @@ static uint8_t keys_of(const op *op) {
   case SET:
   case SET_BY_KEY:
   case SET_BY_HAND:
-  case SET_IN_BRACKET: return (uint8_t)(1 << op->to);
+  case SET_IN_BRACKET:
+  case SET_IN_PLACE:
+  case CANCEL_IN_PLACE: return (uint8_t)(1 << op->to);
   case SET_BY_PATH: return 1 << KEY_VALUE;
-  case LINK: return 1 << KEY_NEXT;
-  case BATCH: return 1 << KEY_VALUE | 1 << KEY_OTHER;
+  case LINK:
+  case LINK_IN_PLACE: return 1 << KEY_NEXT;
+  case BATCH:
+  case BATCH_IN_PLACE: return 1 << KEY_VALUE | 1 << KEY_OTHER;
   case STAMP: return 1 << KEY_STAMP;
   case INSERT:
   case REMOVE:
@@ -162,8 +219,9 @@ int do_change(const op *op) {
   int outer = doing.change, wanted = doing.wanted, number = begin_change(op, keys_of(op));
   bool could_leave = doing.may_leave, could_drop = doing.may_drop;
   doing.change = number;
-  doing.may_leave = leaves_nothing_behind(op) && !doing.depth;
-  doing.may_drop = is_function_of_setter(op) && !doing.depth;
+  bool is_first = !doing.depth && !doing.mutation.is_open;
+  doing.may_leave = is_first && leaves_nothing_behind(op);
+  doing.may_drop = is_first && is_function_of_setter(op);
   kvo_status status = make_change(op);
   past.changes[number].end = schedule_now();
   check_stores(&past.changes[number], status);
@@ -172,6 +230,29 @@ int do_change(const op *op) {
   doing.may_leave = could_leave;
   doing.may_drop = could_drop;
   return number;
+}
+
+// Whether a key may have begun to depend on a property since then, by a registration or a link. It is read at once (E4).
+static bool may_have_come_to_depend(const mutation *open) {
+  uint64_t since = open->begin;
+  for (int i = 0; i < REGISTRATIONS; i++) {
+    const registration *registration = &past.registrations[i];
+    if (registration->is_made && (!registration->add_end || registration->add_end > since))
+      return true;
+  }
+  for (int i = 0; i < past.change_count; i++) {
+    const change *change = &past.changes[i];
+    if (change->keys & 1 << KEY_NEXT && i != open->change && (!change->end || change->end > since))
+      return true;
+  }
+  return false;
+}
+
+void node_is_read(int node, node_key key) {
+  const mutation *open = &doing.mutation;
+  bool is_mutated = open->is_open && open->node == node && open->key == key;
+  if (is_mutated && !doing.depth && !may_have_come_to_depend(open))
+    fail_schedule("read in place", "%s of %s, in a mutation", path_names[key], node_names[node]);
 }
 
 // A registration may call the getter, which sets the stamp and so calls the observers of the stamp. Their calls do not

@@ -6,6 +6,14 @@
 
 #include "history.h"
 
+/// A mutation in place (E4), while the mutated property can't be read.
+typedef struct mutation {
+  bool is_open;
+  int node, change;
+  node_key key;
+  uint64_t begin; ///< of the change
+} mutation;
+
 /// The state of a thread.
 typedef struct doing {
   int thread;
@@ -16,6 +24,7 @@ typedef struct doing {
   const call *call;     ///< the innermost call of an observer, or NULL
   int again;            ///< what it is to store once more, or 0
   bool reads_stamped;   ///< in the getter that sets the stamp
+  mutation mutation;    ///< the one in place that is open
   bool may_leave, may_drop;
 } doing_state;
 extern _Thread_local doing_state doing;

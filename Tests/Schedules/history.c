@@ -62,7 +62,8 @@ static void print_calls(void) {
         call->thread, past.registrations[call->registration].label);
     if (call->change >= 0) printf("change %d", call->change);
     else printf("%s", name_of_cause(call->change));
-    printf("%s, reads %d\n", call->is_prior ? ", prior" : "", call->read);
+    printf("%s, reads %d, received %d for %d\n", call->is_prior ? ", prior" : "", call->read,
+        call->received, call->replaced);
   }
 }
 

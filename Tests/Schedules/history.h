@@ -15,10 +15,11 @@ typedef struct change {
   uint8_t verb;
   /// The call of an observer in which it was made; NULL if in none, or in an initial call.
   const struct call *caller;
-  bool is_nested;    ///< made by an observer or a getter, so it may be part of another change
-  bool is_of_getter; ///< made by a getter that is called for another change
-  bool is_stamped;   ///< a getter has set the stamp within it
-  bool was_left;     ///< the thread, or an observer, ended in it
+  bool is_nested;      ///< made by an observer or a getter, so it may be part of another change
+  bool is_in_mutation; ///< made by a mutation in place
+  bool is_of_getter;   ///< made by a getter that is called for another change
+  bool is_stamped;     ///< a getter has set the stamp within it
+  bool was_left;       ///< the thread, or an observer, ended in it
 } change;
 
 /// Whether a registration is still there when all threads have returned, as far as its calls have shown.

@@ -36,12 +36,25 @@ static bool was_made_in_parts(const registration *registration) {
          registration->add_end > past.first_point;
 }
 
+// Whether the registration may have come to depend in a mutation on the property that was mutated. A program must not do
+// that, since the property is then read before it is stored (E4).
+static bool may_have_come_in_mutation(const registration *registration) {
+  uint8_t keys = links_on(registration->path) ? 1 << KEY_NEXT : 0;
+  if (!is_followed_by_links(registration->path)) keys |= 1 << KEY_VALUE;
+  for (int i = 0; i < past.change_count; i++) {
+    const change *change = &past.changes[i];
+    if (change->is_nested && change->keys & keys && mutation_around(i) != NO_CHANGE) return true;
+  }
+  return false;
+}
+
 // Whether a thread has left its registration's initial call. A value that had overtaken that call's would have followed
 // it (D3).
 static bool was_left(const registration *registration) { return !registration->add_end; }
 
 bool may_lack_last(const registration *registration) {
-  return may_have_missed(registration) || was_made_in_parts(registration) || was_left(registration);
+  return may_have_missed(registration) || was_made_in_parts(registration) ||
+         was_left(registration) || may_have_come_in_mutation(registration);
 }
 
 // Whether the last value that the registration has got must be the current one. Without an initial call it has got none

@@ -57,6 +57,19 @@ static bool affects(const change *change, const registration *registration, cons
 
 // MARK: Changes
 
+// Whether an observer, a getter or a mutation made a change within another.
+static bool is_within(int number, int outer) {
+  const change *nested = &past.changes[number], *batch = &past.changes[outer];
+  return nested->is_nested && nested->thread == batch->thread && nested->begin > batch->begin &&
+         nested->begin < batch->end;
+}
+
+int mutation_around(int number) {
+  for (int outer = number - 1; outer >= 0; outer--)
+    if (is_mutation(&past.changes[outer]) && is_within(number, outer)) return outer;
+  return NO_CHANGE;
+}
+
 // Whether a change has stored one of the keys, a bit for each, after the store `from` and up to `to`.
 static bool has_stored(int change, uint8_t keys, int from, int to) {
   for (int i = from + 1; i <= to; i++)
@@ -104,16 +117,17 @@ static bool was_absent(const registration *registration, const change *change) {
 
 static bool is_exact(const registration *registration, const change *change) {
   return !(registration->options & KVO_DISTINCT) && is_followed_by_links(registration->path) &&
-         !change->is_nested && is_over(change);
+         !change->is_nested && is_over(change) && change->verb != CANCEL_IN_PLACE;
 }
 
 // A registration added late in a batch, also by a link set during the batch, is notified of the change that it found,
 // and of later ones at the end (M1). So is a tracked key that another thread reads during the batch: it may find keys
-// there that it has not read before.
+// there that it has not read before. It may find a change at each of two keys, one after the other, if the second is set
+// again.
 static int most_calls(const registration *registration, const change *change, bool had_links) {
-  bool is_batch = change->verb == BATCH;
   bool was_found = had_links && registration->path != PATH_TRACKED;
-  return is_batch && !(was_found && was_there(registration, change)) ? 2 : 1;
+  if (!is_batch(change) || (was_found && was_there(registration, change))) return 1;
+  return change->verb == BATCH_IN_PLACE ? 3 : 2;
 }
 
 // Whether the later of two calls in a batch is for a store after the earlier one. A path or tracked key with several
@@ -129,6 +143,8 @@ static bool is_for_later_store(const registration *registration, int change) {
     if (first) last = call->before;
     else first = call->before;
   }
+  for (int i = 0; i < past.change_count; i++)
+    if (is_within(i, change) && has_stored(i, keys, first, last)) return true;
   return has_stored(change, keys, first, last);
 }
 
@@ -137,18 +153,16 @@ static void compare_absent(const registration *registration, int number, counts 
     fail_count("called without a registration", registration, number, counts, "none");
 }
 
-// Whether a change that an observer made within the batch had its prior call at once, and left the other call to the
+// Whether a change that an observer or a mutation made within the batch had its prior call at once, and left the other call to the
 // batch's end (M1).
 static bool was_called_by_nested(const registration *registration, int number) {
-  const change *batch = &past.changes[number];
+  if (!is_batch(&past.changes[number])) return false;
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     if (!call->is_prior || call->registration != number_of(registration) || call->change < 0)
       continue;
-    const change *nested = &past.changes[call->change];
-    bool is_within = nested->is_nested && nested->thread == batch->thread &&
-                     nested->begin > batch->begin && nested->begin < batch->end;
-    if (is_within && !calls_of(registration, call->change).finals) return true;
+    if (is_within(call->change, number) && !calls_of(registration, call->change).finals)
+      return true;
   }
   return false;
 }
@@ -157,11 +171,11 @@ static void compare_most(const registration *registration, int number, counts co
   const change *change = &past.changes[number];
   if (counts.finals > most || counts.priors > most)
     fail_count("called too often", registration, number, counts,
-        most > 1 ? "twice at most" : "once at most");
+        (const char *[]){"once at most", "twice at most", "three times at most"}[most - 1]);
   if (counts.finals > 1 && !is_for_later_store(registration, number))
     fail_count("called too often", registration, number, counts, "once for each store");
   if (!(registration->options & KVO_PRIOR) || !is_over(change)) return;
-  if (change->verb == BATCH && was_called_by_nested(registration, number)) return;
+  if (was_called_by_nested(registration, number)) return;
   if (counts.finals && !counts.priors)
     fail_count("not called before", registration, number, counts, "once before, late as it is");
 }
@@ -175,8 +189,8 @@ static bool is_part_of_reading(const change *change, const registration *registr
 
 // A batch may deliver what a getter sets within it, or the getter's set does so at once (M1).
 static bool may_be_of_getter(const change *change, const registration *registration) {
-  return change->verb == BATCH && change->is_stamped &&
-         last_keys(registration->path) & 1 << KEY_STAMP && registration->node == change->root;
+  return is_batch(change) && change->is_stamped && last_keys(registration->path) & 1 << KEY_STAMP &&
+         registration->node == change->root;
 }
 
 static void compare(const registration *registration, int number) {
@@ -195,8 +209,9 @@ static void compare(const registration *registration, int number) {
     fail_count("called without a change", registration, number, counts, "none");
   if (!was_there(registration, change) || !is_affected) return;
   if (counts.finals != 1) fail_count("not called", registration, number, counts, "once");
-  bool is_before = counts.priors == 1 && (counts.before_store || change->verb == BATCH);
-  if (registration->options & KVO_PRIOR && !is_before)
+  bool is_before = counts.priors == 1 && (counts.before_store || is_batch(change));
+  if (registration->options & KVO_PRIOR && !is_before &&
+      !was_called_by_nested(registration, number))
     fail_count("not called before", registration, number, counts, "once before");
 }
 
@@ -230,11 +245,28 @@ static void compare_order(int number) {
   }
 }
 
+// A change that is made in a mutation notifies an observer at once, or leaves it to the mutation's change (E4).
+static void compare_in_mutation(const registration *registration, int number, int mutation) {
+  const change *change = &past.changes[number], *outer = &past.changes[mutation];
+  links links;
+  if (registration->options & KVO_DISTINCT || !is_followed_by_links(registration->path)) return;
+  if (!was_there(registration, outer) || !links_were_stable(registration, outer, &links)) return;
+  if (!links_were_stable(registration, change, &links)) return;
+  counts counts = calls_of(registration, number);
+  counts.finals += calls_of(registration, mutation).finals;
+  if (affects(change, registration, &links) && !counts.finals)
+    fail_count("not called", registration, number, counts, "once, or by the mutation");
+}
+
 void check_changes(void) {
   for (int change = 0; change < past.change_count; change++) {
     compare_order(change);
     for (int i = 0; i < REGISTRATIONS; i++)
       if (past.registrations[i].is_made) compare(&past.registrations[i], change);
+    int mutation = past.changes[change].is_in_mutation ? mutation_around(change) : NO_CHANGE;
+    for (int i = 0; mutation != NO_CHANGE && i < REGISTRATIONS; i++)
+      if (past.registrations[i].is_made)
+        compare_in_mutation(&past.registrations[i], change, mutation);
   }
 }
 

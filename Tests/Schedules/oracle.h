@@ -28,7 +28,17 @@ void check_quiet(void);
 /// When all has been released: checks that each `ended` was called once.
 void check_ends(void);
 
+static inline bool is_batch(const change *change) {
+  return change->verb == BATCH || change->verb == BATCH_IN_PLACE;
+}
+static inline bool is_mutation(const change *change) {
+  return change->verb == SET_IN_PLACE || change->verb == LINK_IN_PLACE ||
+         change->verb == CANCEL_IN_PLACE || change->verb == BATCH_IN_PLACE;
+}
 static inline bool is_over(const change *change) { return change->end && !change->was_left; }
+
+/// The innermost mutation in place in which a change was made, or NO_CHANGE.
+int mutation_around(int change);
 
 /// Records that a registration is being ended, and that the call has returned.
 void begin_end(registration *registration);

@@ -13,6 +13,7 @@ typedef struct {
   uint8_t labels;
   uint8_t focus;    // a node
   bool is_distinct; // all observers ask for distinct changes
+  bool is_in_place; // most changes are mutations in place, and most keys are derived
   bool leaves_out[VERBS];
 } generator;
 
@@ -27,8 +28,12 @@ static const uint8_t weights[VERBS][2] = {
     [SET_BY_PATH] = {6, 0},
     [SET_BY_HAND] = {4, 0},
     [SET_IN_BRACKET] = {4, 0},
+    [SET_IN_PLACE] = {4, 0},
+    [CANCEL_IN_PLACE] = {2, 0},
+    [LINK_IN_PLACE] = {3, 0},
     [LINK] = {10, 0},
     [BATCH] = {5, 0},
+    [BATCH_IN_PLACE] = {2, 0},
     [STAMP] = {2, 0},
     [INSERT] = {3, 0},
     [INSERT_BY_HAND] = {2, 0},
@@ -50,13 +55,31 @@ static uint32_t weight(const generator *generator, int verb, bool is_before) {
   return generator->leaves_out[verb] ? 0 : weights[verb][is_before];
 }
 
+static int any_path(generator *generator) {
+  static const uint8_t derived[] = {PATH_SUM, PATH_NEXT_SUM, PATH_NEAR, PATH_FAR, PATH_TRACKED};
+  if (generator->is_in_place && below(generator, 3))
+    return derived[below(generator, sizeof derived)];
+  return (int)below(generator, PATHS);
+}
+
+static bool is_registering(int verb) {
+  return verb == WATCH || verb == WATCH_KEYS || verb == OBSERVE;
+}
+
+static verb any_mutation(generator *generator) {
+  return (verb[]){
+      SET_IN_PLACE, CANCEL_IN_PLACE, LINK_IN_PLACE, BATCH_IN_PLACE}[below(generator, 4)];
+}
+
 static verb any_verb(generator *generator, bool is_before) {
   uint32_t sum = 0;
   for (int i = 0; i < VERBS; i++) sum += weight(generator, i, is_before);
   uint32_t left = below(generator, sum);
   int verb = 0;
   while (left >= weight(generator, verb, is_before)) left -= weight(generator, verb++, is_before);
-  return (enum verb)verb;
+  bool mutates =
+      generator->is_in_place && !is_registering(verb) && !is_before && below(generator, 3);
+  return mutates ? any_mutation(generator) : (enum verb)verb;
 }
 
 static uint8_t any_node(generator *generator) {
@@ -85,10 +108,6 @@ static uint8_t any_act(generator *generator) {
   return act == ACT_LEAVE && !generator->program->come_and_go ? ACT_NONE : act;
 }
 
-static bool is_registering(verb verb) {
-  return verb == WATCH || verb == WATCH_KEYS || verb == OBSERVE;
-}
-
 static op any_op(generator *generator, bool is_before) {
   op op = {.verb = (uint8_t)any_verb(generator, is_before), .node = any_node(generator)};
   if (is_registering(op.verb) && generator->labels == LABELS) op.verb = SET;
@@ -96,8 +115,11 @@ static op any_op(generator *generator, bool is_before) {
   case SET:
   case SET_BY_KEY:
   case SET_BY_HAND:
-  case SET_IN_BRACKET: op.to = (int8_t)below(generator, 2); break;
+  case SET_IN_BRACKET:
+  case SET_IN_PLACE:
+  case CANCEL_IN_PLACE: op.to = (int8_t)below(generator, 2); break;
   case LINK:
+  case LINK_IN_PLACE:
     if (op.node >= LEAF && op.node <= OTHER_LEAF) op.node = ROOT;
     op.to = linked_by(generator, op.node);
     break;
@@ -105,7 +127,7 @@ static op any_op(generator *generator, bool is_before) {
   case WATCH_KEYS:
   case OBSERVE:
     op.label = ++generator->labels;
-    op.to = (int8_t)(op.verb == WATCH_KEYS ? PATH_VALUE : (int)below(generator, PATHS));
+    op.to = (int8_t)(op.verb == WATCH_KEYS ? PATH_VALUE : any_path(generator));
     op.options = any_options(generator);
     op.act = any_act(generator);
     op.observer = op.verb == OBSERVE ? (int8_t)(WATCHER + (int)below(generator, 2)) : NOWHERE;
@@ -134,6 +156,7 @@ void generate_program(program *program, uint64_t seed) {
     generator.leaves_out[i] = i != SET && i != WATCH && below(&generator, 3) == 0;
   generator.focus = (uint8_t[]){ROOT, ROOT, MORTAL, MIDDLE}[below(&generator, 4)];
   generator.is_distinct = below(&generator, 6) == 0;
+  generator.is_in_place = below(&generator, 6) == 0;
   program->threads = (uint8_t)(below(&generator, 4) ? 2 : 3);
   program->holders = (uint8_t)(1 + below(&generator, (1u << program->threads) - 1));
   program->come_and_go = below(&generator, 2);

@@ -13,10 +13,14 @@ typedef enum verb {
   SET_BY_PATH, ///< next.value, by key-value coding
   SET_BY_HAND, ///< between will and did
   SET_IN_BRACKET,
-  LINK,   ///< to another node, or to none
-  BATCH,  ///< value, other and value again, in a batch
-  STAMP,  ///< a node with the stamp that belongs to its value
-  INSERT, ///< an item, by a proxy
+  SET_IN_PLACE,    ///< a number, whose mutation sets the other number
+  CANCEL_IN_PLACE, ///< the same, but the number stays
+  LINK_IN_PLACE,   ///< to another node, in a mutation that sets the value of the node before
+  LINK,            ///< to another node, or to none
+  BATCH,           ///< value, other and value again, in a batch
+  BATCH_IN_PLACE,  ///< the same, value by mutations in place
+  STAMP,           ///< a node with the stamp that belongs to its value
+  INSERT,          ///< an item, by a proxy
   INSERT_BY_HAND,
   REMOVE,     ///< an item, by a proxy
   WATCH,      ///< registers a callback

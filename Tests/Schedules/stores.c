@@ -38,7 +38,8 @@ static bool may_be_empty(const change *change) {
 }
 
 static int wanted_stores(const change *change, kvo_status status) {
-  if (change->verb == BATCH) return 3;
+  if (is_batch(change)) return 3;
+  if (change->verb == CANCEL_IN_PLACE) return 0;
   if (change->verb == SET_BY_PATH && !change->stores) return !may_lead_to(change, NOWHERE);
   if (change->verb == REMOVE && status) return !may_be_empty(change);
   return 1;

@@ -42,6 +42,10 @@ static void set_next(kvo_object *self, node *next) {
   node_is_stored(node_index(stored), KEY_NEXT, node_index(next));
 }
 
+void store_link(int number, int to) {
+  set_next(&nodes[number]->object, to == NOWHERE ? NULL : nodes[to]);
+}
+
 void store_key(int number, node_key key, int value) { set(&nodes[number]->object, key, value); }
 
 static void add_items(kvo_object *self, int count) {
@@ -150,9 +154,22 @@ links current_links(void) {
 
 // MARK: The class
 
+// Reads a stored property for a getter.
+static int read_number(kvo_object *self, node_key key) {
+  node *read = (node *)self;
+  node_is_read(node_index(read), key);
+  return get(place_of(read, key));
+}
+
+static node *read_next(kvo_object *self) {
+  node *read = (node *)self;
+  node_is_read(node_index(read), KEY_NEXT);
+  return get_next(read);
+}
+
 static node *node_next_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  return get_next((node *)self);
+  return read_next(self);
 }
 static void node_setNext_imp(kvo_object *self, const kvo_method *_cmd, node *next) {
   (void)_cmd;
@@ -160,7 +177,7 @@ static void node_setNext_imp(kvo_object *self, const kvo_method *_cmd, node *nex
 }
 static int node_value_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  return get(&((node *)self)->value);
+  return read_number(self, KEY_VALUE);
 }
 static void node_setValue_imp(kvo_object *self, const kvo_method *_cmd, int value) {
   (void)_cmd;
@@ -168,7 +185,7 @@ static void node_setValue_imp(kvo_object *self, const kvo_method *_cmd, int valu
 }
 static int node_other_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  return get(&((node *)self)->other);
+  return read_number(self, KEY_OTHER);
 }
 static void node_setOther_imp(kvo_object *self, const kvo_method *_cmd, int value) {
   (void)_cmd;
@@ -187,24 +204,24 @@ static void node_setStamp_imp(kvo_object *self, const kvo_method *_cmd, int valu
 static int stamped_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
   node *read = (node *)self;
-  int value = get(&read->value);
+  int value = read_number(self, KEY_VALUE);
   if (get(&read->stamp) != STAMPS + value) node_is_stamped(node_index(read));
   return value;
 }
 static int sum_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  return get(&((node *)self)->value) + get(&((node *)self)->other);
+  return read_number(self, KEY_VALUE) + read_number(self, KEY_OTHER);
 }
 static int near_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  node *next = get_next((node *)self);
-  return next ? get(&next->value) : NOTHING;
+  node *next = read_next(self);
+  return next ? read_number(&next->object, KEY_VALUE) : NOTHING;
 }
 static int far_imp(kvo_object *self, const kvo_method *_cmd) {
   (void)_cmd;
-  node *next = get_next((node *)self);
-  if (next) next = get_next(next);
-  return next ? get(&next->value) : NOTHING;
+  node *next = read_next(self);
+  if (next) next = read_next(&next->object);
+  return next ? read_number(&next->object, KEY_VALUE) : NOTHING;
 }
 
 // Only the number of items is stored: each item is its index.

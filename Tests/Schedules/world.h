@@ -88,9 +88,12 @@ enum { STAMPS = 4096, NOTHING = -1, ODD = 100000, EVEN = 200000 };
 
 /// Stores as the setters do, without notifying.
 void store_key(int node, node_key key, int value);
+void store_link(int node, int to);
 void insert_item(int node);
 /// Called by each store, to record it in the history.
 void node_is_stored(int node, node_key key, int value);
+/// Called by each getter of a stored property, except for those that a tracked key reads.
+void node_is_read(int node, node_key key);
 /// Called by the getter that sets the stamp.
 void node_is_stamped(int node);
 /// Called by observer objects.
