@@ -139,6 +139,8 @@ import Testing
     person.willChangeValue(for: \.note)
     person.didChangeValue(for: \.note)
     person.withChange(of: \.note) { person.note = "body" }
+    person.withAutomaticChange(of: \.note) { person.note = "body" }
+    expectEqual(person.withAutomaticChange(forKey: "note") { 7 }, 7)
     expectEqual(person.withChange(forKey: "note") { 7 }, 7)
     person.access(keyPath: \.note)  // reports nothing, since no getter's reads are recorded
     expectEqual(person.coalescingNotifications { 7 }, 7)
@@ -152,7 +154,7 @@ import Testing
     person.willChangeValue(for: \.titles, withSetMutation: .minus, using: ["Dr"])
     person.didChangeValue(for: \.titles, withSetMutation: .minus, using: ["Dr"])
     person.withChange(.intersect, using: ["Dr"], forKey: "titles") {}
-    let settings = [KeyValueChange](repeating: .setting, count: 4)
+    let settings = [KeyValueChange](repeating: .setting, count: 6)
     let replacements = [KeyValueChange](repeating: .replacement, count: 3)
     expectEqual(kinds, settings + replacements + [.insertion, .removal, .removal])
     withExtendedLifetime(tokens) {}
@@ -168,8 +170,9 @@ import Testing
     ]
     try person.setValue("a", for: key)
     person.withChange(forKey: key) { person.note = "b" }
-    expect(try person.value(for: key) == "b" && key.name == "note")
-    expectEqual(told, ["a", "a 0 1", "b", "b 0 1"])
+    person.withAutomaticChange(forKey: key) { person.note = "c" }
+    expect(try person.value(for: key) == "c" && key.name == "note")
+    expectEqual(told, ["a", "a 0 1", "b", "b 0 1", "c", "c 0 1"])
     withExtendedLifetime(tokens) {}
   }
 

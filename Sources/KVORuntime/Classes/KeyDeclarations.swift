@@ -31,12 +31,12 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// All observable properties that the getter reads affect the key, unless `affectedBy` names the only ones
   /// that do. Setting the property by key calls its setter and is one change, whatever the setter does.
   /// Assigning to the property notifies its observers of the changes that the setter makes to the keys that
-  /// affect it. A setter that changes something else announces it:
+  /// affect it. A setter whose body is an automatic change of the property is one change as well:
   ///
   /// ```swift
   /// var index: Int {
   ///   get { model.index }
-  ///   set { withChange(of: \.index) { model.index = newValue } }
+  ///   set { withAutomaticChange(of: \.index) { model.index = newValue } }
   /// }
   /// ```
   ///

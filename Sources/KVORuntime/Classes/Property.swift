@@ -163,7 +163,8 @@ extension Property {
     try change()
   }
 
-  private func willChange(_ object: KVOObject) -> OpaquePointer? {
+  /// Opens an automatic change of the key, which `closeChange` closes. Nil if it joins another one.
+  func willChange(_ object: KVOObject) -> OpaquePointer? {
     guard let observedStorage else {
       return kvo_stored_property_will_change_key(object.header, (source ?? name).interned)
     }

@@ -74,8 +74,9 @@ extension KVOObject {
   private func remedy(for key: String) -> String {
     guard Field.isStored(key, in: type(of: self)) else {
       return """
-        unless its setter announces the change, set { withChange(of: \\.\(key.inSource)) { … = newValue } }, no observer is \
-        notified when it is assigned to. (If it does, say so by automaticallyNotifies("\(key)", false).)
+        unless its setter announces the change, set { withAutomaticChange(of: \\.\(key.inSource)) { … = newValue } }, no \
+        observer is notified when it is assigned to. (If it does, say so by access(keyPath: \\.\(key.inSource)) in its \
+        getter.)
         """
     }
     let field = KVOClass.of(self).fields.first { $0.name == key }

@@ -28,12 +28,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// sensor.withChange(of: \.reading) { sensor.reading = hardware.read() }
   /// ```
   ///
-  /// A computed property's setter uses it to announce changes of values that are not read from `@Observed`
-  /// properties:
-  ///
-  /// ```swift
-  /// set { withChange(of: \.index) { model.index = newValue } }
-  /// ```
+  /// The change is a manual one: it notifies even if the property's automatic notification is off, and in addition to
+  /// what the body itself notifies of. A setter uses `withAutomaticChange(of:_:)` instead.
   ///
   /// - Returns: The result of the body.
   public func withChange<Value, R>(

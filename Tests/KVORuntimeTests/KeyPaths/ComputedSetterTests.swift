@@ -241,7 +241,7 @@ import Testing
     expectEqual(hints.count, 1, "\(hints)")
     for word in [
       "Player", "\"index\"",
-      "unless its setter announces the change, set { withChange(of: \\.index)",
+      "unless its setter announces the change, set { withAutomaticChange(of: \\.index)",
     ] {
       expectEqual(hints.first?.contains(word), true)
     }
