@@ -192,7 +192,7 @@ struct DeclaredKeys {
         """, fixIts: [markIgnored(member)])
     } else if let name = bindings[0].name, !member.has("KVOTracked"),
       let setter = bindings[0].accessors?.block("set"),
-      setters.notifiesNoObserver(setter)
+      setters.notifiesNoObserver(whenSetting: name.name)
     {
       warn(ofSetter: setter, of: name, member)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
@@ -283,11 +283,11 @@ struct DeclaredKeys {
     let start = request.offset + first.offset
     let end = request.offset + last.endOffset
     let bracket = Diagnostic.FixIt(
-      message: "put the setter's body inside withChange(of:)",
+      message: "put the setter's body inside withAutomaticChange(of:)",
       edits: [
         .init(
-          start: start, end: start, text: "withChange(of: \\.\(name.text)) {" + space(beside: first)
-        ),
+          start: start, end: start,
+          text: "withAutomaticChange(of: \\.\(name.text)) {" + space(beside: first)),
         .init(start: end, end: end, text: space(beside: last) + "}"),
       ])
     let place = request.offset + member.offset
@@ -298,8 +298,9 @@ struct DeclaredKeys {
       Diagnostic(
         severity: .warning,
         message: """
-          @KVO: assigning to "\(name.name)" does not notify its observers, unless what its setter changes is observed: \
-          if so, mark the property @KVOTracked; if not, make the change inside withChange(of: \\.\(name.text)).
+          @KVO: assigning to "\(name.name)" does not notify its observers, unless what its setter changes is observed and \
+          read by its getter: if so, mark the property @KVOTracked; if not, make the change inside \
+          withAutomaticChange(of: \\.\(name.text)).
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
   }

@@ -6,9 +6,10 @@ internal import SwiftSource
 /// - A getter that caches its value in a property that is not observed (Q6).
 /// - A property that is announced manually, and read by another getter, which does not report the read (F5).
 ///
-/// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method, closure or
-/// subscript of the class; passing the object on; setting a variable that the class does not declare, or an observed
-/// one. Setting a part of an observed variable counts as well: if it is a structure, that changes the variable.
+/// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method that the class does
+/// not declare, a closure or a subscript; passing the object on; setting a variable that the class does not declare, or an
+/// observed one that the getter may read. Setting a part of an observed variable counts as well: if it is a structure,
+/// that changes the variable. The class's own methods and accessors are followed.
 
 struct SetterCheck {
   /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.
@@ -22,6 +23,10 @@ struct SetterCheck {
   private var readers: [String: Set<String>] = [:]
   /// The names of the type's own members (`static`, `class`).
   private var namesOfType: [String] = []
+  /// The bodies of methods, and those of getters and setters, by the names of the methods and properties.
+  private var methods: [String: [Body]] = [:]
+  private var getters: [String: Body] = [:]
+  private var setters: [String: Body] = [:]
   private let tokens: [Token]
 
   /// - Parameter tokens: those of the class.
@@ -35,6 +40,7 @@ struct SetterCheck {
       namesOfType += member.names
       return
     }
+    if case .function(let function) = member.kind { add(function) }
     guard case .variable(let isVariable, let bindings) = member.kind else { return }
     for binding in bindings {
       guard let name = binding.name?.name else { continue }
@@ -44,9 +50,24 @@ struct SetterCheck {
         observed.insert(name)
       }
       if ObservableMember.isMarked(member) { stored[name] = member.offset }
-      guard binding.isComputed else { continue }
-      for block in binding.accessors?.blocks ?? [] { add(block, of: name) }
+      guard binding.isComputed, let accessors = binding.accessors else { continue }
+      for block in accessors.blocks { add(block, of: name) }
+      getters[name] = accessors.block("get", "_read", "read").map { Body(Array($0.body)) }
+      setters[name] = accessors.block("set").map { Body(Array($0.body), [$0.parameter]) }
     }
+  }
+
+  private mutating func add(_ function: Function) {
+    guard let open = function.open, let brace = function.body else { return }
+    var (depth, end) = (0, brace)
+    repeat {
+      if tokens[end].is("{") { depth += 1 }
+      if tokens[end].is("}") { depth -= 1 }
+      end += 1
+    } while depth > 0 && end < tokens.count
+    let parameters = (open..<brace).filter { tokens[$0 + 1].is(":") }.map { tokens[$0].name }
+    methods[function.name.name, default: []].append(
+      Body(Array(tokens[brace + 1..<end - 1]), parameters))
   }
 
   private mutating func add(_ block: Accessors.Block, of name: String) {
@@ -82,7 +103,7 @@ struct SetterCheck {
   /// and then the property does not change.
   func notifiedBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
-      announcesByHand(Array(setter.body), of: key)
+      announces(Array(setter.body), key, by: Self.manual)
     else { return nil }
     let (set, read) = (Array(setter.body), Array(getter.body))
     return set.indices.first { index in
@@ -118,7 +139,9 @@ struct SetterCheck {
       isRoot(index, in: body)
         && (body[index].name == "access" || observed.contains(body[index].name))
     }
-    guard !reports, announcesByHand(tokens, of: key) else { return [] }
+    guard !reports, announces(tokens, key, by: ["withAutomaticChange"] + Self.manual) else {
+      return []
+    }
     return readers.sorted()
   }
 
@@ -131,9 +154,11 @@ struct SetterCheck {
     return index + 1 < body.count && isAssignment(body[index + 1])
   }
 
-  private func announcesByHand(_ body: [Token], of key: String) -> Bool {
+  private static let manual = ["withChange", "willChangeValue", "willChange"]
+
+  private func announces(_ body: [Token], _ key: String, by calls: [String]) -> Bool {
     body.indices.contains { index in
-      guard ["withChange", "willChangeValue", "willChange"].contains(body[index].name),
+      guard calls.contains(body[index].name),
         isRoot(index, in: body), index + 1 < body.count, body[index + 1].is("(")
       else { return false }
       let arguments = Array(body[(index + 2)...].prefix { !$0.is(")") })
@@ -152,31 +177,149 @@ struct SetterCheck {
     return path.count == 2 && path.last?.name == key
   }
 
-  private static let telling: Set<String> = [
-    "withChange", "willChangeValue", "didChangeValue", "willChange", "didChange", "setValue",
-    "mutableArray", "mutableSet", "mutableArrayValue", "mutableSetValue", "mutableOrderedSetValue",
-    "setValuesForKeys", "coalescingNotifications",
-  ]
+  // MARK: - Silent setters
 
-  func notifiesNoObserver(_ setter: Accessors.Block) -> Bool {
-    let body = Array(setter.body)
-    var setsSilent = false
-    for (index, token) in body.enumerated() {
-      if token.isWord("super") || isHandedOn(index, in: body) { return false }
-      guard token.kind == .identifier else { continue }
-      if Self.telling.contains(token.name) { return false }
-      guard isRoot(index, in: body), !isLabel(index, in: body) else { continue }
-      if isCalled(index, in: body) { return false }
-      if observed.contains(token.name) {
-        if mayChange(index, in: body) { return false }
-      } else if isSet(index, in: body) {
-        // A variable that the class does not declare belongs to a superclass or an extension.
-        guard silent.contains(token.name) else { return false }
-        setsSilent = true
+  /// The tokens of a method or an accessor, and the names that are not the object's there.
+  private struct Body {
+    let tokens: [Token]
+    var locals: Set<String>
+
+    init(_ tokens: [Token], _ parameters: [String?] = []) {
+      self.tokens = tokens
+      locals = Set(parameters.compactMap { $0 })
+      for index in tokens.indices.dropLast() {
+        let (token, next) = (tokens[index], tokens[index + 1])
+        let isIntroduced = token.isWord("let") || token.isWord("var") || token.isWord("for")
+        if isIntroduced, next.is("(") {
+          locals.formUnion(tokens[index...].prefix { !$0.is(")") }.map(\.name))
+        } else if isIntroduced {
+          locals.insert(next.name)
+        } else if token.is("{") {
+          // A closure's parameters, which may be in parentheses.
+          let parameters = tokens[(index + 1)...].prefix {
+            $0.kind == .identifier || $0.is(",") || $0.is("(") || $0.is(")")
+          }
+          if parameters.endIndex < tokens.count, tokens[parameters.endIndex].isWord("in") {
+            locals.formUnion(parameters.map(\.name))
+          }
+        }
       }
     }
-    return setsSilent
+
+    /// Whether it names a local variable or parameter.
+    func isLocal(_ index: Int) -> Bool {
+      locals.contains(tokens[index].name) && !(index > 0 && tokens[index - 1].is("."))
+    }
   }
+
+  private static let announcing: Set = [
+    "withChange", "withAutomaticChange", "willChangeValue", "didChangeValue", "willChange",
+    "didChange",
+  ]
+  private static let telling: Set = [
+    "setValue", "mutableArray", "mutableSet", "mutableArrayValue", "mutableSetValue",
+    "mutableOrderedSetValue", "setValuesForKeys", "coalescingNotifications",
+  ]
+
+  /// Whether a property's setter sets something, but nothing that its getter reads, and does not announce the property.
+  func notifiesNoObserver(whenSetting key: String) -> Bool {
+    guard let setter = setters[key] else { return false }
+    let read = declaresWhatAffects(key) ? nil : getters[key].flatMap(membersRead)
+    var (next, followed, sets) = ([setter], Set([key]), false)
+    while let body = next.popLast() {
+      for index in body.tokens.indices {
+        switch effect(of: index, in: body, on: key, read) {
+        case .none: continue
+        case .notifies: return false
+        case .sets: sets = true
+        case .calls(let bodies):
+          if followed.insert(body.tokens[index].name).inserted { next += bodies }
+          sets = sets || isSet(index, in: body.tokens)
+        }
+      }
+    }
+    return sets
+  }
+
+  private enum Effect {
+    case none
+    /// It notifies the property's observers, or may.
+    case notifies
+    /// It sets a variable that the getter does not read, or that notifies no observer.
+    case sets
+    /// It runs other bodies of the type.
+    case calls([Body])
+  }
+
+  private func effect(
+    of index: Int, in body: Body, on key: String, _ read: Set<String>?
+  ) -> Effect {
+    let (tokens, token) = (body.tokens, body.tokens[index])
+    if token.isWord("super") || isHandedOn(index, in: tokens) { return .notifies }
+    guard token.kind == .identifier, isRoot(index, in: tokens), !isLabel(index, in: tokens),
+      !body.isLocal(index)
+    else { return .none }
+    if Self.announcing.contains(token.name), index + 1 < tokens.count, tokens[index + 1].is("(") {
+      return announcesAnother(index, than: key, in: tokens, read) ? .none : .notifies
+    }
+    if Self.telling.contains(token.name) { return .notifies }
+    if isCalled(index, in: tokens) { return methods[token.name].map { .calls($0) } ?? .notifies }
+    if observed.contains(token.name) {
+      guard mayChange(index, in: tokens) else { return .none }
+      guard let read, !read.contains(token.name) else { return .notifies }
+      if let setter = setters[token.name] { return .calls([setter]) }
+      return isSet(index, in: tokens) ? .sets : .none
+    }
+    guard isSet(index, in: tokens) else { return .none }
+    // A variable that the class does not declare belongs to a superclass or an extension.
+    return silent.contains(token.name) || isType(token) ? .sets : .notifies
+  }
+
+  /// Whether the call at an index announces only a key that is not the property's, and that its getter does not read.
+  private func announcesAnother(
+    _ index: Int, than key: String, in body: [Token], _ read: Set<String>?
+  ) -> Bool {
+    let arguments = body[(index + 2)...].prefix { !$0.is(")") }
+    let names = arguments.map {
+      $0.kind == .string ? String($0.text.dropFirst().dropLast()) : $0.name
+    }
+    let isWritten = arguments.contains {
+      $0.kind == .string && $0.interpolations.isEmpty || $0.is("\\")
+    }
+    guard isWritten, let read else { return false }
+    return !names.contains(key) && read.isDisjoint(with: names)
+  }
+
+  private func declaresWhatAffects(_ key: String) -> Bool {
+    namesOfType.contains {
+      $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
+        || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
+    }
+  }
+
+  /// The members that a getter reads, also by the type's own methods and getters. Nil if it may read others.
+  private func membersRead(by getter: Body) -> Set<String>? {
+    var (names, next) = (Set<String>(), [getter])
+    while let body = next.popLast() {
+      for index in body.tokens.indices {
+        let token = body.tokens[index]
+        next += token.interpolations.map { Body($0, Array(body.locals)) }
+        if token.isWord("super") || isHandedOn(index, in: body.tokens) { return nil }
+        guard token.kind == .identifier, isRoot(index, in: body.tokens),
+          !isLabel(index, in: body.tokens), !body.isLocal(index)
+        else { continue }
+        let isCall = isCalled(index, in: body.tokens)
+        if isCall, methods[token.name] == nil, !isType(token) { return nil }
+        guard names.insert(token.name).inserted else { continue }
+        next += (methods[token.name] ?? []) + [getters[token.name]].compactMap { $0 }
+      }
+    }
+    return names
+  }
+
+  private func isType(_ token: Token) -> Bool { token.name.first?.isUppercase == true }
+
+  // MARK: - Tokens
 
   /// Whether `self` is passed on or subscripted, and is not just the beginning of `self.model`.
   private func isHandedOn(_ index: Int, in body: [Token]) -> Bool {

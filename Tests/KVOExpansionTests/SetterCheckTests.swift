@@ -28,10 +28,15 @@ import Testing
         "let model = M()\nvar x: Int { get { 1 } set { willChangeValue(forKey: \"x\"); model.i = newValue } }",
         false
       ),
-      ("var model = M()\nvar x: Int { get { 1 } set { model.i = newValue } }", false),
+      (
+        "let model = M()\nvar x: Int { get { 1 } set { withAutomaticChange(of: \\.x) { model.i = newValue } } }",
+        false
+      ),
+      ("var model = M()\nvar x: Int { get { model.i } set { model.i = newValue } }", false),
+      ("var model = M()\nvar x: Int { get { 1 } set { model.i = newValue } }", true),
       (
         "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; y = 2 } }",
-        false
+        true
       ),
       ("let model = M()\nvar x: Int { get { 1 } set { model.i = newValue; changed() } }", false),
       (
@@ -78,7 +83,7 @@ import Testing
       ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue * y } }", true),
       (
         "let model = M()\nvar y = [1]\nvar x: Int { get { 1 } set { model.i = newValue; y.append(2) } }",
-        false
+        true
       ),
       (
         "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; swap(&y) } }",
@@ -98,6 +103,69 @@ import Testing
       messages.contains { $0.hasPrefix("warning") && $0.contains("assigning to \"x\"") }, isWarned
     )
     expectEqual(messages.count, (isWarned ? 1 : 0))
+  }
+
+  @Test(
+    "Q5: a setter must set what its getter reads, both also by methods and accessors of the class, or announce its key",
+    arguments: [
+      // What the setter sets.
+      ("m.i", "m.i = newValue; y = true", true), ("m.i", "m.i = newValue; touch()", true),
+      ("y ? 1 : 2", "m.i = newValue; touch()", false), ("y ? 1 : 2", "both = newValue", false),
+      ("m.i", "both = newValue", true), ("m.i", "Store.i = newValue", true),
+      ("m.i", "m.i = newValue; unknown()", false),
+      // What the getter reads.
+      ("read()", "m.i = newValue; y = true", false), ("both", "m.i = newValue; y = true", false),
+      ("\"\\(y)\".count", "m.i = newValue; y = true", false),
+      ("Int(m.i)", "m.i = newValue; y = true", true),
+      ("inherited()", "m.i = newValue; y = true", false),
+      ("super.x", "m.i = newValue; y = true", false),
+      // Names that are not the object's.
+      ("y ? 1 : 2", "let y = newValue; m.i = y", true),
+      ("y ? 1 : 2", "let y = newValue > 1; self.y = y", false),
+      ("y ? 1 : 2", "m.y = newValue", true),
+      ("y ? 1 : 2", "set(y: newValue)", true),
+      ("y ? 1 : 2", "for y in 0..<newValue { m.i = y }", true),
+      ("m.i", "m.change { y in y = newValue }; m.i = newValue", true),
+      // Announcements.
+      (
+        "m.i", "willChangeValue(forKey: \"y\"); m.i = newValue; didChangeValue(forKey: \"y\")", true
+      ),
+      ("m.i", "withChange(of: \\.y) { m.i = newValue }", true),
+      ("y ? 1 : 2", "withChange(of: \\.y) { m.i = newValue }", false),
+      ("m.i", "willChangeValue(forKey: key); m.i = newValue; didChangeValue(forKey: key)", false),
+      ("m.i", "m.willChangeValue(forKey: \"x\"); m.i = newValue", true),
+      ("m.i", "setValue(newValue, forKey: \"y\"); m.i = newValue", false),
+      ("m.i", "m.setValue(newValue, forKey: \"y\"); m.i = newValue", true),
+    ])
+  func effects(_ getter: String, _ setter: String, _ isWarned: Bool) {
+    let source = """
+      @KVO class A: B {
+        let m = M()
+        var y = false
+        var x: Int { get { \(getter) } set { \(setter) } }
+        var both: Int { get { y ? 1 : 2 } set { touch() } }
+        func touch() { y = true }
+        func read() -> Int { y ? 1 : 2 }
+        func set(y: Int) { m.i = y }
+      }
+      """
+    let messages = Asking.messages(source).filter { $0.contains("assigning to \"x\"") }
+    expectEqual(messages.count, isWarned ? 1 : 0)
+  }
+
+  @Test("Q5 F1: a setter may set what the class declares to affect the property")
+  func declared() {
+    for name in ["X", "Value"] {
+      let source = """
+        @KVO class A: B {
+          let m = M()
+          var y = 1
+          var x: Int { get { m.i } set { m.i = newValue; y = 2 } }
+          class func keyPathsForValuesAffecting\(name)() -> Set<String> { ["y"] }
+        }
+        """
+      expectEqual(Asking.messages(source).filter { $0.contains("assigning") }, [])
+    }
   }
 
   @Test(
@@ -170,7 +238,7 @@ import Testing
     }
     expect(
       Asking.apply(fixes[0], to: source).contains(
-        "set { withChange(of: \\.x) { m.i = newValue } }"))
+        "set { withAutomaticChange(of: \\.x) { m.i = newValue } }"))
     expect(Asking.apply(fixes[1], to: source).contains("; @KVOTracked var x: Int {"))
   }
 
@@ -186,7 +254,7 @@ import Testing
     }
     expect(
       Asking.apply(fixes[0], to: source).contains(
-        "set {\nwithChange(of: \\.x) {\n\(body)\n} // debug\n} }"))
+        "set {\nwithAutomaticChange(of: \\.x) {\n\(body)\n} // debug\n} }"))
   }
 
   @Test(
