@@ -173,16 +173,67 @@ extension Mover {
   /// Declarations of methods that the sources call by key, as a property's getter.
   private func methodEntries(of part: TypeDeclaration, _ type: TypeDeclaration) -> [String] {
     guard project.participants.coded.contains(type.id) else { return [] }
-    let source = project.files[part.id.file]
-    return part.methods.compactMap { method in
-      let close = method.parameters + 1
-      guard project.isExposed(method.modifiers, in: part),
-        project.participants.keys.contains(method.name), project.valueTypes[method.name] == nil,
-        method.modifiers.isDisjoint(with: ["static", "class", "override"]),
-        source.tokens[close].is(")"), source.tokens[close + 1].is("->")
-      else { return nil }
-      return "keys.accessors(\"\(method.name)\", get: { $0.\(method.name)() })"
+    return part.methods.filter { isGetter($0, in: part) }.map { method in
+      let name = "set" + capitalised(method.name)
+      let parts = [type] + project.extensions(of: type)
+      let isSet = parts.contains { part in
+        part.methods.contains { $0.name == name && isSetter($0, in: part) }
+      }
+      return "keys.accessors(\"\(method.name)\", get: { $0.\(method.name)() }"
+        + (isSet ? ", set: { $0.\(name)($1) })" : ")")
     }
+  }
+
+  /// Whether a method is a property's getter for Objective-C, and the sources use its key.
+  private func isGetter(_ method: MethodDeclaration, in part: TypeDeclaration) -> Bool {
+    let (tokens, close) = (project.files[part.id.file].tokens, method.parameters + 1)
+    return project.isExposed(method.modifiers, in: part)
+      && project.participants.keys.contains(method.name) && project.valueTypes[method.name] == nil
+      && method.modifiers.isDisjoint(with: ["static", "class", "override"])
+      && tokens[close].is(")") && tokens[close + 1].is("->")
+  }
+
+  /// Whether a method has the parameter of a property's setter, and no result.
+  private func isSetter(_ method: MethodDeclaration, in part: TypeDeclaration) -> Bool {
+    let source = project.files[part.id.file]
+    guard let close = source.partner[method.parameters] else { return false }
+    let parameters = method.parameters + 1..<close
+    return project.isExposed(method.modifiers, in: part)
+      && method.modifiers.isDisjoint(with: ["static", "class"])
+      && source.tokens[parameters.lowerBound].text == "_"
+      && !parameters.contains {
+        source.tokens[$0].is(",") && source.enclosing[$0] == method.parameters
+      }
+      && source.tokens[close..<(method.brace ?? close)].allSatisfy {
+        !$0.is("->") && !$0.isWord("async")
+      }
+  }
+
+  /// The key whose getter is a method, `volume()`, and which this method sets.
+  private func key(setBy method: MethodDeclaration, in type: TypeDeclaration) -> String? {
+    let classes = [type] + project.ancestors(of: type).classes
+    for part in classes + classes.flatMap(project.extensions) {
+      for getter in part.methods
+      where "set" + capitalised(getter.name) == method.name && isGetter(getter, in: part) {
+        return getter.name
+      }
+    }
+    return nil
+  }
+
+  /// Makes a setter that is a method, `setVolume(_:)` beside `volume()`, an automatic change, as a call of it is on
+  /// Apple's platforms.
+  mutating func moveSetter(_ method: MethodDeclaration, in type: TypeDeclaration) {
+    guard method.modifiers.contains("dynamic"), method.name.hasPrefix("set"),
+      let brace = method.brace, let end = file.partner[brace],
+      let declaration = project.declaration(of: type),
+      project.participants.coded.contains(declaration.id), isSetter(method, in: type)
+    else { return }
+    guard let key = key(setBy: method, in: declaration),
+      !(brace..<end).contains(where: { announces($0, key) })
+    else { return }
+    let throwing = (method.parameters..<brace).contains { tokens[$0].isWord("throws") }
+    bracket(brace, by: (throwing ? "try " : "") + "\(automatic)(forKey: \"\(key)\")")
   }
 
   private func entries(

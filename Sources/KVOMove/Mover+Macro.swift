@@ -46,7 +46,8 @@ extension Mover {
     }
   }
 
-  static let callsThatTell: Set = ["willChangeValue", "withChange"]
+  /// The function that makes a body an automatic change.
+  var automatic: String { "withAutomaticChange" }
 
   /// Marks the properties that were not observable, and those that the macro would warn about or refuse.
   mutating func leaveOut(_ type: TypeDeclaration) {
@@ -93,13 +94,14 @@ extension Mover {
     }
   }
 
-  /// Whether a setter notifies no observer, so that the macro would warn about it.
+  /// Whether a setter announces nothing and sets nothing observable that the getter reads, so that the macro would warn
+  /// about it.
   private func notifiesNoObserver(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool
   {
     guard let brace = property.accessors["set"], let end = file.partner[brace] else { return false }
-    let names = Set(tokens[brace + 1..<end].map(\.name))
-    return names.isDisjoint(with: observableNames(in: type))
-      && names.isDisjoint(with: Self.callsThatTell)
+    return !(brace..<end).contains { announces($0, property.name) }
+      && Set(observableNames(readBy: property, in: type))
+        .isDisjoint(with: members(reachedFrom: brace, in: type))
   }
 
   /// Whether a name does not belong to another object: it begins an expression or follows `self.`.
@@ -117,7 +119,15 @@ extension Mover {
 
   /// Whether `willChangeValue(forKey: "size")` begins at this token, in any spelling of the key.
   func announcesByHand(_ index: Int, of key: String) -> Bool {
-    guard Self.callsThatTell.contains(tokens[index].text), tokens[index + 1].is("("),
+    announces(index, key, by: ["willChangeValue", "withChange"])
+  }
+
+  /// Whether a call that announces a change of the key begins at this token.
+  func announces(
+    _ index: Int, _ key: String,
+    by calls: Set<String> = ["willChangeValue", "withChange", "withAutomaticChange"]
+  ) -> Bool {
+    guard calls.contains(tokens[index].text), isRoot(index), tokens[index + 1].is("("),
       let end = file.partner[index + 1]
     else { return false }
     return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }

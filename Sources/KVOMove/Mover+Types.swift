@@ -15,6 +15,7 @@ extension Mover {
     for method in type.methods {
       moveValidator(method)
       moveKeyPaths(method)
+      moveSetter(method, in: type)
     }
     lookAtOverrides(type)
     lookAtEarlyReads(type)
@@ -128,6 +129,8 @@ extension Mover {
       if isMoved, property.modifiers.contains("override"), isObservable(property.name, above: type)
       {
         lookAtObservers(property, in: type)
+        bracketSetter(property, in: type)
+        lookAtGetter(property, in: type)
       }
       return
     }
@@ -150,7 +153,7 @@ extension Mover {
       }
     }
     lookAtObservers(property, in: type)
-    lookAtSetter(property, in: type)
+    bracketSetter(property, in: type)
     lookAtGetter(property, in: type)
     closeAccess(property, in: type)
   }
@@ -175,48 +178,38 @@ extension Mover {
   }
 
   /// On Apple's platforms, assigning to an observable property notifies its observers once, whatever its setter does.
-  /// Here the setter must set something observable that the getter reads; otherwise it needs a bracket.
-  mutating func lookAtSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+  private mutating func bracketSetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, !property.isStatic, let brace = property.accessors["set"],
       let end = file.partner[brace]
     else { return }
-    let body = brace + 1..<end
-    guard Set(body.map { tokens[$0].text }).isDisjoint(with: Self.callsThatTell) else {
-      return lookAtAnnouncements(body, of: property, in: type)
+    if (brace..<end).contains(where: { announcesByHand($0, of: property.name) }) {
+      lookAtAnnouncements(of: property, in: type)
+    } else if !(brace..<end).contains(where: { announces($0, property.name, by: [automatic]) }) {
+      bracket(brace, by: "\(automatic)(of: \\.\(property.name))")
     }
-    let observable = Set(observableNames(in: type)).subtracting([property.name])
-    let names = namesReached(from: body, in: type)
-    if !observable.isDisjoint(with: names) { return }
-    let others = body.filter {
-      tokens[$0 - 1].is(".") && tokens[$0].kind == .identifier && !isRoot($0)
-    }
-    if others.contains(where: { isObservable(tokens[$0].name, beside: type) })
-      || body.contains(where: { tokens[$0].isWord("super") })
-    {
-      find(
-        property.keyword, .differs,
-        "the setter of \(property.name) may notify no observer, or notify observers twice",
-        "if it sets nothing that is observable and that the getter reads, "
-          + "set { withChange(of: \\.\(property.name)) { … } }")
-      return
-    }
-    guard !body.isEmpty else { return }
-    insert(" withChange(of: \\.\(property.name)) {", after: brace)
+  }
+
+  /// Puts a call with a closure around the body that begins at a brace.
+  mutating func bracket(_ brace: Int, by call: String) {
+    guard let end = file.partner[brace] else { return }
     let isOneLine = !tokens[end].isFirstOnLine
+    insert(" \(call) {", after: brace)
     insert(isOneLine ? "} " : "}\(file.lineEnd)\(file.indentation(of: brace))", before: end)
   }
 
   /// Two notifications there, the setter's own and Objective-C's, are one here.
   private mutating func lookAtAnnouncements(
-    _ body: Range<Int>, of property: PropertyDeclaration, in type: TypeDeclaration
+    of property: PropertyDeclaration, in type: TypeDeclaration
   ) {
-    let isOfAll = type.methods.contains { $0.name == "automaticallyNotifiesObservers" }
-    let isOff = type.methods.contains {
-      $0.name == "automaticallyNotifiesObserversOf" + capitalised(property.name)
+    let isOff = ["", "Of" + capitalised(property.name)].contains { key in
+      type.methods.contains { $0.name == "automaticallyNotifiesObservers" + key }
     }
-    guard property.isDynamic, !isOff, !isOfAll,
-      body.contains(where: { announcesByHand($0, of: property.name) })
-    else { return }
+    let isDynamic =
+      property.isDynamic
+      || project.ancestors(of: type).classes.contains {
+        project.dynamicProperties[$0.id]?[property.name]?.isDynamic == true
+      }
+    guard isDynamic, !isOff else { return }
     find(
       property.keyword, .differs,
       "the setter of \(property.name) announces manually what Objective-C announces as well: twice there, once here",
@@ -226,46 +219,78 @@ extension Mover {
   /// There, a getter depends on the keys that a method names. Here it also depends on whatever it reads.
   private mutating func lookAtGetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, !property.isStatic,
-      let brace = property.accessors["get"] ?? property.brace,
-      let end = file.partner[brace], project.participants.keys.contains(property.name)
+      project.participants.keys.contains(property.name), !namesWhatAffects(property.name, in: type),
+      let first = observableNames(readBy: property, in: type).first
     else { return }
-    let declaring =
-      [type] + (project.declaration(of: type).map { [$0] + project.extensions(of: $0) } ?? [])
-    let names = [
-      "keyPathsForValuesAffecting" + capitalised(property.name), "keyPathsForValuesAffectingValue",
-      "keyPathsForValuesAffecting",
-    ]
-    if declaring.contains(where: { $0.methods.contains { names.contains($0.name) } }) { return }
-    let observable = Set(observableNames(in: type)).subtracting([property.name])
-    let read = (brace..<end).filter { isRoot($0) && observable.contains(tokens[$0].name) }
-    guard let first = read.first else { return }
-    if let set = property.accessors["set"], let endOfSet = file.partner[set],
-      !Set(tokens[set..<endOfSet].map(\.name)).isDisjoint(with: read.map { tokens[$0].name })
-    {
-      return
-    }
     find(
       property.keyword, .differs,
-      "no method names what affects \(property.name): its observers are notified here when \(tokens[first].name) changes, and not there",
+      "no method names what affects \(property.name): its observers are notified here when \(first) changes, and not there",
       "class func keyPathsForValuesAffecting\(capitalised(property.name))() -> Set<String> { [] }, if they must not be"
     )
   }
 
-  /// The names in a body, and those in the bodies of the type's own methods that it calls.
-  private func namesReached(from body: Range<Int>, in type: TypeDeclaration) -> Set<String> {
-    var (names, next) = (Set(tokens[body].map(\.name)), [body])
-    var seen: Set<Int> = []
-    while let body = next.popLast() {
-      for index in body where tokens[index + 1].is("(") && isRoot(index) {
-        for method in type.methods where method.name == tokens[index].name {
-          guard let brace = method.brace, let end = file.partner[brace], seen.insert(brace).inserted
-          else { continue }
-          names.formUnion(tokens[brace..<end].map(\.name))
-          next.append(brace..<end)
+  /// Whether a class, or a superclass, names what affects a key: for that key alone, or among others. A method that
+  /// contains no key may answer for each.
+  private func namesWhatAffects(_ key: String, in type: TypeDeclaration) -> Bool {
+    let classes =
+      (project.declaration(of: type).map { [$0] } ?? []) + project.ancestors(of: type).classes
+    let own = "keyPathsForValuesAffecting" + capitalised(key)
+    return ([type] + classes + classes.flatMap(project.extensions)).contains { part in
+      part.properties.contains { $0.isStatic && $0.name == own }
+        || part.methods.contains { method in
+          method.name == own
+            || Self.methodsForAllKeys.contains(method.name) && mayName(key, method, in: part)
         }
+    }
+  }
+
+  private static let methodsForAllKeys: Set = [
+    "keyPathsForValuesAffectingValue", "keyPathsForValuesAffecting", "keyPathsAffectingValue",
+  ]
+
+  private func mayName(
+    _ key: String, _ method: MethodDeclaration, in part: TypeDeclaration
+  ) -> Bool {
+    let source = project.files[part.id.file]
+    guard let brace = method.brace, let end = source.partner[brace] else { return true }
+    let body = source.tokens[brace..<end]
+    return body.contains { $0.text == "\"\(key)\"" || $0.name == key }
+      || !body.contains { $0.kind == .string || $0.is("\\") || $0.text == "#keyPath" }
+  }
+
+  /// The observable properties of the object that a property's getter reads, the nearest first.
+  func observableNames(readBy property: PropertyDeclaration, in type: TypeDeclaration) -> [String] {
+    guard let getter = property.accessors["get"] ?? property.brace else { return [] }
+    let observable = Set(observableNames(in: type)).subtracting([property.name])
+    return members(reachedFrom: getter, in: type).filter(observable.contains)
+  }
+
+  /// The members of the object that the body at a brace names, and those that the type's own methods and getters
+  /// name which it calls.
+  func members(reachedFrom brace: Int, in type: TypeDeclaration) -> [String] {
+    var (names, next, seen) = ([String](), [brace][...], Set<Int>())
+    while let brace = next.popFirst() {
+      guard let end = file.partner[brace], seen.insert(brace).inserted else { continue }
+      let found = members(in: Array(tokens[brace..<end]))
+      names += found
+      for name in Set(found) {
+        next += type.methods.filter { $0.name == name }.compactMap(\.brace)
+        next += type.properties.filter { $0.name == name && $0.isComputed }
+          .compactMap { $0.accessors["get"] ?? $0.brace }
       }
     }
     return names
+  }
+
+  /// The names that begin an expression or follow `self.`, also in the interpolations of strings.
+  private func members(in body: [Token]) -> [String] {
+    body.indices.flatMap { index -> [String] in
+      let token = body[index]
+      let isRoot =
+        index == 0 || !body[index - 1].is(".") || index > 1 && body[index - 2].isWord("self")
+      return (token.kind == .identifier && isRoot ? [token.name] : [])
+        + token.interpolations.flatMap(members)
+    }
   }
 
   /// Without Objective-C, Swift does not allow overrides in extensions.
@@ -325,11 +350,6 @@ extension Mover {
   /// Whether a superclass has an observable property of this name, which a property of the name overrides.
   func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
     project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
-  }
-
-  /// Whether another class has an observable property of this name, which the assignment may refer to.
-  private func isObservable(_ name: String, beside type: TypeDeclaration) -> Bool {
-    project.dynamicProperties.contains { $0.key != type.id && $0.value[name] != nil }
   }
 
   func observableNames(in type: TypeDeclaration) -> [String] {

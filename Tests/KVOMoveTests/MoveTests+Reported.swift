@@ -15,18 +15,43 @@ extension MoveTests {
       "class A: NSObject { private var raw = 0; @objc dynamic var x: Int { get { q.sync { raw } } "
         + "set { q.sync(flags: .barrier) { raw = newValue } } } }",
       "@KVO class A: KVOObject { @KVOIgnored private var raw = 0; var x: Int { get { q.sync { raw } } "
-        + "set { withChange(of: \\.x) { q.sync(flags: .barrier) { raw = newValue } } } } }"),
+        + "set { withAutomaticChange(of: \\.x) { q.sync(flags: .barrier) { raw = newValue } } } } }"
+    ),
     Case(
       "class A: NSObject { var r = 0; @objc dynamic var x: Int { get { r } set { store(newValue) } }; "
         + "func store(_ v: Int) { r = v } }",
       "@KVO class A: KVOObject { @KVOIgnored var r = 0; var x: Int { get { r } "
-        + "set { withChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"),
+        + "set { withAutomaticChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"
+    ),
     // The setter sets a property that is observable already.
     Case(
       "class A: NSObject { @objc dynamic var r = 0; @objc dynamic var x: Int { get { r } "
         + "set { store(newValue) } }; func store(_ v: Int) { r = v } }",
       "@KVO class A: KVOObject { var r = 0; var x: Int { get { r } "
-        + "set { store(newValue) } }; func store(_ v: Int) { r = v } }"),
+        + "set { withAutomaticChange(of: \\.x) { store(newValue) } } }; func store(_ v: Int) { r = v } }"
+    ),
+    // An overriding setter, with and without `super`, and one that does nothing.
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0, y = 0 }; class B: A { var n = 0\n"
+        + "override var x: Int { get { super.x } set { super.x = newValue; n += 1 } } }",
+      "@KVO class A: KVOObject { var x = 0\nvar y = 0 }; class B: A { var n = 0\n"
+        + "override var x: Int { get { super.x } set { withAutomaticChange(of: \\.x) { super.x = newValue; n += 1 } } } }"
+    ),
+    Case(
+      "class A: NSObject { @objc dynamic var x = 0 }; class B: A { override var x: Int { get { 1 } set(v) {} } }",
+      "@KVO class A: KVOObject { var x = 0 }; class B: A { override var x: Int { get { 1 } "
+        + "set(v) { withAutomaticChange(of: \\.x) {} } } }"),
+    // A setter that also sets an observable property, which its getter does not read, by itself or by a method.
+    Case(
+      "class A: NSObject { @objc dynamic var d = 0; let m = M(); @objc dynamic var x: Int { get { m.i } "
+        + "set { m.i = newValue; d = 1 } } }",
+      "@KVO class A: KVOObject { var d = 0; let m = M(); var x: Int { get { m.i } "
+        + "set { withAutomaticChange(of: \\.x) { m.i = newValue; d = 1 } } } }"),
+    // A property that was not observable, and whose setter sets nothing that its getter reads.
+    Case(
+      "class A: NSObject { @objc dynamic var d = 0; let m = M(); var x: Int { get { m.d } set { m.d = newValue; d = 1 } } }",
+      "@KVO class A: KVOObject { var d = 0; let m = M(); @KVOIgnored var x: Int { get { m.d } set { m.d = newValue; d = 1 } } }"
+    ),
     // Property observers that announce.
     Case(
       "class A: NSObject { @objc dynamic var x = 0\n"
@@ -278,4 +303,69 @@ extension MoveTests {
       "let s = #selector(f)\nlet p = NSPredicate(format: f)\nlet k = change[.kindKey] as? UInt")
     expectEqual(moved.findings.map(\.harm), [.differs, .missing, .refused])
   }
+
+  @Test("a setter that is a method is declared beside its getter, and is an automatic change")
+  func setterMethod() {
+    let source = """
+      class A: NSObject { private var v = 1
+        @objc dynamic func volume() -> Int { v }
+        @objc dynamic func setVolume(_ n: Int) { v = n }
+      }
+      func f(a: A) { a.setValue(2, forKey: "volume") }
+      """
+    let moved = Self.macro(source).text
+    expect(
+      moved.contains(
+        "func setVolume(_ n: Int) { withAutomaticChange(forKey: \"volume\") { v = n } }"))
+    expect(
+      moved.contains("keys.accessors(\"volume\", get: { $0.volume() }, set: { $0.setVolume($1) })"))
+    let plain = Self.macro(source.replacing("dynamic func set", with: "func set")).text
+    expect(plain.contains("{ v = n }\n") && plain.contains("set: { $0.setVolume($1) }"))
+    let unnamed = Self.macro(source.replacing("\"volume\"", with: "\"other\"")).text
+    expect(!unnamed.contains("withAutomaticChange"))
+  }
+
+  @Test(
+    "a getter is listed unless something names what affects its key",
+    arguments: [
+      ("", "a", true), ("", "read()", true), ("", "\"\\(a)\".count", true),
+      ("@objc class func keyPathsForValuesAffectingX() -> Set<String> { [] }", "a", false),
+      ("@objc class var keyPathsForValuesAffectingX: Set<String> { [] }", "a", false),
+      ("@objc static let keyPathsForValuesAffectingX: Set<String> = []", "a", false),
+      (
+        "override class func keyPathsForValuesAffectingValue(forKey k: String) -> Set<String> "
+          + "{ k == \"x\" ? [] : [] }", "a", false
+      ),
+      (
+        "override class func keyPathsForValuesAffectingValue(forKey k: String) -> Set<String> "
+          + "{ k == \"y\" ? [] : [] }", "a", true
+      ),
+      (
+        "override class func keyPathsForValuesAffectingValue(forKey k: String) -> Set<String> "
+          + "{ table[k] }", "a", false
+      ),
+    ])
+  func affecting(_ member: String, _ getter: String, _ isListed: Bool) {
+    for property in [
+      "@objc dynamic var x: Int { \(getter) }",
+      "@objc dynamic var x: Int { get { \(getter) } set { a = newValue } }",
+    ] {
+      let source = """
+        class A: NSObject { @objc dynamic var a = 1
+          \(property)
+          func read() -> Int { a }
+          \(member)
+        }
+        let t = a.observe(\\A.x) { _, _ in }
+        """
+      let found = Self.macro(source).findings.filter { $0.reason.contains("what affects x") }
+      expectEqual(found.count, isListed ? 1 : 0, property + member)
+    }
+    let over = "class C: NSObject { @objc dynamic var x: Int { 1 } }\n"
+    let source =
+      over + "class A: C { @objc dynamic var a = 1\noverride var x: Int { a } }\n"
+      + "let t = a.observe(\\A.x) { _, _ in }"
+    expect(Self.macro(source).findings.contains { $0.reason.contains("what affects x") })
+  }
+
 }

@@ -57,7 +57,7 @@ extension MoveTests {
     let moved = Self.moved(
       "class A: NSObject { let m = M()\n@objc dynamic var x: Int \(setter)\n"
         + "override var hash: Int { f(); return 1 } }", .macro)
-    let bracket = "{ get { m.i } set { withChange(of: \\.x) { m.i = newValue; f() } } }"
+    let bracket = "{ get { m.i } set { withAutomaticChange(of: \\.x) { m.i = newValue; f() } } }"
     expect(moved.text.contains(bracket) && moved.text.contains("hash: Int { f(); return 1 }"))
     expect(moved.findings.contains { $0.reason.contains("hash is a function") })
   }
