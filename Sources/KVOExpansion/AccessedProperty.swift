@@ -131,7 +131,8 @@ struct AccessedProperty {
     return Expansion(
       source: isOverride
         ? property.overridingAccessors
-        : property.isStored ? property.storedAccessors : property.ownAccessors)
+        : property.isStored ? property.storedAccessors : property.ownAccessors,
+      diagnostics: property.localTypes)
   }
 
   private var storedAccessors: String {
@@ -220,6 +221,31 @@ struct AccessedProperty {
     return Expansion(diagnostics: [
       Diagnostic(severity: .error, message: message, offset: request.start)
     ])
+  }
+
+  // The compiler emits no type that is declared in code from a macro, and the program does not link.
+  private var localTypes: [Diagnostic] {
+    (binding.accessors?.blocks ?? []).compactMap { block in
+      guard let type = Self.localType(in: Array(block.body)) else { return nil }
+      let message = """
+        @KVO: a type can't be declared in the \(block.name) of "\(name.name)"; declare it in the class, or in a method \
+        that the \(block.name) calls.
+        """
+      return Diagnostic(severity: .error, message: message, offset: request.offset + type.offset)
+    }
+  }
+
+  private static func localType(in tokens: [Token]) -> Token? {
+    for (index, token) in tokens.enumerated() {
+      let type = token.interpolations.lazy.compactMap(localType(in:)).first
+      if let type { return type }
+      guard index == 0 || !tokens[index - 1].is("."), index + 1 < tokens.count,
+        tokens[index + 1].kind == .identifier
+      else { continue }
+      let isActor = token.isWord("actor") && !tokens[index + 1].isFirstOnLine
+      if isActor || ["struct", "class", "enum"].contains(where: token.is) { return token }
+    }
+    return nil
   }
 
   // MARK: Bodies

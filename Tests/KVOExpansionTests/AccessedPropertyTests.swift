@@ -21,7 +21,7 @@ import Testing
       ("do { let x = 1; f(x) }; f(x)", "do { let x = 1; f(x) }; f(_)"),
       ("let (a, x) = y; f(x)", "let (a, x) = y; f(x)"),
       ("let (x: a, y) = z; f(x)", "let (x: a, y) = z; f(_)"),
-      ("for x in x { x.f() }; x = 1", "for x in x { x.f() }; _ = 1"),
+      ("for x in x { x.f() }; x = 1", "for x in _ { x.f() }; _ = 1"),
       ("for case let x? in y { f(x) }; f(x)", "for case let x? in y { f(x) }; f(_)"),
       ("for y in x where x > y { f(x) }", "for y in _ where _ > y { f(_) }"),
       ("if case .a(let x) = y { f(x) }; f(x)", "if case .a(let x) = y { f(x) }; f(_)"),
@@ -67,6 +67,114 @@ import Testing
     expectEqual(
       storage,
       head + expected.replacing("_", with: "_kvo_x").replacing("_kvo_x ", with: "_kvo_x ") + tail)
+  }
+
+  @Test(
+    "Q6: in an observer's body, what a local declaration or pattern names is not the property",
+    arguments: [
+      ("func f(_ x: Int) -> Int { x }; x = f(x)", "func f(_ x: Int) -> Int { x }; X = f(X)"),
+      ("func f(x: Int, with x: Int) {}; x = 1", "func f(x: Int, with x: Int) {}; X = 1"),
+      (
+        "func f(x y: Int, z x: inout T, w: Int...) {}",
+        "func f(x y: Int, z x: inout T, w: Int...) {}"
+      ),
+      ("func f(_ a: Int = x, b: T = { x }()) { x }", "func f(_ a: Int = x, b: T = { x }()) { x }"),
+      (
+        "func f<x: P>(_ a: x) -> (_ x: Int, x: Int) where x: Q { x }; x = 1",
+        "func f<x: P>(_ a: x) -> (_ x: Int, x: Int) where x: Q { x }; X = 1"
+      ),
+      ("func f() { func g(_ x: Int) {} }; x = 1", "func f() { func g(_ x: Int) {} }; X = 1"),
+      ("x(); func x() {}; self.x = 1", "x(); func x() {}; self.X = 1"),
+      ("if a { x(); func x() {} }; x = 1", "if a { x(); func x() {} }; X = 1"),
+      ("if a { func f() { func x() {} } }; x = 1", "if a { func f() { func x() {} } }; X = 1"),
+      ("let y: x; typealias x = Int", "let y: x; typealias x = Int"),
+      (
+        "switch x { case 1: x(); func x() {}\ncase 2: x = 2\ndefault: x = 3 }",
+        "switch X { case 1: x(); func x() {}\ncase 2: X = 2\ndefault: X = 3 }"
+      ),
+      (
+        "switch y { case 1: if case .a = x { x() }; func x() {}\ndefault: x = 3 }",
+        "switch y { case 1: if case .a = x { x() }; func x() {}\ndefault: X = 3 }"
+      ),
+      ("let f: (_ x: Int, x: Int) -> Int = g(x)", "let f: (_ x: Int, x: Int) -> Int = g(X)"),
+      ("f { (_ x: Int, y x: Int) in x }; x = 1", "f { (_ x: Int, y x: Int) in x }; X = 1"),
+      ("f { [x, y = x] in x }; x = 1", "f { [x, y = x] in x }; X = 1"),
+      ("f { x, y in x }; f { (x) in x }; x = 1", "f { x, y in x }; f { (x) in x }; X = 1"),
+      ("while let x = x { f(x) }; x = 1", "while let x = X { f(x) }; X = 1"),
+      (
+        "for (i, x) in x.enumerated() { f(x) }; x = 1",
+        "for (i, x) in X.enumerated() { f(x) }; X = 1"
+      ),
+      ("for x: Int in x { f(x) }; x = 1", "for x: Int in X { f(x) }; X = 1"),
+      ("for await x in x { f(x) }; x = 1", "for await x in X { f(x) }; X = 1"),
+      (
+        "guard case let .a(x)? = x else { return }; f(x)",
+        "guard case let .a(x)? = X else { return }; f(x)"
+      ),
+      (
+        "guard let y, let x = y.x else { x = 1; return }; f(x)",
+        "guard let y, let x = y.x else { X = 1; return }; f(x)"
+      ),
+      ("if let y = x, let x = y.z { f(x) }; x = 1", "if let y = X, let x = y.z { f(x) }; X = 1"),
+      (
+        "do { try f() } catch let x as E { g(x) } catch { x = 1 }",
+        "do { try f() } catch let x as E { g(x) } catch { X = 1 }"
+      ),
+      (
+        "do { try f() } catch E.a(let x) where x > 1 { g(x) }; x = 1",
+        "do { try f() } catch E.a(let x) where x > 1 { g(x) }; X = 1"
+      ),
+      (
+        "switch x { case (let x, 1): f(x)\ncase .a(let y, let x): f(x, y)\ncase x: x = 1 }",
+        "switch X { case (let x, 1): f(x)\ncase .a(let y, let x): f(x, y)\ncase X: X = 1 }"
+      ),
+      (
+        "switch x { case is x.Type: x = 1\n@unknown default: x = 2 }",
+        "switch X { case is X.Type: X = 1\n@unknown default: X = 2 }"
+      ),
+      ("var x: Int { x }; f(x)", "var x: Int { x }; f(x)"),
+      ("lazy var x = f { x }; g(x)", "lazy var x = f { x }; g(x)"),
+      ("let (a, (b, x)) = y, c = x; f(x)", "let (a, (b, x)) = y, c = x; f(x)"),
+      ("#if A\nlet x = 1\n#endif\nf(x)", "#if A\nlet x = 1\n#endif\nf(x)"),
+      ("x: for y in x { break x }; x = 1", "x: for y in X { break x }; X = 1"),
+      ("while a { if b { continue\nx = 1 } }", "while a { if b { continue\nX = 1 } }"),
+    ])
+  func shadowed(_ body: String, _ expected: String) {
+    let storage = Asking.expand("AccessedMacro", "peer", "var x = 0 { didSet { \(body) } }").0
+    let text = expected.replacing("X", with: "_kvo_x")
+    expect(storage.contains("\n \(text)\n#sourceLocation()"), storage)
+  }
+
+  @Test(
+    "Q6: a type that is declared in an observer's body is an error at its line",
+    arguments: [
+      "struct S {}", "if a { final class C {} }", "let f = { enum E { case a } }",
+      "func f() { actor A {} }", "print(\"\\({ struct S {}; return 1 }())\")",
+    ])
+  func localTypes(_ body: String) {
+    for observer in ["didSet", "willSet"] {
+      for head in ["var x = 0", "override var x: Int", "weak var x: C?"] {
+        let source = "\(head) { \(observer) {\n\(body) } }"
+        let (accessors, messages) = Asking.expand("AccessedMacro", "accessor", source)
+        expect(accessors.contains("get"))
+        let place = ["struct", "class", "enum", "actor"].lazy
+          .compactMap { source.utf8.firstRange(of: Array($0.utf8)) }.first!
+        let offset = source.utf8.distance(from: source.startIndex, to: place.lowerBound)
+        expectEqual(messages.first?["position"]?["offset"]?.int, Asking.offset + offset)
+        expectEqual(
+          messages.first?["message"]?.string?.hasPrefix(
+            "@KVO: a type can't be declared in the \(observer) of \"x\"; "), true)
+      }
+    }
+  }
+
+  @Test(
+    "Q6: other words in an observer's body declare no type",
+    arguments: ["x = actor.x", "let actor = y", "let k = y.class", "let a: S = actor\nf()"])
+  func noLocalTypes(_ body: String) {
+    let source = "var x = 0 { didSet { \(body) } }"
+    let (_, messages) = Asking.expand("AccessedMacro", "accessor", source)
+    expect(messages.isEmpty)
   }
 
   @Test("Q6: an observer's parameter, and the error of a catch, hide a property of their name")

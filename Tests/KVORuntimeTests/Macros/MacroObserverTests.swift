@@ -510,7 +510,12 @@ private final class PlainModel {
       case let list? where list < 0: log.append("negative \(list)")
       default: list = list.map { $0 * 2 }
       }
-      log.append("list \(list)")
+      func sum(_ list: [Int], from start: Int = list.count) -> Int { list.reduce(start, +) }
+      func grow(by list: inout Int) { list += 1 }
+      grow(by: &list[0])
+      while list.count > 4, let list = list.popLast() { log.append("last \(list)") }
+      log.append("list \(list) \(sum([1, 2])) \(last())")
+      func last() -> Int { list.last ?? 0 }
     }
   }
   var pair = (x: 1, y: 2) {
@@ -571,7 +576,12 @@ private final class PlainModel {
       case let list? where list < 0: log.append("negative \(list)")
       default: list = list.map { $0 * 2 }
       }
-      log.append("list \(list)")
+      func sum(_ list: [Int], from start: Int = list.count) -> Int { list.reduce(start, +) }
+      func grow(by list: inout Int) { list += 1 }
+      grow(by: &list[0])
+      while list.count > 4, let list = list.popLast() { log.append("last \(list)") }
+      log.append("list \(list) \(sum([1, 2])) \(last())")
+      func last() -> Int { list.last ?? 0 }
     }
   }
   var pair = (x: 1, y: 2) {
