@@ -62,6 +62,7 @@ extension Mover {
     for type in types where project.root(of: type) != .other {
       for method in type.methods where project.isExposed(method.modifiers, in: type) {
         lookAtAccessor(method, in: type)
+        lookAtValidator(method, in: type)
       }
     }
   }
@@ -173,8 +174,10 @@ extension Mover {
     guard isConvention, begins || method.modifiers.contains("@objc"),
       !changesByHandle(method, labels)
     else { return }
-    // The macro finds the accessors of a key that is not stored.
-    if usesMacro(type), method.selector.isEmpty || method.selector.first == method.name {
+    // The macro finds the accessors of a key that is not stored, in the class's own braces.
+    if usesMacro(type), !type.isExtension,
+      method.selector.isEmpty || method.selector.first == method.name
+    {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
       guard stored.contains(where: { isOf($0, labels) }) else { return }
     }

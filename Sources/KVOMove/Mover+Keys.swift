@@ -110,7 +110,7 @@ extension Mover {
     let isSeen = usesMacro(type) || type.attributes.contains("KVO")
     let isNew = !["KVOObject", "KVOOperation"].contains(project.ancestors(of: type).root)
     let all = (isSeen ? [] : [type]) + project.extensions(of: type)
-    let methods = all.flatMap(\.methods).filter { isFound($0, isNew) }
+    let methods = all.flatMap { part in part.methods.filter { isFound($0, in: part, isNew) } }
     let own = isSeen ? ownEntries(of: type) : []
     let entries =
       own + entries(for: all.flatMap(\.properties), methods, type)
@@ -139,11 +139,13 @@ extension Mover {
   }
 
   /// Whether Objective-C finds a method by its name, or did so before Swift 4.
-  private func isFound(_ method: MethodDeclaration, _ isNew: Bool) -> Bool {
+  private func isFound(
+    _ method: MethodDeclaration, in part: TypeDeclaration, _ isNew: Bool
+  ) -> Bool {
     let isNamed = ["keyPathsForValuesAffecting", "automaticallyNotifiesObserversOf"].contains {
       method.name.hasPrefix($0)
     }
-    return method.modifiers.contains("@objc")
+    return project.isExposed(method.modifiers, in: part)
       || isNew && isNamed && !method.modifiers.contains("override")
   }
 
@@ -236,11 +238,31 @@ extension Mover {
     bracket(brace, by: (throwing ? "try " : "") + "\(automatic)(forKey: \"\(key)\")")
   }
 
+  /// The names of a class's properties, and of those that it inherits.
+  private func keys(of type: TypeDeclaration) -> Set<String> {
+    let classes = [type] + project.ancestors(of: type).classes
+    return Set(
+      classes.flatMap { [$0] + project.extensions(of: $0) }.flatMap(\.properties)
+        .map { $0.key ?? $0.name })
+  }
+
+  /// Lists a validator whose key has no property in the sources: it is not declared.
+  mutating func lookAtValidator(_ method: MethodDeclaration, in type: TypeDeclaration) {
+    let parameters = method.parameters + 1..<file.partner[method.parameters]!
+    guard parameters.contains(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }),
+      let key = key(of: method, "validate"), let declaration = project.declaration(of: type),
+      !keys(of: declaration).contains(key)
+    else { return }
+    find(
+      method.keyword, .differs, "\(method.name) is found by its name there, and not here",
+      "declare it (validator), or call it yourself: no property is named \(key)")
+  }
+
   private func entries(
     for properties: [PropertyDeclaration], _ methods: [MethodDeclaration], _ type: TypeDeclaration
   ) -> [String] {
     var entries: [String] = []
-    let known = Set((properties + type.properties).map(\.name))
+    let known = keys(of: type)
     let isCoded = project.participants.coded.contains(type.id)
     for property in properties
     where !property.isStatic

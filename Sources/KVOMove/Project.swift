@@ -88,6 +88,7 @@ struct Project {
   func isExposed(_ modifiers: Set<String>, in type: TypeDeclaration) -> Bool {
     if modifiers.contains("@nonobjc") { return false }
     if modifiers.contains("@objc") || modifiers.contains("dynamic") { return true }
+    if type.isExtension && type.attributes.contains("objc") { return true }
     if modifiers.contains("private") || modifiers.contains("fileprivate") { return false }
     return type.attributes.contains("objcMembers")
       || (declaration(of: type).map { $0.attributes.contains("objcMembers") } ?? false)

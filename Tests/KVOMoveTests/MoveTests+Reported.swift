@@ -190,6 +190,17 @@ extension MoveTests {
         + "func f(a: A) { t = a.observe(\\.y) { _, _ in } }", 2, .differs,
       "no method names what affects y"
     ),
+    // The macro sees no extensions.
+    (
+      "@objcMembers class A: NSObject { dynamic var xs: [Int] { [] } }\n"
+        + "extension A { func insertObject(_ x: Int, inXsAtIndex i: Int) {} }", 3, .differs,
+      "insertObject is found by its name there"
+    ),
+    (
+      "class A: NSObject { @objc dynamic var x = 0\n"
+        + "@objc func validateY(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }", 3,
+      .differs, "validateY is found by its name there"
+    ),
     (
       "class A { let d = UserDefaults.standard; func f() { t = d.observe(\\.x) { _, _ in } } }", 2,
       .missing, "UserDefaults"
@@ -248,6 +259,23 @@ extension MoveTests {
     expectEqual(found.map(\.harm), [harm], "\(moved.findings)")
     expectEqual(found.map(\.line), [line])
   }
+
+  @Test(
+    "a validator is declared, also of an inherited key, and if its class or extension exposes it",
+    arguments: [
+      ("class B: A {\n  @objc func validateX(\(pointer)) throws {}\n}", "@objc dynamic"),
+      ("extension A { func validateX(\(pointer)) throws {} }", "dynamic"),
+      ("@objc extension A { func validateX(\(pointer)) throws {} }", "@objc dynamic"),
+    ])
+  func validators(_ part: String, _ words: String) {
+    let head = words == "dynamic" ? "@objcMembers class" : "class"
+    let moved = Self.macro("\(head) A: NSObject {\n  \(words) var x = 0\n}\n\(part)")
+    let entry = #"keys.validator("x") { object, value in try object.validateX(&value) }"#
+    expect(moved.text.contains(entry), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
+
+  private static let pointer = "_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>"
 
   @Test("code that conditions exclude from Linux, and Swift 2, is unchanged byte for byte")
   func excluded() {
