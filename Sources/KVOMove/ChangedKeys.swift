@@ -26,6 +26,19 @@ extension Project {
       to == "NSNumber" && from == "CGFloat" || to == "NSValue" && Self.structures.contains(from)
     return isOtherNumber || isBoxed ? own : nil
   }
+
+  /// The texts of a key's values, if they differ from those there.
+  func texts(of key: String) -> (here: String, there: String)? {
+    guard let types = valueTypes[key], types.count == 1, let own = types.first else { return nil }
+    if enumerations[key] != nil { return ("the name of its case", "a number") }
+    switch Self.synonyms[own] ?? own {
+    case "Bool": return ("true or false", "1 or 0")
+    case "Double", "Float", "CGFloat": return ("1.0", "1")
+    case let type where type.hasPrefix("[") || type.hasPrefix("Array<"):
+      return ("[1, 2]", "several lines in parentheses")
+    default: return nil
+    }
+  }
 }
 
 extension Mover {
@@ -54,19 +67,34 @@ extension Mover {
     _ = lookAtCast(ofValueAt: index - 1, to: type)
   }
 
-  /// There, a Bool in a change is a number, which is printed as 0 or 1.
+  /// Lists a value of a change, or one read by key, that is printed. There it is an NSNumber or an NSArray, which has
+  /// another text.
   mutating func lookAtText(_ index: Int) {
-    guard isChangedValue(index) || tokens[index].is("]") && isEntry(endingAt: index) else { return }
-    let next = tokens[index + 1].text == "!" ? index + 2 : index + 1
+    guard let (last, keys, what) = printedValue(at: index) else { return }
+    let next = tokens[last + 1].text == "!" ? last + 2 : last + 1
     guard let open = file.enclosing[index], tokens[open].is("("), isPrinted(open),
       tokens[next].is(")") || tokens[next].is(","),
-      let key = keys(ofChangeAt: index).keys.sorted().first(where: {
-        project.valueTypes[$0] == ["Bool"]
-      })
+      let (key, texts) = keys.sorted().compactMap({ key in
+        project.texts(of: key).map { (key, $0) }
+      }).first
     else { return }
     find(
-      index, .differs, "a change of \(key) is printed as true or false here, and as 1 or 0 there",
+      index, .differs,
+      "\(what)\(key) is printed as \(texts.here) here, and as \(texts.there) there",
       "nothing, unless the text is read by a program")
+  }
+
+  /// The last token of a change's value or of a value read by key, and the keys that it may be of.
+  private func printedValue(at index: Int) -> (last: Int, keys: Set<String>, what: String)? {
+    if isChangedValue(index) || tokens[index].is("]") && isEntry(endingAt: index) {
+      return (index, keys(ofChangeAt: index).keys, "a change of ")
+    }
+    guard tokens[index].text == "value", file.isStringCall(index),
+      let close = file.partner[index + 1],
+      !tokens[index..<close].contains(where: { $0.text.contains("@") }),
+      let key = file.keys(ofCallAt: index).keys.last
+    else { return nil }
+    return (close, [key], "")
   }
 
   /// Whether a parenthesis is that of an interpolation, or of the arguments of `print`.

@@ -277,6 +277,28 @@ extension MoveTests {
 
   private static let pointer = "_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>"
 
+  @Test(
+    "a value that is printed otherwise there is listed",
+    arguments: [
+      ("Bool", "true or false here, and as 1 or 0 there"), ("TimeInterval", "1.0 here, and as 1"),
+      ("CGFloat", "1.0 here, and as 1 there"), ("P", "the name of its case here, and as a number"),
+      ("[String]", "[1, 2] here, and as several lines"), ("String", nil), ("Int", nil),
+    ])
+  func printed(_ type: String, _ texts: String?) {
+    let model = "@objc enum P: Int { case a }; class A: NSObject { @objc dynamic var x: \(type) }\n"
+    for value in ["print(a.value(forKey: \"x\")!)", "s = \"\\(a.value(forKeyPath: \"b.x\")!)\""] {
+      let moved = Self.macro(model + "func f(a: A) { \(value) }")
+      expectEqual(
+        moved.findings.map(\.reason).filter { $0.contains("printed") },
+        texts == nil ? [] : moved.findings.map(\.reason))
+      expectEqual(
+        moved.findings.first?.reason.contains("x is printed as \(texts ?? "")"),
+        texts.map { _ in true })
+    }
+    let sum = Self.macro(model + "func f(a: A) { print(a.value(forKeyPath: \"x.@count\")!) }")
+    expect(sum.findings.isEmpty)
+  }
+
   @Test("code that conditions exclude from Linux, and Swift 2, is unchanged byte for byte")
   func excluded() {
     let there = "class A: NSObject { @objc dynamic var x = 0 }"
