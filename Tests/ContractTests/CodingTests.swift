@@ -51,6 +51,9 @@ import Testing
     expect(try Set(person.friends).value(forKey: "age") as? Set<Int> == [1, 2])
     func ages(of people: some KeyValueCollection) throws -> Any? { try people.value(forKey: "age") }
     expect(try ages(of: person.friends) as? [Int] == [1, 2])
+    try person.friends.setValue(3, forKey: "age")
+    try Set(person.friends).setValue(4, forKeyPath: "age")
+    expect(try person.friends.value(forKey: "age") as? [Int] == [4, 4])
     let dictionary: [String: Any] = ["friend": person]
     expect(try dictionary.value(forKey: "friend") as? Person === person)
     expect(try dictionary.value(forKeyPath: "friend.name") as? String == "Eve")

@@ -64,6 +64,26 @@ extension KeyValueCollection {
   public func value(forKeyPath keyPath: String) throws -> Any? {
     try KeyPathCoding.value(keyPath, ofElementsOf: self)
   }
+
+  /// Sets a key of each element, in the collection's order: `try rows.setValue(true, forKey: "isSelected")`. The
+  /// elements of a collection in this one are set as well; an element that is nil is skipped.
+  ///
+  /// - Throws: The error of an element's `setValue(_:forKey:)`; the elements before it stay set.
+  ///   `KeyValueError.invalidKeyPath` if an element is no object with keys, such as a dictionary, which is a value.
+  /// - Complexity: O(*n*) in the number of elements.
+  public func setValue(_ value: Any?, forKey key: String) throws {
+    try KeyPathCoding.setEach(of: self, key) { try $0.setValue(value, forKey: key) }
+  }
+
+  /// Sets the last key of a path that begins at each element: `try rows.setValue(nil, forKeyPath: "owner.name")`. It is
+  /// like `setValue(_:forKey:)` otherwise.
+  ///
+  /// - Throws: The error of an element's `setValue(_:forKeyPath:)`; the elements before it stay set.
+  ///   `KeyValueError.invalidKeyPath` if an element is no object with keys.
+  /// - Complexity: O(*n*) in the number of elements.
+  public func setValue(_ value: Any?, forKeyPath keyPath: String) throws {
+    try KeyPathCoding.setEach(of: self, keyPath) { try $0.setValue(value, forKeyPath: keyPath) }
+  }
 }
 
 extension Dictionary where Key == String {

@@ -30,6 +30,23 @@ enum KeyPathCoding {
       ? setting.change(object, setting.keys) : setting.change(holder, [key])
   }
 
+  /// Sets each element of a collection, and of those in it. Nil elements are skipped.
+  static func setEach(
+    of collection: Any, _ keyPath: String, _ set: (any KeyedObject) throws -> Void
+  ) throws {
+    for element in AnyElements(collection)?.all ?? [] {
+      guard let element = flattened(element) else { continue }
+      if let object = element as? any KeyedObject {
+        try set(object)
+      } else if AnyElements(element) != nil {
+        try setEach(of: element, keyPath, set)
+      } else {
+        throw KeyValueError.invalidKeyPath(
+          keyPath: keyPath, component: keyPath, className: swiftName(of: type(of: collection)))
+      }
+    }
+  }
+
   /// Returns the holder of a path's last key, and that key.
   static func lastKey(
     of keyPath: String, from object: any CoreObject

@@ -81,6 +81,7 @@ struct PathSetting {
 protocol KeyedObject: AnyObject {
   func value(forKey key: String) throws -> Any?
   func setValue(_ value: Any?, forKey key: String) throws
+  func setValue(_ value: Any?, forKeyPath keyPath: String) throws
 }
 
 extension KVOObject: KeyedObject {}

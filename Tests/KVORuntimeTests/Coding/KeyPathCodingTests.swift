@@ -35,6 +35,25 @@ import Testing
       "The key path \"\(key)\" of [Int] leads nowhere at \"\(key)\": the elements have no keys.")
   }
 
+  @Test("B7: a key that is set on a collection is set on each element, also of collections in it")
+  func settingEach() throws {
+    let company = Company.small()
+    try company.workers.setValue(30, forKey: "age")
+    expectEqual(text(company, "workers.age"), "[30, 30, 30]")
+    try [[nil, company.workers[1]], [company.workers[2]]].setValue(31, forKey: "age")
+    expectEqual(text(company, "workers.age"), "[30, 31, 31]")
+    try Set([company.workers[1]]).setValue("Eve", forKeyPath: "boss.name")
+    expectEqual(text(company, "workers.name"), "[Eve, Bob, Cyd]")
+    for elements: [Any] in [[1], [["age": 1]]] {
+      let error = try #require(throws: KeyValueError.self) {
+        try (company.workers as [Any] + elements).setValue(32, forKeyPath: "age")
+      }
+      expectEqual(error, .invalidKeyPath(keyPath: "age", component: "age", className: "[Any]"))
+    }
+    expectEqual(text(company, "workers.age"), "[32, 32, 32]")
+    #expect(throws: KeyValueError.self) { try company.workers.setValue(1, forKey: "none") }
+  }
+
   static let operators: [(path: String, value: String)] = [
     ("workers.@count", "3"), ("workers.@count.nonsense.at.all", "3"), ("seats.@count", "3"),
     ("workers.@sum.age", "127"), ("workers.@sum.salary", "5500.0"), ("workers.@sum.bonus", "10"),
