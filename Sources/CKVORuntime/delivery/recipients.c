@@ -597,6 +597,7 @@ static bool settle_in(kvo_general_delivery *delivery, const kvo_registration *re
 // Takes over the value if there is such a change.
 static bool settle_next(const kvo_registration *registration, const kvo_value *delivered) {
   kvo_frame *frame = NULL;
+  if (!kvo_this_thread) return false; // the mutation began on another thread
   KVO_LOCKED(&kvo_graph_lock);
   while ((frame = kvo_thread_open_before(kvo_this_thread, frame)))
     if (frame->flags & KVO_FRAME_GENERAL_DELIVERY &&

@@ -241,6 +241,21 @@ import Testing
     }
   }
 
+  @Test("E4: a mutation may end on a thread that has not used the runtime")
+  func endedElsewhere() {
+    withGuest { guest in
+      let log = Recorder()
+      for _ in 0..<2 { log.observe(guest.header, "summary") }
+      let frame = Shared(
+        kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length)))
+      setMood(guest, 3)
+      expectEqual(log.take(), [])
+      onThreads(1) { _ in kvo_stored_property_did_change(frame.value!) }
+      expectEqual(log.take(), ["a: summary", "a: summary"])
+      log.end()
+    }
+  }
+
   @Test("E4: a mutation that another thread cancels is over for the thread that began it")
   func cancelledElsewhere() {
     withGuest { guest in
