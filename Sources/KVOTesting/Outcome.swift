@@ -58,14 +58,15 @@ final class Outcome<Value: Sendable>: Sendable {
   ) async throws -> Value {
     // Read here, since a detached task has no task-local values.
     let sleep = TimeoutClock.sleep
-    let timer = Task.detached { [weak self] in
-      do { try await sleep(timeout) } catch { return }
-      guard let self else { return }
-      give(.failure(error(lastSeen)))
-    }
-    defer { timer.cancel() }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation(isolation: isolation) { read($0) }
+      // Begun here, so that a cancellation is noticed while the timer runs.
+      let timer = Task.detached { [weak self] in
+        do { try await sleep(timeout) } catch { return }
+        guard let self else { return }
+        give(.failure(error(lastSeen)))
+      }
+      defer { timer.cancel() }
+      return try await withCheckedThrowingContinuation(isolation: isolation) { read($0) }
     } onCancel: {
       give(.failure(CancellationError()))
     }
