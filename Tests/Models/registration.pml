@@ -5,8 +5,9 @@
 // reads as well). Initially the setters may be plain or interposed, the object swizzled or not, and the key observed
 // by another observer or not at all. A setter that finds no observer opens no change. So a caller checks afterwards
 // whether the dispatch still leads to the function it called, and an interposer that has opened no change looks for
-// observers again. In the end the new observer must know the last value, from its initial call or another, and no
-// call that is asked for old lacks it.
+// observers again. A setter may also be in a bracket, which opens a change without looking at the isa. In the end the
+// new observer must know the last value, from its initial call or another, and no call that is asked for old lacks it.
+// Once it has been called for a set, it is called for each set that begins later.
 //
 // holds:  a registration makes the kernel fence all threads
 // holds: -DFENCES=1  the kernel has no such call, and each thread fences itself
@@ -15,6 +16,7 @@
 // violated: -DCOUNT=1  no fence of threads without a record
 // violated: -DINITIAL=0  the initial value is read before the fence
 // violated: -DPLACED=0  a registration reads before it is inserted
+// violated: -DSWAPPED=0  the registration is inserted before the isa is swapped
 // violated: -DLOOK=0  no check of the dispatch after the call
 // violated: -DKEPT=0  no second look of an interposer that has opened no change
 // violated: -DEMPTY=0  no empty change for an observer that asks for an old value that was not read
@@ -33,6 +35,9 @@
 #ifndef PLACED
 #define PLACED 1
 #endif
+#ifndef SWAPPED
+#define SWAPPED 1
+#endif
 #ifndef LOOK
 #define LOOK 1
 #endif
@@ -49,6 +54,7 @@ bool is_swizzled;   // the object's isa
 bool is_observed;   // by another observer, which does not ask for old
 bool is_placed;     // the new registration
 bool knows[3];      // the values delivered to it
+bool is_called;     // it has been called for a set
 bool has_record[2];
 chan buffer[2] = [1] of { byte }; // the setter's pending store
 byte ended;
@@ -97,7 +103,9 @@ inline read(s, into) {
 inline tell(s) {
   assert(has_old || EMPTY);
   read(s, now);
-  knows[now] = true
+  knows[now] = true;
+  is_called = true;
+  calls = true
 }
 
 inline look_for_observers(s) {
@@ -116,9 +124,13 @@ inline dispatch(swizzled, interposed) {
 }
 
 proctype Setter(byte s, number) {
-  bool swizzled, interposed, swizzled_now, interposed_now, is_open, has_old;
+  bool swizzled, interposed, swizzled_now, interposed_now, is_open, has_old, was_called, calls;
   byte now;
-  dispatch(swizzled, interposed);
+  was_called = is_called;
+  if
+  :: dispatch(swizzled, interposed)
+  :: interposed = true // a bracket
+  fi;
   if
   :: interposed ->
      has_record[s] = true;
@@ -141,14 +153,20 @@ proctype Setter(byte s, number) {
      fi
   :: else
   fi;
+  assert(calls || !was_called);
   empty(buffer[s]);
   ended++
 }
 
 inline place() {
   is_interposed = true; // under the class lock
-  is_placed = true;     // these two under the object's lock
+#if SWAPPED
+  is_swizzled = true; // these two under the object's lock
+  is_placed = true
+#else
+  is_placed = true;
   is_swizzled = true
+#endif
 }
 
 proctype Registrar() {

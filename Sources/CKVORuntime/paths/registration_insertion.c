@@ -171,18 +171,26 @@ static bool insert_in_word_locked(kvo_registration *registration,
 }
 
 // An object may observe itself. Then its table is reserved twice, which is harmless.
+//
+// The isa is swapped first, so a thread that has found the registration runs interposed setters from then on (I3).
 static bool insertion_in_cell_locked(kvo_registration *registration,
     kvo_prepared_registration *prepared, kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
   registration->serial = KVO_NO_SERIAL;
   kvo_object_share_locked(object); // this thread makes the initial call
   if (observer && !kvo_table_reserve_locked(observer, 1, retired)) return false;
+  kvo_swizzle_in_locked(object, prepared->dynamic, prepared->accessors->id,
+      kvo_process_has_threads());
   if (!insert_in_word_locked(registration, prepared, retired)) return false;
   kvo_registration_take_serial(registration);
   if (observer) link_to_observer_locked(registration, kvo_table_of(observer));
-  kvo_swizzle_in_locked(object, prepared->dynamic, prepared->accessors->id,
-      kvo_process_has_threads());
   return true;
+}
+
+static void swizzle_out_if_unobserved_locked(kvo_object *object) {
+  const kvo_table *table = kvo_table_of(object);
+  bool is_observed = table ? table->live : kvo_object_inline_registration(object) != NULL;
+  if (!is_observed) kvo_swizzle_out_locked(object);
 }
 
 bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration *prepared,
@@ -198,6 +206,7 @@ bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration 
   }
   if (registration->options & KVO_GROUPED)
     kvo_registration_set_state(registration, KVO_NOT_INSERTED);
+  swizzle_out_if_unobserved_locked(registration->object);
   kvo_table_trim_locked(registration->object, retired);
   if (registration->options & KVO_BY_OBSERVER)
     kvo_table_trim_locked(registration->observer, retired);

@@ -143,6 +143,7 @@ static bool insert_group_keys_locked(kvo_group *group, kvo_class *dynamic, kvo_r
   kvo_object_share_locked(object);
   kvo_table *table = reserve_locked(group, retired);
   if (!table) return false;
+  swizzle_locked(object, group, dynamic); // first, as for a single registration
   head->serial = KVO_SERIAL_OF_HIDDEN;
   kvo_registration_set_state(head, KVO_LIVE);
   uint32_t taken = take_all_locked(group, table, retired);
@@ -150,7 +151,6 @@ static bool insert_group_keys_locked(kvo_group *group, kvo_class *dynamic, kvo_r
   if (!taken) kvo_registration_set_state(head, KVO_NOT_INSERTED);
   if (taken < group->key_count) return false;
   number_all_locked(group);
-  swizzle_locked(object, group, dynamic);
   return true;
 }
 
