@@ -428,9 +428,9 @@ static void search_observers_locked(search *search, kvo_observers observers) {
 }
 
 static int compare_pending(const void *a, const void *b) {
-  uint64_t left = ((const kvo_pending_notification *)a)->serial,
-           right = ((const kvo_pending_notification *)b)->serial;
-  return (left > right) - (left < right);
+  const kvo_pending_notification *left = a, *right = b;
+  if (left->dirty_key != right->dirty_key) return left->dirty_key < right->dirty_key ? -1 : 1;
+  return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
 static int compare_dirty_keys(const void *a, const void *b) {
@@ -439,7 +439,7 @@ static int compare_dirty_keys(const void *a, const void *b) {
   return order ? order : (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-// Sorts the members of one key, which usually are in order already.
+// Sorts the members from `start` on by their keys, and those of one key by registration. Usually they are in order.
 static void sort_pending(kvo_recipients *recipients, uint32_t start) {
   bool sorted = true;
   for (uint32_t i = start + 1; sorted && i < recipients->pending_count; i++)
@@ -546,7 +546,33 @@ bool kvo_recipients_reach(const kvo_recipients *recipients,
   return false;
 }
 
-// Nothing has been read for it, and what it observes was not reached.
+// The key by which a member of `before` is in `after`, if that is the same one.
+static uint32_t key_after(const kvo_recipients *after, const kvo_recipients *before,
+    uint32_t index) {
+  const kvo_pending_notification *member = &before->pending[index];
+  const kvo_dirty_key *dirty = &before->dirty_keys[member->dirty_key];
+  uint32_t position = recipients_index_of(after, member->registration);
+  if (position == KVO_NO_INDEX) return KVO_NO_INDEX;
+  uint32_t key = after->pending[position].dirty_key;
+  const kvo_dirty_key *found = &after->dirty_keys[key];
+  return found->object == dirty->object && found->id == dirty->id ? key : KVO_NO_INDEX;
+}
+
+// The key in `after` of the other members that were found with this one. The search begins with the previous member,
+// which usually has been added, so adding all members of a key is linear.
+static uint32_t key_of_others(const kvo_recipients *after, const kvo_recipients *before,
+    uint32_t index) {
+  uint32_t key = before->pending[index].dirty_key, found = KVO_NO_INDEX;
+  for (uint32_t i = index; found == KVO_NO_INDEX && i-- > 0 && before->pending[i].dirty_key == key;)
+    found = key_after(after, before, i);
+  for (uint32_t i = index + 1;
+      found == KVO_NO_INDEX && i < before->pending_count && before->pending[i].dirty_key == key;
+      i++)
+    found = key_after(after, before, i);
+  return found;
+}
+
+// Nothing has been read for it, and it was not reached. If other observers of its key were, it joins them.
 static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32_t index) {
   kvo_pending_notification owed = before->pending[index];
   kvo_dirty_key dirty = before->dirty_keys[owed.dirty_key];
@@ -555,6 +581,8 @@ static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32
   dirty.tracked = owed.tracked = KVO_NO_INDEX;
   owed.is_whole = true;
   owed.index_before = index;
+  owed.dirty_key = key_of_others(after, before, index);
+  if (owed.dirty_key != KVO_NO_INDEX) return add_pending(after, owed);
   owed.dirty_key = after->dirty_key_count;
   return add_dirty_key(after, dirty) && add_pending(after, owed);
 }
@@ -567,8 +595,9 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
     bool is_missing = pending->is_owed && !pending->is_behind &&
                       pending->registration->state == KVO_LIVE &&
                       recipients_index_of(&delivery->after, pending->registration) == KVO_NO_INDEX;
-    if (is_missing && !add_owed(&delivery->after, before, i)) return;
+    if (is_missing && !add_owed(&delivery->after, before, i)) break;
   }
+  sort_pending(&delivery->after, 0);
 }
 
 // The old value is that of the path, or of the key, unless another member has read that before.

@@ -27,6 +27,17 @@ import Testing
     frame.map { kvo_stored_property_did_change($0) }
   }
 
+  private func setPartner(_ guest: Guest, _ partner: CObject?) {
+    let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
+    guest.pointee.partner = partner
+    frame.map { kvo_stored_property_did_change($0) }
+  }
+
+  private func withGuests(_ count: Int, _ body: ([Guest]) -> Void) {
+    guard count > 0 else { return body([]) }
+    withGuest { guest in withGuests(count - 1) { body([guest] + $0) } }
+  }
+
   @Test("E4: keys that depend on the property are neither read nor notified before its own change")
   func derived() {
     withGuest { guest in
@@ -238,6 +249,29 @@ import Testing
       expectEqual(log.take().sorted(), calls)
       log.end()
       guest.pointee.partner = nil
+    }
+  }
+
+  @Test(
+    "D2 E4: paths that leave the property in the mutation are notified in their order, among others",
+    arguments: [[], [0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]])
+  func order(_ leaving: [Int]) {
+    withGuests(4) { guests in
+      let guest = guests[3]
+      let log = Recorder()
+      log.observe(guest.header, "title")  // the guest stays observed
+      for number in [0, 1, 2, 0, 1, 2] {
+        guests[number].pointee.partner = guest.header
+        log.observe(guests[number].header, "partner.summary", as: "\(number)")
+      }
+      mutateLength(guest, 2) {
+        setMood(guest, 3)
+        for number in leaving { setPartner(guests[number], nil) }
+        expectEqual(log.take(), [])
+      }
+      expectEqual(log.take(), [0, 1, 2, 0, 1, 2].map { "\($0): partner.summary" })
+      log.end()
+      for guest in guests { guest.pointee.partner = nil }
     }
   }
 
