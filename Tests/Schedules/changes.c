@@ -90,8 +90,8 @@ static void set_in_bracket(int node, node_key key) {
     kvo_scoped_change_notify_late_observers(object_of(node), path_names[key]);
 }
 
-// The change that the mutation makes meanwhile, of a part or of another property.
-static void change_meanwhile(int node, node_key key) {
+// Makes a change in the mutation: of the other number, or of the linked node's number.
+static void change_in_mutation(int node, node_key key) {
   op op = {.verb = SET, .node = (uint8_t)node, .to = key == KEY_VALUE ? KEY_OTHER : KEY_VALUE};
   if (key == KEY_NEXT) {
     int next = read_path(node, PATH_NEXT);
@@ -103,7 +103,7 @@ static void change_meanwhile(int node, node_key key) {
 
 static void be_in_mutation(int node, node_key key) {
   doing.mutation = (mutation){true, node, doing.change, key, past.changes[doing.change].begin};
-  change_meanwhile(node, key);
+  change_in_mutation(node, key);
   doing.mutation.is_open = false;
 }
 
@@ -256,7 +256,7 @@ void node_is_read(int node, node_key key) {
 }
 
 // A registration may call the getter, which sets the stamp and so calls the observers of the stamp. Their calls do not
-// count for that registration. If the getter is called again meanwhile, for one of them, it sets nothing.
+// count for that registration. If one of them calls the getter again, it sets nothing.
 void node_is_stamped(int node) {
   if (doing.reads_stamped) return;
   registration *adding = doing.adding;

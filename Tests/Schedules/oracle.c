@@ -273,7 +273,7 @@ void check_changes(void) {
 // MARK: After all threads
 
 // Whether a registration is still there. The first call that it must get shows that if `kvo_remove_all_observers` was
-// called while it was made, or its thread ended meanwhile. All keys of a token have the same fate.
+// called, or its thread ended, while it was made. All keys of a token have the same fate.
 static bool has_stayed(registration *registration, bool is_called) {
   if (registration->end_begin || !is_held(registration->node)) return false;
   if (registration->add_end && !registration->is_unsure) return true;
