@@ -95,13 +95,13 @@ import Testing
 
   @Test func declarations() throws {
     let person = Pupil(name: "ada")
-    var told: [String] = []
+    var received: [String] = []
     let tokens = [
-      try person.observe(keyPath: "greeting", options: .new) { told.append("\($1.newValue!)") },
-      try person.observe(keyPath: "initial", options: .new) { told.append("\($1.newValue!)") },
+      try person.observe(keyPath: "greeting", options: .new) { received.append("\($1.newValue!)") },
+      try person.observe(keyPath: "initial", options: .new) { received.append("\($1.newValue!)") },
     ]
     person.name = "bo"
-    expectEqual(told.sorted(), ["b", "hello bo"])
+    expectEqual(received.sorted(), ["b", "hello bo"])
     withExtendedLifetime(tokens) {}
     expectEqual(Pupil.keyPathsForValuesAffectingValue(forKey: "initial"), ["name"])
   }
@@ -116,14 +116,14 @@ import Testing
 
   @Test func customization() {
     let square = Square()
-    var told = 0
-    let token = square.observe(\.area) { _, _ in told += 1 }
+    var received = 0
+    let token = square.observe(\.area) { _, _ in received += 1 }
     square.side = 2
-    expectEqual(told, 1)
+    expectEqual(received, 1)
     square.silent = 1
-    let silent = square.observe(\.silent) { _, _ in told += 1 }
+    let silent = square.observe(\.silent) { _, _ in received += 1 }
     square.silent = 2
-    expectEqual(told, 1)
+    expectEqual(received, 1)
     withExtendedLifetime((token, silent)) {}
     let customizing: any KeyValueObservingCustomization.Type = Square.self
     let affecting: Set<AnyKeyPath> = customizing.keyPathsAffectingValue(for: \Square.area)

@@ -11,13 +11,13 @@ import Testing
     defer { kvo_object_release(made) }
     let object = ForeignObject(OpaquePointer(made))
     expectEqual(object.className, "CAccount")
-    var told: [Double?] = []
+    var received: [Double?] = []
     let token: KeyValueObservation = try object.observe(
       "balance", as: Double.self, options: .new
-    ) { told.append($1.newValue) }
+    ) { received.append($1.newValue) }
     try object.setValue(2, forKey: "balance")
     expect(try object.value(forKey: "balance") as? Double == 2)
-    expect(told == [2] && object.observationInfo.registrations.count == 1)
+    expect(received == [2] && object.observationInfo.registrations.count == 1)
     token.invalidate()
     let observing: any KeyValueObserving = object
     expect(observing is ForeignObject)

@@ -22,14 +22,14 @@ import Testing
     let member = Member()
     let indexes = IndexSet(RangeSet(0..<1))
     expectEqual(RangeSet(indexes), RangeSet(0..<1))
-    var told: IndexSet?
-    let token = try member.observe(keyPath: "tags") { _, change in told = change.indexSet }
+    var received: IndexSet?
+    let token = try member.observe(keyPath: "tags") { _, change in received = change.indexSet }
     member.willChange(.insertion, valuesAt: indexes, forKey: "tags")
     member.didChange(.insertion, valuesAt: indexes, forKey: "tags")
     member.willChange(.insertion, valuesAt: indexes, for: \.tags)
     member.didChange(.insertion, valuesAt: indexes, for: \.tags)
     member.withChange(.insertion, at: indexes, forKey: "tags") {}
-    expectEqual(told, indexes)
+    expectEqual(received, indexes)
     expectEqual([KeyValueChangeKey.indexesKey: RangeSet(0..<1) as Any].indexSet, indexes)
     let proxy = try member.mutableArrayValue(forKey: "tags")
     try proxy.insert(["a"], at: indexes)

@@ -6,22 +6,23 @@ import Testing
 @Suite struct ObservingTests {
   @Test func keyPaths() {
     let person = Person(name: "Ada")
-    var told: [String] = []
+    var received: [String] = []
     let tokens: [KeyValueObservation] = [
-      person.observe(\.age) { person, _ in told.append("age of \(person.name)") },
+      person.observe(\.age) { person, _ in received.append("age of \(person.name)") },
       person.observe(\.age, options: [.old, .new]) {
-        told.append("\($1.oldValue!) \($1.newValue!)")
+        received.append("\($1.oldValue!) \($1.newValue!)")
       },
-      person.observe(\.nickname, options: .initial, withToken: { told.append("\($2.isValid)") }),
-      person.observe([\.name, \.age], options: .new) { told.append("one of \($1 == \.age)") },
+      person.observe(
+        \.nickname, options: .initial, withToken: { received.append("\($2.isValid)") }),
+      person.observe([\.name, \.age], options: .new) { received.append("one of \($1 == \.age)") },
     ]
     person.age = 36
-    expectEqual(told, ["true", "age of Ada", "0 36", "one of true"])
+    expectEqual(received, ["true", "age of Ada", "0 36", "one of true"])
     for token in tokens { token.invalidate() }
     expect(tokens.allSatisfy { !$0.isValid })
     let shared: any Sendable = tokens[0]
     withExtendedLifetime(shared) { person.age = 37 }
-    expectEqual(told.count, 4)
+    expectEqual(received.count, 4)
   }
 
   @Test func sequences() async {
@@ -81,10 +82,10 @@ import Testing
 
   @Test func strings() throws {
     let person = Person()
-    var told: [Any?] = []
-    let token = try person.observe(keyPath: "name", options: .new) { told.append($1.newValue) }
+    var received: [Any?] = []
+    let token = try person.observe(keyPath: "name", options: .new) { received.append($1.newValue) }
     person.name = "Ada"
-    expect(told.first as? String == "Ada" && token.isValid)
+    expect(received.first as? String == "Ada" && token.isValid)
     #expect(throws: KeyValueError.self) { try person.observe(keyPath: "nothing") { _, _ in } }
   }
 
@@ -163,16 +164,16 @@ import Testing
   @Test func keysThatAreData() throws {
     let person = Person()
     let key = try KeyValueKey<Person, String>("note")
-    var told: [String] = []
+    var received: [String] = []
     let tokens = [
-      person.observe(key: key, options: .new) { told.append($1.newValue ?? "") },
-      person.observe(keys: [key]) { told.append("\($0.note) \($1) \($2.kind.rawValue)") },
+      person.observe(key: key, options: .new) { received.append($1.newValue ?? "") },
+      person.observe(keys: [key]) { received.append("\($0.note) \($1) \($2.kind.rawValue)") },
     ]
     try person.setValue("a", for: key)
     person.withChange(forKey: key) { person.note = "b" }
     person.withAutomaticChange(forKey: key) { person.note = "c" }
     expect(try person.value(for: key) == "c" && key.name == "note")
-    expectEqual(told, ["a", "a 0 1", "b", "b 0 1", "c", "c 0 1"])
+    expectEqual(received, ["a", "a 0 1", "b", "b 0 1", "c", "c 0 1"])
     withExtendedLifetime(tokens) {}
   }
 
@@ -184,10 +185,10 @@ import Testing
     }
     let settings = Settings()
     let volume = try KeyValueKey<Settings, Double>("volume")
-    var told: [Double?] = []
-    let token = settings.observe(key: volume, options: .new) { told.append($1.newValue) }
+    var received: [Double?] = []
+    let token = settings.observe(key: volume, options: .new) { received.append($1.newValue) }
     settings[volume] += 0.25
-    expect(settings[volume] == 0.75 && told == [0.75])
+    expect(settings[volume] == 0.75 && received == [0.75])
     withExtendedLifetime(token) {}
   }
 

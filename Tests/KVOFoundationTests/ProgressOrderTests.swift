@@ -20,14 +20,14 @@ import Testing
       let files = (0..<2).map { _ in
         KVOProgress(totalUnitCount: 1, parent: part, pendingUnitCount: 1)
       }
-      let told = Locked<[String]>([])
-      let tokens = try observe(top, "top", ["isFinished"], told)
+      let received = Locked<[String]>([])
+      let tokens = try observe(top, "top", ["isFinished"], received)
       orders.run {
         files[0].completedUnitCount = 1
       } and: {
         files[1].completedUnitCount = 1
       }
-      let changes = told.withLock { $0.filter { $0 == "top isFinished false true" } }
+      let changes = received.withLock { $0.filter { $0 == "top isFinished false true" } }
       return withExtendedLifetime(tokens) { top.isFinished && changes.count == 1 }
     }
     expectEqual(tried.failure, nil)
@@ -75,15 +75,15 @@ import Testing
       let top = KVOProgress(totalUnitCount: 1)
       let parent = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
       let child = KVOProgress(totalUnitCount: 1)
-      let told = Locked<[String]>([])
-      let tokens = try observe(top, "top", ["isFinished"], told)
+      let received = Locked<[String]>([])
+      let tokens = try observe(top, "top", ["isFinished"], received)
       orders.run {
         child.completedUnitCount = 1
       } and: {
         parent.addChild(child, withPendingUnitCount: 1)
       }
       return withExtendedLifetime(tokens) {
-        top.isFinished && told.withLock { $0.contains("top isFinished false true") }
+        top.isFinished && received.withLock { $0.contains("top isFinished false true") }
       }
     }
     expectEqual(tried.failure, nil)

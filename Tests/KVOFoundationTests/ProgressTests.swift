@@ -31,20 +31,20 @@ private final class LastReader: Sendable {
 
   @Test("R7: units, and values computed from them, notify with old and new values")
   func units() throws {
-    let (progress, told) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
+    let (progress, received) = (KVOProgress(totalUnitCount: 0), Locked<[String]>([]))
     expect(progress.isIndeterminate)
-    let tokens = try observe(progress, "p", Self.keys, told)
+    let tokens = try observe(progress, "p", Self.keys, received)
     progress.totalUnitCount = 4
     expectEqual(
-      Set(told.withLock { $0 }),
+      Set(received.withLock { $0 }),
       [
         "p totalUnitCount 0 4", "p fractionCompleted 0.0 0.0", "p isIndeterminate true false",
         "p isFinished false false",
       ])
-    told.withLock { $0 = [] }
+    received.withLock { $0 = [] }
     try progress.setValue(4, forKey: "completedUnitCount")
     expectEqual(
-      Set(told.withLock { $0 }),
+      Set(received.withLock { $0 }),
       [
         "p completedUnitCount 0 4", "p fractionCompleted 0.0 1.0", "p isIndeterminate false false",
         "p isFinished false true",
@@ -58,27 +58,27 @@ private final class LastReader: Sendable {
     let top = KVOProgress(totalUnitCount: 2)
     let middle = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
     let leaf = KVOProgress(totalUnitCount: 4, parent: middle, pendingUnitCount: 10)
-    let told = Locked<[String]>([])
+    let received = Locked<[String]>([])
     let keys = ["fractionCompleted", "completedUnitCount"]
     let tokens =
-      try observe(top, "top", keys, told) + observe(middle, "middle", keys, told)
+      try observe(top, "top", keys, received) + observe(middle, "middle", keys, received)
     leaf.completedUnitCount = 2
     expect(
-      told.withLock { $0 } == [
+      received.withLock { $0 } == [
         "middle fractionCompleted 0.0 0.5", "top fractionCompleted 0.0 0.25",
       ]
-        || told.withLock { $0 } == [
+        || received.withLock { $0 } == [
           "top fractionCompleted 0.0 0.25", "middle fractionCompleted 0.0 0.5",
         ])
-    told.withLock { $0 = [] }
+    received.withLock { $0 = [] }
     leaf.completedUnitCount = 4
     expectEqual(
-      Set(told.withLock { $0 }),
+      Set(received.withLock { $0 }),
       [
         "middle completedUnitCount 0 10", "middle fractionCompleted 0.5 1.0",
         "top completedUnitCount 0 1", "top fractionCompleted 0.25 0.5",
       ])
-    expect(told.withLock { $0.count } == 4 && middle.isFinished && !top.isFinished)
+    expect(received.withLock { $0.count } == 4 && middle.isFinished && !top.isFinished)
     withExtendedLifetime(tokens) {}
   }
 
@@ -86,34 +86,34 @@ private final class LastReader: Sendable {
   func cancelling() throws {
     let top = KVOProgress(totalUnitCount: 2)
     let child = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
-    let told = Locked<[String]>([])
+    let received = Locked<[String]>([])
     let keys = ["isCancelled", "isPaused"]
-    var tokens = try observe(top, "top", keys, told) + observe(child, "child", keys, told)
+    var tokens = try observe(top, "top", keys, received) + observe(child, "child", keys, received)
     top.pause()
     top.resume()
     top.cancel()
     expectEqual(
-      Set(told.withLock { $0 }),
+      Set(received.withLock { $0 }),
       [
         "top isPaused false true", "child isPaused false true", "top isPaused true false",
         "child isPaused true false", "top isCancelled false true", "child isCancelled false true",
       ])
     let late = KVOProgress(totalUnitCount: 1)
-    tokens += try observe(late, "late", keys, told)
+    tokens += try observe(late, "late", keys, received)
     top.addChild(late, withPendingUnitCount: 1)
-    expect(late.isCancelled && told.withLock { $0.last } == "late isCancelled false true")
+    expect(late.isCancelled && received.withLock { $0.last } == "late isCancelled false true")
     withExtendedLifetime(tokens) {}
   }
 
   @Test("R7: settings notify; a plain child counts; handlers are called")
   func rest() async throws {
     let progress = KVOProgress(totalUnitCount: 2)
-    let told = Locked<[String]>([])
-    let tokens = try observe(progress, "p", ["isCancellable", "isPausable", "kind"], told)
+    let received = Locked<[String]>([])
+    let tokens = try observe(progress, "p", ["isCancellable", "isPausable", "kind"], received)
     progress.isCancellable = true
     progress.isPausable = true
     progress.kind = .file
-    expectEqual(told.withLock { $0.count }, 3)
+    expectEqual(received.withLock { $0.count }, 3)
     let plain = Progress.discreteProgress(totalUnitCount: 1)
     progress.addChild(plain, withPendingUnitCount: 1)
     plain.completedUnitCount = 1
@@ -146,12 +146,12 @@ private final class LastReader: Sendable {
     let part = KVOProgress(totalUnitCount: 1, parent: top, pendingUnitCount: 1)
     // A portion larger than the total.
     let leaf = KVOProgress(totalUnitCount: 3, parent: part, pendingUnitCount: 2)
-    let told = Locked<[String]>([])
-    let tokens = try observe(top, "top", ["completedUnitCount"], told)
+    let received = Locked<[String]>([])
+    let tokens = try observe(top, "top", ["completedUnitCount"], received)
     leaf.completedUnitCount = 1
-    expectEqual(told.withLock { $0 }, [])
+    expectEqual(received.withLock { $0 }, [])
     leaf.completedUnitCount = 2
-    expectEqual(told.withLock { $0 }, ["top completedUnitCount 0 1"])
+    expectEqual(received.withLock { $0 }, ["top completedUnitCount 0 1"])
     withExtendedLifetime(tokens) {}
   }
 
@@ -166,11 +166,11 @@ private final class LastReader: Sendable {
     leaf.completedUnitCount = 0
     // It has finished by its own units; with the child's it is half done.
     part.completedUnitCount = 2
-    let told = Locked<[String]>([])
-    let tokens = try observe(part, "part", ["isCancelled"], told)
+    let received = Locked<[String]>([])
+    let tokens = try observe(part, "part", ["isCancelled"], received)
     top.cancel()
     expect(part.isCancelled)
-    expectEqual(told.withLock { $0 }, ["part isCancelled false true"])
+    expectEqual(received.withLock { $0 }, ["part isCancelled false true"])
     withExtendedLifetime(tokens) {}
   }
 
@@ -209,11 +209,11 @@ private final class LastReader: Sendable {
     let top = KVOProgress(totalUnitCount: 2)
     let part = KVOProgress(totalUnitCount: 10, parent: top, pendingUnitCount: 1)
     finish.make(part)
-    let told = Locked<[String]>([])
-    let tokens = try observe(part, "part", ["isCancelled"], told)
+    let received = Locked<[String]>([])
+    let tokens = try observe(part, "part", ["isCancelled"], received)
     top.cancel()
     expect(top.isCancelled && !part.isCancelled)
-    expectEqual(told.withLock { $0 }, [])
+    expectEqual(received.withLock { $0 }, [])
     withExtendedLifetime(tokens) {}
   }
 
@@ -265,14 +265,14 @@ private final class LastReader: Sendable {
       let parts = (0..<20_000).map { _ in
         KVOProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
       }
-      let told = Count()
+      let received = Count()
       let tokens = ["isCancelled", "isPaused"].map { key in
-        try! parts[19_999].observe(keyPath: key) { _, _ in told.add() }
+        try! parts[19_999].observe(keyPath: key) { _, _ in received.add() }
       }
       whole.pause()
       whole.resume()
       whole.cancel()
-      precondition(parts.allSatisfy(\.isCancelled) && told.value == 3)
+      precondition(parts.allSatisfy(\.isCancelled) && received.value == 3)
       withExtendedLifetime(tokens) {}
     }
   }
@@ -285,14 +285,14 @@ private final class LastReader: Sendable {
       for _ in 0..<10_000 {
         leaf = KVOProgress(totalUnitCount: 2, parent: leaf, pendingUnitCount: 1)
       }
-      let told = Count()
+      let received = Count()
       let tokens = [
-        top!.observe(\.fractionCompleted) { _, _ in told.add() },
-        leaf.observe(\.isCancelled) { _, _ in told.add() },
+        top!.observe(\.fractionCompleted) { _, _ in received.add() },
+        leaf.observe(\.isCancelled) { _, _ in received.add() },
       ]
       top!.cancel()
       leaf.completedUnitCount = 1
-      precondition(told.value == 2)
+      precondition(received.value == 2)
       leaf = KVOProgress(totalUnitCount: 1)
       top = nil
       withExtendedLifetime(tokens) {}
@@ -303,29 +303,29 @@ private final class LastReader: Sendable {
   func added() {
     let top = KVOProgress(totalUnitCount: 2)
     let parent = KVOProgress(totalUnitCount: 2, parent: top, pendingUnitCount: 1)
-    let told = Locked<[String]>([])
+    let received = Locked<[String]>([])
     let tokens = [("top", top), ("parent", parent)].map { name, progress in
       progress.observe(\.fractionCompleted) { progress, _ in
-        told.withLock { $0.append("\(name) \(progress.fractionCompleted)") }
+        received.withLock { $0.append("\(name) \(progress.fractionCompleted)") }
       }
     }
     _ = KVOProgress(totalUnitCount: 2, parent: parent, pendingUnitCount: 1)
-    expectEqual(told.withLock { $0 }, ["parent 0.0"])
+    expectEqual(received.withLock { $0 }, ["parent 0.0"])
     let half = KVOProgress(totalUnitCount: 2)
     half.completedUnitCount = 1
     parent.addChild(half, withPendingUnitCount: 1)
-    expectEqual(Set(told.withLock { $0 }), ["parent 0.0", "parent 0.25", "top 0.125"])
+    expectEqual(Set(received.withLock { $0 }), ["parent 0.0", "parent 0.25", "top 0.125"])
     withExtendedLifetime(tokens) {}
   }
 }
 
 /// Observes keys of a progress, and records each change under a name for the progress.
 func observe(
-  _ progress: KVOProgress, _ name: String, _ keys: [String], _ told: Locked<[String]>
+  _ progress: KVOProgress, _ name: String, _ keys: [String], _ received: Locked<[String]>
 ) throws -> [KeyValueObservation] {
   try keys.map { key in
     try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
-      told.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
+      received.withLock { $0.append("\(name) \(key) \(change.oldValue!) \(change.newValue!)") }
     }
   }
 }

@@ -86,14 +86,14 @@ import Testing
     "R7: a child without units that has completed some is paused, resumed and cancelled",
     arguments: [true, false])
   func childWithoutUnits(isAddedLate: Bool) throws {
-    let (top, told) = (KVOProgress(totalUnitCount: 10), Locked<[String]>([]))
+    let (top, received) = (KVOProgress(totalUnitCount: 10), Locked<[String]>([]))
     let part = KVOProgress.discreteProgress(totalUnitCount: 0)
     if isAddedLate { part.completedUnitCount = 1 }
     top.addChild(part, withPendingUnitCount: 1)
     if !isAddedLate { part.completedUnitCount = 1 }
     let tokens = try ["isPaused", "isCancelled"].map { key in
       try part.observe(keyPath: key, options: .new) { _, change in
-        told.withLock { $0.append("\(key) \(change.newValue!)") }
+        received.withLock { $0.append("\(key) \(change.newValue!)") }
       }
     }
     top.pause()
@@ -101,7 +101,7 @@ import Testing
     top.resume()
     top.cancel()
     expect(part.isCancelled && !part.isPaused)
-    expectEqual(told.withLock { $0 }, ["isPaused true", "isPaused false", "isCancelled true"])
+    expectEqual(received.withLock { $0 }, ["isPaused true", "isPaused false", "isCancelled true"])
     withExtendedLifetime(tokens) {}
   }
 
@@ -122,11 +122,11 @@ import Testing
     progress.totalUnitCount = -1
     progress.totalUnitCount = 1
     progress.completedUnitCount = 1
-    let told = lines.withLock { $0 }
+    let received = lines.withLock { $0 }
     for line in [
       "paused true", "paused false", "cancellable false", "pausable true", "cancelled true",
       "indeterminate true", "indeterminate false", "finished true",
-    ] { expect(told.contains(line), "\(line) in \(told)") }
+    ] { expect(received.contains(line), "\(line) in \(received)") }
     withExtendedLifetime(tokens) {}
   }
 
