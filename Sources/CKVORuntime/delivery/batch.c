@@ -106,8 +106,7 @@ static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *ch
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
 // Two mutations of a to-many key are delivered as one setting.
-static void note_again(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
-  kvo_recipients_unsettle(delivery);
+static void note_again(kvo_changed_key *changed_key) {
   changed_key->last_serial = batch_serial_now();
   if (changed_key->mutation.kind == KVO_SETTING) return;
   kvo_mutation_destroy(&changed_key->mutation);
@@ -147,7 +146,6 @@ static bool batch_add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutati
   *changed_key =
       (kvo_changed_key){.id = id, .mutation.kind = KVO_SETTING, .last_serial = batch_serial_now()};
   batch_append_key(delivery, changed_key);
-  kvo_recipients_unsettle(delivery);
   delivery->batch->is_adding = true;
   addition addition = {frame, changed_key, mutation, false};
   kvo_unwinding(batch_add_key, stay_as_it_was, &addition);
@@ -192,7 +190,7 @@ kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr
                                      ? batch_find_key(frame->general_delivery, id)
                                      : NULL;
   if (!changed_key) return takes_first(frame, id, mutation) ? frame : NULL;
-  note_again(frame->general_delivery, changed_key);
+  note_again(changed_key);
   return frame;
 }
 
@@ -205,7 +203,7 @@ kvo_frame *kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object, u
   if (!is_batch || !takes) return NULL;
   kvo_changed_key *changed_key = batch_find_key(frame->general_delivery, id);
   if (!changed_key) return NULL;
-  note_again(frame->general_delivery, changed_key);
+  note_again(changed_key);
   return frame;
 }
 

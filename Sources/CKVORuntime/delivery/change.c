@@ -337,7 +337,6 @@ KVO_INLINE void change_finish(kvo_frame *frame, bool by_setter) {
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
   if (KVO_UNLIKELY(!observers)) {
-    if (KVO_UNLIKELY(frame->flags & KVO_FRAME_OWES)) (void)kvo_single_recipient_finish(frame, 0);
     if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) finish_general_delivery(frame);
     return;
   }
@@ -405,6 +404,7 @@ static void take_over(kvo_frame *frame, uint32_t state) {
 void kvo_change_close(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // the batch delivers it when it ends
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
   else take_over(frame, state);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
@@ -421,9 +421,7 @@ void kvo_change_close(kvo_frame *frame) {
 // Whether other changes have left recipients to this one. If not, none can from then on.
 static bool change_is_joined(kvo_frame *frame, uint32_t state) {
   KVO_LOCKED(&kvo_graph_lock);
-  bool owes = frame->flags & KVO_FRAME_OWES;
-  bool is_joined =
-      owes || (frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others);
+  bool is_joined = frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others;
   if (!is_joined && state != KVO_FRAME_ANNOUNCED && frame->thread != kvo_this_thread)
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   return is_joined;
@@ -432,13 +430,10 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  bool may_be_joined =
-      frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT | KVO_FRAME_IN_PLACE);
-  if (may_be_joined && change_is_joined(frame, state)) {
-    kvo_change_close(frame);
-    return;
-  }
-  if (state == KVO_FRAME_ANNOUNCED) {
+  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
+  bool may_be_joined = frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
+  bool is_joined = may_be_joined && change_is_joined(frame, state);
+  if (is_joined || state == KVO_FRAME_ANNOUNCED) {
     frame->flags |= KVO_FRAME_CANCELLED;
     kvo_change_close(frame);
     return;

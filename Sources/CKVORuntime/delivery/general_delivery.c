@@ -12,6 +12,7 @@
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_forward.h"
+#include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "tables/kvo_distinct.h"
 #include "values/kvo_collection_internal.h"
@@ -23,7 +24,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   if (!delivery) return NULL;
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
-  delivery->has_others = delivery->has_settled = false;
+  delivery->has_others = false;
   delivery->slot = NULL;
   delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
   delivery->batch = NULL;
@@ -152,6 +153,18 @@ static void general_delivery_read_key(const kvo_frame *frame, const kvo_general_
   if (!dirty->is_read) read_dirty_key(frame, dirty);
 }
 
+// What was found for a member before the change, or NULL.
+static const kvo_pending_notification *pending_before(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  uint32_t index = pending->index_before;
+  return index == KVO_NO_INDEX ? NULL : &delivery->before.pending[index];
+}
+
+static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before && before->is_owed;
+}
+
 // Reads what the members ask for. With `also_detailed`, members that get the elements of a mutation have whole values
 // read as well, because a further change of the batch may turn the mutation into a setting.
 static void general_delivery_read_all(const kvo_frame *frame, const kvo_general_delivery *delivery,
@@ -159,7 +172,8 @@ static void general_delivery_read_all(const kvo_frame *frame, const kvo_general_
   for (uint32_t i = start; i < recipients->pending_count; i++) {
     kvo_pending_notification *pending = &recipients->pending[i];
     const kvo_path_observation *observation = observation_of(pending);
-    uint32_t needed = wanted | (pending->lacks_old ? KVO_OLD : 0);
+    bool needs_old = pending->lacks_old || is_owed(delivery, pending);
+    uint32_t needed = wanted | (needs_old ? KVO_OLD : 0);
     if (pending->is_behind || !(pending->registration->options & needed)) continue;
     if (!also_detailed && is_detailed(recipients, pending)) continue;
     if (observation) general_delivery_read_path(frame, observation, pending);
@@ -278,24 +292,24 @@ static bool is_of_other_thread(const kvo_pending_notification *pending) {
   return pending->added_by_other_thread || pending->thread != kvo_thread_number();
 }
 
-// Whether it was behind an open change of a node before this change. If it no longer is, it has yet to be notified of
-// this one.
+// Whether another change was to notify it when this one began. If none does, it has yet to be notified of this one. So
+// has one that is newer than this change, if something has been left to it.
 static bool was_behind(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
-  return pending->index_before != KVO_NO_INDEX &&
-         delivery->before.pending[pending->index_before].is_behind;
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before && before->is_behind && (!before->is_newer || before->is_owed);
 }
 
 static bool was_there(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
-  if (pending->index_before == KVO_NO_INDEX) return was_plain(frame, delivery, pending);
-  return !was_behind(delivery, pending);
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before ? !before->is_behind : was_plain(frame, delivery, pending);
 }
 
 static const kvo_value *old_value(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
-  if (pending->index_before != KVO_NO_INDEX)
-    return value_of(&delivery->before, &delivery->before.pending[pending->index_before]);
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  if (before) return value_of(&delivery->before, before);
   bool known = was_plain(frame, delivery, pending) && frame->flags & KVO_FRAME_HAS_OLD;
   return known ? &frame->old_value : NULL;
 }
@@ -312,13 +326,23 @@ static bool lacks_details(const kvo_general_delivery *delivery,
   return options & KVO_NEW && compares && !mutation->has_before;
 }
 
+// The recipient was there, and is left to another change after this one has been made. A prior call, if it asked for
+// one, has been made, so this change notifies it, unless reading for it would stop the program. Then the other change
+// gets the old value.
+static void stay_or_leave(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    kvo_pending_notification *pending) {
+  pending->is_behind = kvo_in_place_is_open();
+  if (pending->is_behind)
+    kvo_recipients_hand_on(pending->registration, old_value(frame, delivery, pending), true);
+}
+
 // A recipient that is late, or lacks elements that it asked for, is notified of a setting.
 static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
     kvo_pending_notification *pending) {
   bool comes_in_time =
       is_of_other_thread(pending) || pending->is_within || was_behind(delivery, pending);
   bool was_here = was_there(frame, delivery, pending);
-  if (was_here) pending->is_behind = false; // its prior call, if it asked for one, has been made
+  if (was_here && pending->is_behind) stay_or_leave(frame, delivery, pending);
   pending->is_late = !was_here && comes_in_time && !pending->is_behind;
   if (pending->is_late || lacks_details(delivery, pending)) pending->is_whole = true;
   bool is_whole = !is_detailed(&delivery->after, pending);
@@ -346,32 +370,15 @@ static void call_late(const kvo_frame *frame, const kvo_general_delivery *delive
   kvo_frame_pop(hazard);
 }
 
-static const kvo_pending_notification *pending_before(const kvo_general_delivery *delivery,
-    const kvo_pending_notification *pending) {
-  uint32_t index = pending->index_before;
-  return index == KVO_NO_INDEX ? NULL : &delivery->before.pending[index];
-}
-
-static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
-  const kvo_pending_notification *before = pending_before(delivery, pending);
-  return before && before->is_owed;
-}
-
-// Whether another change has notified the member, and this batch has recorded no change since then.
-static bool is_settled(const kvo_general_delivery *delivery,
-    const kvo_pending_notification *pending) {
-  const kvo_pending_notification *before = pending_before(delivery, pending);
-  return before && before->is_settled && delivery->batch;
-}
-
 static void call_final(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   uint32_t options = pending->registration->options;
+  if (frame->flags & KVO_FRAME_CANCELLED && !is_owed(delivery, pending)) return;
   if (pending->is_late) {
     call_late(frame, delivery, pending);
     return;
   }
-  if (!was_there(frame, delivery, pending) || is_settled(delivery, pending)) return;
+  if (!was_there(frame, delivery, pending) || pending->is_behind) return;
   const kvo_value *old = old_value(frame, delivery, pending);
   const kvo_value *new = value_of(&delivery->after, pending);
   if (pending->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
@@ -382,7 +389,8 @@ static void call_final(const kvo_frame *frame, const kvo_general_delivery *deliv
     change =
         general_delivery_describe(general_delivery_mutation_of(&delivery->after, pending), options);
   if (KVO_UNLIKELY(general_delivery_lacks(&change, options))) return;
-  if (KVO_UNLIKELY(is_owed(delivery, pending))) kvo_recipients_settle(pending->registration, new);
+  if (KVO_UNLIKELY(is_owed(delivery, pending)))
+    kvo_recipients_hand_on(pending->registration, new, false);
   general_delivery_call(frame, delivery, pending, &change);
 }
 
@@ -430,20 +438,26 @@ bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *mutation) 
   kvo_changed_key *changed_key = &delivery->first;
   changed_key->id = frame->id;
   begin_mutation(changed_key, mutation);
+  kvo_single_recipient_generalize_mutations();
   delivery->has_before = kvo_recipients_find_before(delivery, frame->object, changed_key);
   if (delivery->has_before) read_before(frame, delivery, changed_key, 0, false);
   if (delivery->has_before) begin_delta(frame, changed_key);
   return delivery->has_before;
 }
 
-void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
+void kvo_general_delivery_resume_locked(kvo_frame *frame, const kvo_path_observation *observation,
     kvo_registration *recipient) {
   kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
   if (!delivery) return;
   delivery->first.id = frame->id;
-  delivery->has_before = kvo_recipients_init_with(&delivery->before, frame, observation, recipient);
-  bool is_owed = frame->flags & KVO_FRAME_OWES && delivery->before.pending_count;
-  if (KVO_UNLIKELY(is_owed)) delivery->before.pending[0].is_owed = delivery->has_others = true;
+  delivery->has_before =
+      kvo_recipients_init_with_locked(&delivery->before, frame, observation, recipient);
+}
+
+void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
+    kvo_registration *recipient) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_general_delivery_resume_locked(frame, observation, recipient);
 }
 
 static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
@@ -471,6 +485,7 @@ bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
   kvo_recipients *before = &delivery->before;
   uint32_t dirty_key_count = before->dirty_key_count, start = before->pending_count;
   begin_mutation(changed_key, mutation);
+  kvo_single_recipient_generalize_mutations();
   if (!kvo_recipients_find_before(delivery, frame->object, changed_key)) {
     kvo_recipients_shorten(before, dirty_key_count, start);
     return false;
@@ -482,6 +497,7 @@ bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
 }
 
 static void find_after(kvo_frame *frame, kvo_general_delivery *delivery, bool is_again) {
+  kvo_single_recipient_generalize_mutations();
   for (kvo_changed_key *changed_key = &delivery->first; changed_key;
       changed_key = changed_key->next)
     kvo_recipients_find_after(delivery, frame->object, changed_key, is_again);

@@ -1,20 +1,25 @@
-// In-place mutations that a thread has open (E4).
+// In-place mutations that a task has open (E4).
 //
 // While a binding's language mutates a property in place, the property can't be read. A change that is made in the
-// mutation, such as one by the setter of a value's part, may reach keys that are derived from the property. It neither
-// reads these keys nor notifies their observers: it leaves them to the change of the property, which does both when the
-// mutation has ended. That change then *owes* them a notification, even if the keys no longer depend on the property.
+// mutation, such as one by the setter of a value's part, may reach keys that depend on the property. These keys are
+// *held*: the change neither reads them nor notifies their observers. It leaves the observers to the change of the
+// property, which reads and notifies when the mutation has ended. That change then *owes* them a notification, even if
+// the keys no longer depend on the property.
 //
-// Recipients are left to a change that reached them before the mutation. In the frame of a mutation that may reach other
-// keys, KVO_FRAME_IN_PLACE is set. A mutation that is part of another change or of a batch has a frame of its own for
-// the mark, and the other change's frame has the recipients. A change on the fast path has no mark: its property has
-// one plain observer, so no key is derived from it.
+// What is held is found anew by each search for recipients, before the search itself: by a search from each property
+// that the task is mutating. Recipients that were not there when the mutation began are added to its change as newer
+// ones. They are notified if something has been left to it.
 //
-// A mutation belongs to a task if the language has tasks, since a thread may run another task while the mutation is
-// suspended. A mutation that goes on on another thread has no mark there.
+// A mutation belongs to a task if the language has tasks, and otherwise to its thread: a task may go on on another
+// thread, and the thread may run other tasks meanwhile. The graph lock protects the list of the mutations.
 //
-// What is owed is written under the graph lock, and so is the end of a change that another thread closes.
+// A mutation that is part of another change or of a batch has a frame of its own for the list, and the other change's
+// frame has the recipients; so has a pair of manual changes around the mutation. A change that began with plain observers only, or on the fast path, is not in the list.
 #include "delivery/kvo_general_delivery.h"
+
+#include "base/kvo_lock.h"
+
+kvo_frame *kvo_in_place_newest;
 
 static const void *(*current_task)(void);
 
@@ -27,11 +32,30 @@ static bool reaches_no_other_key(const kvo_frame *frame) {
   return !(frame->flags & reaching) && frame->state == KVO_FRAME_OPEN;
 }
 
-static kvo_frame *mark(kvo_frame *frame) {
+static void store(kvo_frame **slot, kvo_frame *frame) {
+  __atomic_store_n(slot, frame, __ATOMIC_RELAXED);
+}
+
+static kvo_frame *enter_list(kvo_frame *frame) {
   frame->task = find_task();
   frame->flags |= KVO_FRAME_IN_PLACE;
-  frame->thread->in_place_count++;
+  KVO_LOCKED(&kvo_graph_lock);
+  frame->next_in_place = kvo_in_place_newest;
+  frame->in_place_slot = &kvo_in_place_newest;
+  if (frame->next_in_place) frame->next_in_place->in_place_slot = &frame->next_in_place;
+  store(&kvo_in_place_newest, frame);
   return frame;
+}
+
+void kvo_in_place_end_locked(kvo_frame *frame) {
+  frame->flags &= ~(uint32_t)KVO_FRAME_IN_PLACE;
+  store(frame->in_place_slot, frame->next_in_place);
+  if (frame->next_in_place) frame->next_in_place->in_place_slot = frame->in_place_slot;
+}
+
+void kvo_in_place_end(kvo_frame *frame) {
+  KVO_LOCKED(&kvo_graph_lock);
+  kvo_in_place_end_locked(frame);
 }
 
 // A frame for a mutation that is part of a batch, or of another change if `batch` is NULL.
@@ -42,93 +66,105 @@ static kvo_frame *push_joining(kvo_frame *batch, kvo_object *object, uintptr_t i
   if (!frame) return batch;
   frame->id = id;
   thread->open_count++;
-  return mark(frame);
+  return enter_list(frame);
 }
 
 kvo_frame *kvo_in_place_mark(kvo_frame *frame, kvo_object *object, uintptr_t id) {
   if (!frame || frame->state == KVO_FRAME_BATCH) return push_joining(frame, object, id);
-  return KVO_LIKELY(reaches_no_other_key(frame)) ? frame : mark(frame);
+  return KVO_LIKELY(reaches_no_other_key(frame)) ? frame : enter_list(frame);
 }
 
-// The newest mutation of the task that began before `later`, or the newest of all if that is NULL.
-static kvo_frame *mutation_before(const kvo_thread *thread, const void *task, kvo_frame *later) {
-  kvo_frame *frame = later;
-  while ((frame = kvo_thread_open_before(thread, frame)))
-    if (frame->flags & KVO_FRAME_IN_PLACE && frame->task == task) return frame;
-  return NULL;
+static bool belongs_to(const kvo_frame *mutation, const void *task) {
+  return mutation->task == task && (task || mutation->thread == kvo_this_thread);
 }
 
-static kvo_frame *newest_mutation(const void **task) {
-  const kvo_thread *thread = kvo_this_thread;
-  if (!thread || !thread->in_place_count) return NULL;
-  *task = find_task();
-  return mutation_before(thread, *task, NULL);
+// The newest mutation of the task, or the next one after a mutation.
+static kvo_frame *next_mutation(const kvo_frame *mutation, const void *task) {
+  kvo_frame *next = mutation ? mutation->next_in_place : kvo_in_place_newest;
+  while (next && !belongs_to(next, task)) next = next->next_in_place;
+  return next;
 }
 
-bool kvo_in_place_is_open(void) {
-  const void *task;
-  return newest_mutation(&task) != NULL;
+bool kvo_in_place_is_open_slow(void) {
+  KVO_LOCKED(&kvo_graph_lock);
+  return next_mutation(NULL, find_task());
 }
 
-// Whether the frame is that of a mutation, or of the change or batch that the mutation is part of.
-static bool has_mutation(const kvo_frame *frame, const void *task, kvo_frame *newest) {
-  for (kvo_frame *mutation = newest; mutation;
-      mutation = mutation_before(kvo_this_thread, task, mutation)) {
-    bool is_part = mutation->object == frame->object &&
-                   (mutation->id == frame->id || frame->state == KVO_FRAME_BATCH);
-    if (is_part) return true;
+static bool has_recipients(const kvo_frame *frame) {
+  return frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
+}
+
+static bool is_part_of(const kvo_frame *mutation, const kvo_frame *frame) {
+  return frame->object == mutation->object &&
+         (frame->id == mutation->id || frame->state == KVO_FRAME_BATCH);
+}
+
+// The frame of the mutation's change, or of the change or batch that it is part of. NULL if none has recipients.
+static kvo_frame *change_of(kvo_frame *mutation) {
+  if (has_recipients(mutation)) return mutation;
+  kvo_frame *frame = mutation->thread == kvo_this_thread ? mutation : NULL;
+  while (frame && !(has_recipients(frame) && is_part_of(mutation, frame)))
+    frame = kvo_thread_open_before(kvo_this_thread, frame);
+  return frame;
+}
+
+// The delivery of a pair of manual changes around the mutation, or NULL.
+static kvo_general_delivery *delivery_of_pair(const kvo_frame *mutation) {
+  KVO_LOCKED_OBJECTS(mutation->object, NULL);
+  const kvo_table *table = kvo_table_of(mutation->object);
+  const kvo_manual_change *pair = table ? table->manual_changes : NULL;
+  while (pair && !(pair->id == mutation->id && pair->thread == mutation->thread->number))
+    pair = pair->next;
+  return pair ? pair->general_delivery : NULL;
+}
+
+kvo_frame *kvo_in_place_next_change_locked(kvo_frame **mutation) {
+  kvo_frame *frame = NULL;
+  const void *task = find_task();
+  while (!frame && (*mutation = next_mutation(*mutation, task))) frame = change_of(*mutation);
+  return frame;
+}
+
+// The delivery of the mutation's change, or NULL.
+static kvo_general_delivery *delivery_of(kvo_frame *mutation) {
+  kvo_frame *frame = change_of(mutation);
+  if (!frame) return delivery_of_pair(mutation);
+  return frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
+}
+
+bool kvo_in_place_hold_slow_locked(void) {
+  const void *task = find_task();
+  kvo_frame *mutation = NULL;
+  bool is_open = false;
+  while ((mutation = next_mutation(mutation, task))) {
+    kvo_general_delivery *delivery = mutation->in_place_delivery = delivery_of(mutation);
+    if (delivery) kvo_recipients_extend_locked(delivery, mutation->object, mutation->id);
+    is_open = true;
+  }
+  return is_open;
+}
+
+bool kvo_in_place_take_value_locked(const kvo_registration *registration, const kvo_value *value,
+    bool has_prior) {
+  const void *task = find_task();
+  kvo_frame *mutation = NULL;
+  while ((mutation = next_mutation(mutation, task))) {
+    kvo_general_delivery *delivery = delivery_of(mutation);
+    if (delivery && kvo_recipients_take_value_locked(delivery, registration, value, has_prior))
+      return true;
   }
   return false;
 }
 
-static kvo_general_delivery *delivery_of(const kvo_frame *frame) {
-  return frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
-}
-
-// The recipient may have been freed, and its address taken by a registration that is newer than the change.
-static bool is_single_recipient(const kvo_frame *frame, const kvo_registration *registration) {
-  return frame->flags & KVO_FRAME_SINGLE_RECIPIENT && frame->recipient == registration &&
-         !kvo_registration_is_late(registration, frame);
-}
-
-static bool leave_to(kvo_frame *frame, const kvo_registration *registration,
-    const kvo_general_delivery *searching) {
-  kvo_general_delivery *delivery = delivery_of(frame);
-  if (delivery) return delivery != searching && kvo_recipients_owe_locked(delivery, registration);
-  if (!is_single_recipient(frame, registration)) return false;
-  frame->flags |= KVO_FRAME_OWES;
-  return true;
-}
-
 bool kvo_in_place_leave_locked(const kvo_registration *registration,
-    const kvo_general_delivery *searching) {
-  const void *task;
-  kvo_frame *newest = newest_mutation(&task), *frame = NULL;
-  if (!newest) return false;
-  while ((frame = kvo_thread_open_before(kvo_this_thread, frame)))
-    if (has_mutation(frame, task, newest) && leave_to(frame, registration, searching)) return true;
-  return false;
-}
-
-static bool is_at(const kvo_path_observation *observation, const kvo_frame *frame) {
-  const kvo_path_node *first = observation->first;
-  return first && first->entry.object == frame->object &&
-         kvo_registration_id(&first->entry) == frame->id;
-}
-
-static bool reaches(const kvo_frame *frame, const kvo_dependent_key *dependent_key) {
-  const kvo_general_delivery *delivery = delivery_of(frame);
-  if (delivery && kvo_recipients_reach(&delivery->before, dependent_key)) return true;
-  for (uint32_t i = 0; i < dependent_key->count; i++)
-    if (is_at(dependent_key->path_observations[i], frame)) return true;
-  return false;
-}
-
-bool kvo_in_place_affects_slow_locked(const kvo_dependent_key *dependent_key) {
-  const void *task;
-  kvo_frame *newest = newest_mutation(&task), *frame = NULL;
-  if (!newest) return false;
-  while ((frame = kvo_thread_open_before(kvo_this_thread, frame)))
-    if (has_mutation(frame, task, newest) && reaches(frame, dependent_key)) return true;
+    const kvo_general_delivery *searching, bool also_behind) {
+  const void *task = find_task();
+  kvo_frame *mutation = NULL;
+  while ((mutation = next_mutation(mutation, task))) {
+    kvo_general_delivery *delivery = mutation->in_place_delivery;
+    if (delivery && delivery != searching &&
+        kvo_recipients_owe_locked(delivery, registration, also_behind))
+      return true;
+  }
   return false;
 }

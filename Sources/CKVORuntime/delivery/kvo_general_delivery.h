@@ -69,10 +69,11 @@ typedef struct kvo_pending_notification {
   bool is_read;
   kvo_value value;       ///< the path's value
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
-  bool is_behind;        ///< an open change of a node notifies it (open_path_changes.c)
-  bool is_owed;          ///< another change has left it to this one; graph lock
-  /// It was left to another change, which has notified it. The value delivered then is the old one.
-  bool is_settled;
+  /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
+  bool is_behind;
+  bool
+      is_newer; ///< in `before`: it was found after the change began (in_place.c); then it is also `is_behind`
+  bool is_owed; ///< another change has left it to this one; graph lock
 } kvo_pending_notification;
 
 enum { KVO_NO_INDEX = UINT32_MAX };
@@ -117,8 +118,9 @@ void kvo_recipients_shorten(kvo_recipients *recipients, uint32_t dirty_key_count
     uint32_t member_count);
 /// Fills an empty set with the one recipient that a change of the frame's key was found to reach: the user's
 /// registration of the path observation, or of the derived key that the path observation serves. The set has no
-/// member if that registration has ended. The recipient takes over the frame's old value. False if out of memory.
-bool kvo_recipients_init_with(kvo_recipients *recipients, kvo_frame *frame,
+/// member if that registration has ended. The recipient takes over the frame's old value. False if out of memory. Graph
+/// lock held.
+bool kvo_recipients_init_with_locked(kvo_recipients *recipients, kvo_frame *frame,
     const kvo_path_observation *observation, kvo_registration *recipient);
 void kvo_recipients_destroy(kvo_recipients *recipients);
 void kvo_path_nodes_destroy(kvo_path_nodes *nodes);
@@ -137,8 +139,7 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 /// The state of a general delivery, kept by a frame or an open manual change.
 typedef struct kvo_general_delivery {
   uint32_t references;                  ///< atomic: frames and pairs
-  bool has_others;                      ///< changes behind its nodes are part of it; graph lock
-  bool has_settled;                     ///< a member of `before` is settled
+  bool has_others;                      ///< other changes have left recipients to it; graph lock
   bool has_before;                      ///< `before` has been found
   bool ran_out_of_memory;               ///< there was no memory for some of the new values
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
@@ -161,22 +162,26 @@ bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *obje
 bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key, bool is_again);
 
-/// Leaves a registration to an open change, if that change reached it when it began. Graph lock held, as for the next one.
-bool kvo_recipients_owe_locked(kvo_general_delivery *delivery,
+/// Leaves a registration to an open change that has found it. `also_behind` includes what that change left to another
+/// one, and what is newer than it. Graph lock held, as for the next two.
+bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
+    bool also_behind);
+/// Whether something has been left to an open change for the registration.
+bool kvo_recipients_owes_locked(const kvo_general_delivery *delivery,
     const kvo_registration *registration);
+/// Adds the recipients that a change of the property reaches now to `before` of an open change, as newer ones.
+void kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object, uintptr_t id);
 /// Adds the recipients that other changes have left to this one, and that it no longer reaches, to `after`.
 void kvo_recipients_add_owed(kvo_general_delivery *delivery);
-/// Notes in this thread's open changes that a registration which they have left to another one has been notified, with
-/// the value that was delivered, if there was one. No lock held.
-void kvo_recipients_settle(const kvo_registration *registration,
-    const kvo_value *KVO_NULLABLE delivered);
-void kvo_recipients_unsettle_slow(kvo_general_delivery *delivery);
-/// After a further change of a batch, the registrations that were settled are to be notified again.
-KVO_INLINE void kvo_recipients_unsettle(kvo_general_delivery *delivery) {
-  if (KVO_UNLIKELY(delivery->has_settled)) kvo_recipients_unsettle_slow(delivery);
-}
-/// Whether the key is among the affected ones, or one of the registrations observes it. Graph lock held.
-bool kvo_recipients_reach(const kvo_recipients *recipients, const kvo_dependent_key *dependent_key);
+/// Gives a registration's value to an open change that has left the registration to another one: the old value of its
+/// notification. Takes over the value, unless it returns false. NULL if there is none. An observer that asks for prior
+/// calls must have had one (`has_prior`). Graph lock held.
+bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration, const kvo_value *KVO_NULLABLE value, bool has_prior);
+/// Gives copies of a registration's value to this task's open changes that have left the registration to another change. It is the
+/// old value of their notifications. No lock held.
+void kvo_recipients_hand_on(const kvo_registration *registration,
+    const kvo_value *KVO_NULLABLE value, bool has_prior);
 
 /// Adds a change of a node to the list of those that this thread has open, unless it is there already. Graph lock
 /// held, as for the next two.
@@ -198,20 +203,33 @@ void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
 /// need not be.
 kvo_frame *KVO_NULLABLE kvo_in_place_mark(kvo_frame *KVO_NULLABLE frame, kvo_object *object,
     uintptr_t id);
-/// Whether the task that this thread runs is mutating a property in place.
-bool kvo_in_place_is_open(void);
-/// Leaves a registration to the change of a property that is being mutated in place, if that change reached it when it
-/// began. `searching` is the delivery of the change that would notify it otherwise. Graph lock held.
-bool kvo_in_place_leave_locked(const kvo_registration *registration,
-    const kvo_general_delivery *KVO_NULLABLE searching);
-bool kvo_in_place_affects_slow_locked(const kvo_dependent_key *dependent_key);
-/// Whether the task that this thread runs is mutating a property in place from which the key is derived. Graph lock
-/// held.
-KVO_INLINE bool kvo_in_place_affects_locked(const kvo_dependent_key *dependent_key) {
-  const kvo_thread *thread = kvo_this_thread;
-  return thread && KVO_UNLIKELY(thread->in_place_count) &&
-         kvo_in_place_affects_slow_locked(dependent_key);
+/// The newest mutation of any task, in a list; atomic.
+extern kvo_frame *KVO_NULLABLE kvo_in_place_newest;
+bool kvo_in_place_is_open_slow(void);
+/// Whether the task that this thread runs is mutating a property in place. No lock held.
+KVO_INLINE bool kvo_in_place_is_open(void) {
+  return KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL) &&
+         kvo_in_place_is_open_slow();
 }
+/// Takes a mutation out of the list, before its change is closed. No lock held.
+void kvo_in_place_end(kvo_frame *frame);
+/// The frame that has the recipients of a property that the task is mutating: of the newest mutation if `*mutation` is
+/// NULL, or else of the next one after it. Stores that mutation. NULL if there are no more. Graph lock held.
+kvo_frame *KVO_NULLABLE
+kvo_in_place_next_change_locked(kvo_frame *KVO_NULLABLE *KVO_NONNULL mutation);
+bool kvo_in_place_hold_slow_locked(void);
+/// Adds what each property that the task is mutating reaches now to the recipients of its change. The keys get stamps
+/// from now on. False if the task is mutating no property. Graph lock held.
+KVO_INLINE bool kvo_in_place_hold_locked(void) {
+  return KVO_UNLIKELY(kvo_in_place_newest != NULL) && kvo_in_place_hold_slow_locked();
+}
+/// Leaves a registration to the change of a property that the task is mutating in place, other than the one that is
+/// searching. The arguments are as for `kvo_recipients_owe_locked`. Graph lock held, as for the next one.
+bool kvo_in_place_leave_locked(const kvo_registration *registration,
+    const kvo_general_delivery *searching, bool also_behind);
+/// `kvo_recipients_take_value_locked` for the change of such a property.
+bool kvo_in_place_take_value_locked(const kvo_registration *registration,
+    const kvo_value *KVO_NULLABLE value, bool has_prior);
 
 /// Begins a general delivery, which belongs to the frame from then on: finds the recipients and reads old values.
 /// False if out of memory.
@@ -219,6 +237,9 @@ bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLAB
 /// Continues a change that single_recipient.c has begun. The recipient found there, unless it has ended, is the only
 /// member of `before`.
 void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
+    kvo_registration *recipient);
+/// The same, with the graph lock held. If memory is out, the frame may have no general delivery.
+void kvo_general_delivery_resume_locked(kvo_frame *frame, const kvo_path_observation *observation,
     kvo_registration *recipient);
 void kvo_general_delivery_deliver_priors(kvo_frame *frame);
 /// Adds a root to a batch's frame (`kvo_general_delivery_add`), with the recording of reads suspended.
@@ -248,6 +269,13 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);
 /// recipient. Returns false if a general delivery has to finish the change: then what the will phase found is in the
 /// frame's general delivery.
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers);
+void kvo_single_recipient_generalize_slow(void);
+/// Gives a general delivery to each change with a single recipient whose property the task is mutating in place, so that
+/// recipients can be left to it. One for which memory is out stays as it is. No lock held.
+KVO_INLINE void kvo_single_recipient_generalize_mutations(void) {
+  if (KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL))
+    kvo_single_recipient_generalize_slow();
+}
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

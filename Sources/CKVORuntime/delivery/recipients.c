@@ -219,11 +219,16 @@ typedef struct {
   kvo_path_nodes *nodes;
   const kvo_path_nodes *read; // tracked keys that have been read already
   kvo_changed_key *changed_key;
-  const kvo_general_delivery *general_delivery;
+  kvo_general_delivery *general_delivery;
   bool leads_on;              // a path continues from a key that was found
   bool added_by_other_thread; // how the current key or path was reached, as in kvo_dirty_key
   bool is_behind;
   uint64_t stamp;
+  uint64_t
+      held_since; // the keys with a stamp from this one on, up to the search's own, are held; 0 if no key is
+  bool has_open;              // the thread has changes open to which recipients may be left
+  bool has_left;              // a recipient has been left to another change
+  bool is_extending;          // only finds what an open change reaches now
   uint32_t start;             // index of the root among the affected keys
   uint32_t index;             // index of the affected key whose observers are searched
   kvo_dependent_key *path;    // the tracked path whose observers are searched instead
@@ -243,36 +248,59 @@ static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *
   return is_current ? index : KVO_NO_INDEX;
 }
 
-bool kvo_recipients_owe_locked(kvo_general_delivery *delivery,
-    const kvo_registration *registration) {
+bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
+    bool also_behind) {
   uint32_t index = recipients_index_of(&delivery->before, registration);
   if (index == KVO_NO_INDEX) return false;
-  delivery->before.pending[index].is_owed = delivery->has_others = true;
+  kvo_pending_notification *pending = &delivery->before.pending[index];
+  if (pending->is_behind && !also_behind) return false;
+  pending->is_newer = pending->is_behind; // nothing was read for it when the change began
+  pending->is_owed = delivery->has_others = true;
+  if (delivery->batch) kvo_open_path_changes_add_locked(delivery);
   return true;
 }
 
-// Leaves the registration to an open change of a node that reached it when it began.
-static bool leave_to_node(const search *search, const kvo_registration *registration) {
+bool kvo_recipients_owes_locked(const kvo_general_delivery *delivery,
+    const kvo_registration *registration) {
+  if (!delivery->has_others) return false;
+  uint32_t index = recipients_index_of(&delivery->before, registration);
+  return index != KVO_NO_INDEX && delivery->before.pending[index].is_owed;
+}
+
+// Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all of its changes until it ends.
+static bool leave_to_open(const search *search, const kvo_registration *registration,
+    bool is_behind) {
   kvo_general_delivery *open = NULL;
-  while ((open = kvo_open_path_changes_next_locked(open)))
-    if (open != search->general_delivery && kvo_recipients_owe_locked(open, registration))
-      return true;
+  while ((open = kvo_open_path_changes_next_locked(open))) {
+    if (open == search->general_delivery) continue;
+    if (is_behind && kvo_recipients_owe_locked(open, registration, false)) return true;
+    if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
+  }
   return false;
 }
 
-// Whether another change notifies the registration: one of a node, if the registration is behind it, or that of a
-// property that is being mutated in place.
-KVO_INLINE bool is_left(const search *search, const kvo_registration *registration,
-    bool is_behind) {
-  if (is_behind && leave_to_node(search, registration)) return true;
-  return KVO_UNLIKELY(kvo_this_thread && kvo_this_thread->in_place_count) &&
-         kvo_in_place_leave_locked(registration, search->general_delivery);
+// Leaves the registration to the change of a property that is being mutated in place if that has it among its own
+// recipients, or else to another open change, or else to a mutation that has found it since.
+static bool leave(const search *search, const kvo_registration *registration, bool is_behind) {
+  const kvo_general_delivery *searching = search->general_delivery;
+  if (search->held_since && kvo_in_place_leave_locked(registration, searching, false)) return true;
+  return leave_to_open(search, registration, is_behind) ||
+         (search->held_since && kvo_in_place_leave_locked(registration, searching, true));
+}
+
+// Whether another change notifies the registration.
+KVO_INLINE bool is_left(search *search, const kvo_registration *registration, bool is_behind) {
+  if (KVO_LIKELY(!search->has_open) || !leave(search, registration, is_behind)) return false;
+  search->has_left = true;
+  return true;
 }
 
 // Another way leads to a member that was found behind an open change.
-static __attribute__((noinline)) void stay_behind(const search *search,
-    kvo_pending_notification *known, bool is_behind) {
-  known->is_behind = is_left(search, known->registration, is_behind);
+static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
+    bool is_behind) {
+  if (search->is_extending) return;
+  if (known->is_newer) known->is_owed = search->general_delivery->has_others = true;
+  else known->is_behind = is_left(search, known->registration, is_behind);
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
@@ -293,7 +321,8 @@ static void find_pending(search *search, kvo_registration *registration, bool is
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
       .is_whole = is_whole || search->index > search->start || search->path,
       .added_by_other_thread = added_by_other_thread,
-      .is_behind = is_left(search, registration, is_behind),
+      .is_behind = search->is_extending || is_left(search, registration, is_behind),
+      .is_newer = search->is_extending,
       .is_within = kvo_registration_serial(registration) <= search->changed_key->last_serial,
       .index_before =
           search->before ? recipients_index_of(search->before, registration) : KVO_NO_INDEX};
@@ -302,12 +331,25 @@ static void find_pending(search *search, kvo_registration *registration, bool is
 
 // Whether what was found behind an open change is left unread, because it may lead to a property that is being mutated
 // in place. The change of that property reads it.
-static bool is_unreadable(bool is_behind) {
-  return KVO_UNLIKELY(is_behind) && kvo_in_place_is_open();
+static bool is_unreadable(const search *search, bool is_behind) {
+  return KVO_UNLIKELY(is_behind) && search->held_since;
+}
+
+static bool is_held(const search *search, const kvo_dependent_key *dependent_key) {
+  if (KVO_LIKELY(!search->held_since)) return false;
+  return dependent_key->stamp == search->stamp ? dependent_key->is_held
+                                               : dependent_key->stamp >= search->held_since;
+}
+
+static void enter(const search *search, kvo_dependent_key *dependent_key, bool is_behind) {
+  dependent_key->is_held = is_held(search, dependent_key);
+  dependent_key->is_behind = is_behind || dependent_key->is_held;
+  dependent_key->stamp = search->stamp;
 }
 
 static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
-  if (search->nodes && dependent_key->is_tracked && !is_unreadable(dependent_key->is_behind))
+  if (search->nodes && dependent_key->is_tracked &&
+      !is_unreadable(search, dependent_key->is_behind))
     search->ok = search->ok && add_tracked(search->nodes, dependent_key);
 }
 
@@ -334,10 +376,10 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
     bool added_by_other_thread, bool is_behind) {
   if (is_found(search, dependent_key, is_behind)) return;
   if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
-  bool is_new = dependent_key->stamp != search->stamp || is_unreadable(dependent_key->is_behind);
-  dependent_key->stamp = search->stamp;
+  bool is_new =
+      dependent_key->stamp != search->stamp || is_unreadable(search, dependent_key->is_behind);
+  enter(search, dependent_key, is_behind);
   dependent_key->added_by_other_thread = added_by_other_thread;
-  dependent_key->is_behind = is_behind;
   if (is_new) find_tracked(search, dependent_key);
   if (dependent_key->is_tracked && dependent_key->accessors->property->is_path) {
     search->leads_on = true;
@@ -384,14 +426,15 @@ static void recipients_find_node(search *search, kvo_path_node *node) {
       search->is_behind || kvo_open_path_changes_are_before_locked(node, search->general_delivery);
   if (!kvo_path_node_is_last(node)) {
     search->leads_on = true;
-    bool is_followed = search->nodes && !is_unreadable(search->is_behind);
+    bool is_followed = search->nodes && !is_unreadable(search, search->is_behind);
+    bool is_announced = !search->nodes && !search->read && !search->is_extending;
     if (is_followed) search->ok = search->ok && add_node(search->nodes, node);
-    else if (!search->nodes && !search->read) recipients_announce(search, node);
+    else if (is_announced) recipients_announce(search, node);
   }
   kvo_dependent_key *derived = observation->dependent_key;
   if (derived)
     find_dependent_keys(search, derived, added_by_other_thread,
-        is_behind || kvo_in_place_affects_locked(derived));
+        is_behind || is_held(search, derived));
   else if (observation->first && !kvo_thread_is_reading(observation->root, (uintptr_t)observation))
     find_pending(search, &observation->first->entry, recipients_leads_on(node),
         added_by_other_thread, is_behind);
@@ -415,8 +458,7 @@ static bool find_group_key(search *search, kvo_object *object, uintptr_t id) {
 static void search_observers_locked(search *search, kvo_observers observers) {
   kvo_dependent_key *dependent_key = kvo_observers_derivation(observers);
   if (dependent_key && dependent_key->stamp != search->stamp && !is_being_read(dependent_key)) {
-    dependent_key->stamp = search->stamp;
-    dependent_key->is_behind = kvo_in_place_affects_locked(dependent_key);
+    enter(search, dependent_key, false);
     find_tracked(search, dependent_key);
   }
   if (!kvo_observers_is_list(observers)) {
@@ -509,13 +551,21 @@ KVO_INLINE bool recipients_find_locked(search *search, kvo_object *object) {
   return search->ok;
 }
 
+// Whether other changes are open to which recipients may be left, and what is held because of them.
+static void hold_locked(search *search) {
+  uint64_t stamp = kvo_in_place_newest ? kvo_graph_next_stamp_locked() : 0;
+  if (stamp && kvo_in_place_hold_locked()) search->held_since = stamp;
+  search->has_open = search->held_since || kvo_open_path_changes_next_locked(NULL);
+}
+
 bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,
     kvo_changed_key *changed_key) {
   search search = {
       .general_delivery = delivery, .recipients = &delivery->before, .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
+  hold_locked(&search);
   bool ok = recipients_find_locked(&search, object);
-  if (ok && search.leads_on) kvo_open_path_changes_add_locked(delivery);
+  if (ok && (search.leads_on || search.has_left)) kvo_open_path_changes_add_locked(delivery);
   return ok;
 }
 
@@ -529,21 +579,24 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
       .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
   if (delivery->slot) kvo_open_path_changes_remove_locked(delivery);
+  hold_locked(&search);
   return recipients_find_locked(&search, object);
 }
 
 // MARK: Recipients that other changes have left
 
-bool kvo_recipients_reach(const kvo_recipients *recipients,
-    const kvo_dependent_key *dependent_key) {
-  for (uint32_t i = 0; i < recipients->dirty_key_count; i++) {
-    const kvo_dirty_key *dirty = &recipients->dirty_keys[i];
-    if (dirty->object == dependent_key->object && dirty->id == dependent_key->accessors->id)
-      return true;
-  }
-  for (uint32_t i = 0; i < recipients->pending_count; i++)
-    if (recipients->pending[i].path == dependent_key) return true;
-  return false;
+void kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object,
+    uintptr_t id) {
+  kvo_recipients *before = &delivery->before;
+  uint32_t dirty_key_count = before->dirty_key_count, count = before->pending_count;
+  kvo_changed_key changed_key = {.id = id};
+  search search = {.general_delivery = delivery,
+      .recipients = before,
+      .changed_key = &changed_key,
+      .is_extending = true};
+  recipients_find_locked(&search, object);
+  if (before->pending_count == count) destroy_from(before, dirty_key_count, count);
+  else before->dirty_keys[dirty_key_count].changed_key = NULL; // it is this function's
 }
 
 // The key by which a member of `before` is in `after`, if that is the same one.
@@ -576,7 +629,7 @@ static uint32_t key_of_others(const kvo_recipients *after, const kvo_recipients 
 static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32_t index) {
   kvo_pending_notification owed = before->pending[index];
   kvo_dirty_key dirty = before->dirty_keys[owed.dirty_key];
-  dirty.is_read = owed.is_read = false;
+  dirty.is_read = owed.is_read = owed.is_behind = false;
   dirty.changed_key = NULL;
   dirty.tracked = owed.tracked = KVO_NO_INDEX;
   owed.is_whole = true;
@@ -592,7 +645,7 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
   KVO_LOCKED(&kvo_graph_lock);
   for (uint32_t i = 0; delivery->has_others && i < before->pending_count; i++) {
     const kvo_pending_notification *pending = &before->pending[i];
-    bool is_missing = pending->is_owed && !pending->is_behind &&
+    bool is_missing = pending->is_owed && (!pending->is_behind || pending->is_newer) &&
                       pending->registration->state == KVO_LIVE &&
                       recipients_index_of(&delivery->after, pending->registration) == KVO_NO_INDEX;
     if (is_missing && !add_owed(&delivery->after, before, i)) break;
@@ -601,52 +654,47 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
 }
 
 // The old value is that of the path, or of the key, unless another member has read that before.
-static bool keep_delivered(kvo_recipients *recipients, kvo_pending_notification *pending,
-    const kvo_value *delivered) {
+static bool take_value(kvo_recipients *recipients, kvo_pending_notification *pending,
+    const kvo_value *value, bool has_prior) {
   kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
   bool is_of_path = pending->path || kvo_path_node_of(pending->registration);
-  if (!delivered) return !(pending->registration->options & KVO_OLD);
+  uint32_t options = pending->registration->options;
+  if (options & KVO_PRIOR && !has_prior) return false;
+  if (!value) return !(options & KVO_OLD);
   if (!is_of_path && dirty->is_read) return false;
-  *(is_of_path ? &pending->value : &dirty->value) = *delivered;
+  *(is_of_path ? &pending->value : &dirty->value) = *value;
   *(is_of_path ? &pending->is_read : &dirty->is_read) = true;
   return true;
 }
 
-static bool settle_in(kvo_general_delivery *delivery, const kvo_registration *registration,
-    const kvo_value *delivered) {
+bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration, const kvo_value *value, bool has_prior) {
   uint32_t index = recipients_index_of(&delivery->before, registration);
   if (index == KVO_NO_INDEX) return false;
   kvo_pending_notification *pending = &delivery->before.pending[index];
-  if (!pending->is_behind || !keep_delivered(&delivery->before, pending, delivered)) return false;
-  pending->is_behind = false;
-  pending->is_settled = delivery->has_settled = true;
+  bool is_waiting = pending->is_behind && (!pending->is_newer || pending->is_owed);
+  if (!is_waiting || !take_value(&delivery->before, pending, value, has_prior)) return false;
+  pending->is_behind = pending->is_newer = false;
   return true;
 }
 
 // Takes over the value if there is such a change.
-static bool settle_next(const kvo_registration *registration, const kvo_value *delivered) {
-  kvo_frame *frame = NULL;
-  if (!kvo_this_thread) return false; // the mutation began on another thread
+static bool hand_to_next(const kvo_registration *registration, const kvo_value *value,
+    bool has_prior) {
+  kvo_general_delivery *open = NULL;
   KVO_LOCKED(&kvo_graph_lock);
-  while ((frame = kvo_thread_open_before(kvo_this_thread, frame)))
-    if (frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
-        settle_in(frame->general_delivery, registration, delivered))
-      return true;
-  return false;
+  while ((open = kvo_open_path_changes_next_locked(open)))
+    if (kvo_recipients_take_value_locked(open, registration, value, has_prior)) return true;
+  return kvo_in_place_take_value_locked(registration, value, has_prior);
 }
 
-void kvo_recipients_settle(const kvo_registration *registration, const kvo_value *delivered) {
+void kvo_recipients_hand_on(const kvo_registration *registration, const kvo_value *value,
+    bool has_prior) {
   kvo_value copy;
   do {
-    if (delivered && kvo_value_copy(&copy, delivered)) return;
-  } while (settle_next(registration, delivered ? &copy : NULL));
-  if (delivered) kvo_value_destroy(&copy);
-}
-
-void kvo_recipients_unsettle_slow(kvo_general_delivery *delivery) {
-  delivery->has_settled = false;
-  for (uint32_t i = 0; i < delivery->before.pending_count; i++)
-    delivery->before.pending[i].is_settled = false;
+    if (value && kvo_value_copy(&copy, value)) return;
+  } while (hand_to_next(registration, value ? &copy : NULL, has_prior));
+  if (value) kvo_value_destroy(&copy);
 }
 
 // MARK: A known recipient
@@ -724,13 +772,12 @@ static bool init_with_path_cache(kvo_recipients *recipients, kvo_frame *frame,
   return init_with_pending(recipients, frame, pending);
 }
 
-bool kvo_recipients_init_with(kvo_recipients *recipients, kvo_frame *frame,
+bool kvo_recipients_init_with_locked(kvo_recipients *recipients, kvo_frame *frame,
     const kvo_path_observation *observation, kvo_registration *recipient) {
   const kvo_dirty_key changed = {.object = frame->object,
       .operations = kvo_class_of(frame->object)->operations,
       .id = frame->id,
       .tracked = KVO_NO_INDEX};
-  KVO_LOCKED(&kvo_graph_lock);
   if (!add_dirty_key(recipients, changed)) return false;
   if (observation->is_tracked)
     return init_with_path_cache(recipients, frame, observation->path_cache, recipient);

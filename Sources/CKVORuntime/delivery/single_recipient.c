@@ -27,6 +27,7 @@
 // changed key, and reading it again would read the same properties.
 #include "delivery/kvo_general_delivery.h"
 
+#include "base/kvo_lock.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
 #include "graph/kvo_path_cache.h"
@@ -95,13 +96,13 @@ static kvo_registration *recipient_of_path_cache(const kvo_frame *frame,
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-// Whether this thread has no other change open, not even a manual change of a node, and is reading no derived key: in
-// these cases a recipient may have to be left out.
+// Whether this thread has no other change open, not even a manual change of a node or a mutation that its task has begun
+// on another thread, and is reading no derived key: in these cases a recipient may have to be left out.
 static bool single_is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
   return thread == kvo_this_thread && thread->open_count == open_count && !thread->reading_count &&
-         !has_links && !kvo_log_flags;
+         !has_links && !kvo_log_flags && !kvo_in_place_is_open();
 }
 
 // MARK: Holding
@@ -292,14 +293,28 @@ static bool single_notify(kvo_frame *frame, const kvo_path_observation *observat
                                     : notify_of_path(frame, observation);
 }
 
-// If another change has left the recipient to this one, the general delivery settles that.
+static void generalize_locked(kvo_frame *frame) {
+  const kvo_path_node *node =
+      (kvo_path_node *)kvo_observers_registration(frame->observer_slot.observers);
+  uint32_t flags = frame->flags;
+  frame->flags &= ~(uint32_t)KVO_FRAME_SINGLE_RECIPIENT;
+  kvo_general_delivery_resume_locked(frame, node->observation, frame->recipient);
+  if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) frame->flags = flags; // out of memory
+}
+
+void kvo_single_recipient_generalize_slow(void) {
+  kvo_frame *mutation = NULL, *frame;
+  KVO_LOCKED(&kvo_graph_lock);
+  while ((frame = kvo_in_place_next_change_locked(&mutation)))
+    if (frame->flags & KVO_FRAME_SINGLE_RECIPIENT) generalize_locked(frame);
+}
+
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
   const kvo_path_observation *observation =
       ((kvo_path_node *)kvo_observers_registration(frame->observer_slot.observers))->observation;
   frame->flags &= ~(uint32_t)KVO_FRAME_SINGLE_RECIPIENT;
   bool is_same = single_is_alone(frame, 0) && observers == frame->observer_slot.observers &&
                  node_of(observers) != NULL;
-  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_OWES)) is_same = false;
   if (is_same && single_notify(frame, observation)) return true;
   kvo_frame_forget_new(frame);
   kvo_general_delivery_resume(frame, observation, frame->recipient);

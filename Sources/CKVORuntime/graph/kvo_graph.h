@@ -91,6 +91,7 @@ struct kvo_dependent_key {
       added_by_other_thread; ///< the last search for recipients reached it through another thread's node
   bool is_tracked;           ///< its path observations are what the key's getter reads (tracking.c)
   bool is_behind; ///< that search reached it only behind nodes whose changes are open; graph lock
+  bool is_held;   ///< that search was made while it is held (in_place.c); graph lock
   bool never_settles; ///< each reading read other properties, until tracking gave up
   uint32_t
       index; ///< index in the `kvo_path_nodes` of the change that it was last found for; graph lock

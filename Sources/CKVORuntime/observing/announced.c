@@ -14,6 +14,7 @@
 #include "observing/kvo_announced.h"
 
 #include "base/kvo_forward.h"
+#include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "delivery/kvo_general_delivery.h"
 #include "objects/kvo_class_internal.h"
@@ -82,9 +83,15 @@ static void announced_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   else kvo_change_begin_mutation(frame, mutation);
 }
 
+static bool owes(const kvo_frame *frame) {
+  KVO_LOCKED(&kvo_graph_lock);
+  return frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others;
+}
+
 static void announced_finish(kvo_frame *frame) {
   frame->flags &= ~(uint32_t)KVO_FRAME_BEGUN;
-  if (frame->flags & (KVO_FRAME_BATCHED | KVO_FRAME_CANCELLED)) return;
+  if (frame->flags & KVO_FRAME_BATCHED) return;
+  if (frame->flags & KVO_FRAME_CANCELLED && !owes(frame)) return;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_change_finish(frame);
 }
@@ -112,9 +119,10 @@ void kvo_announced_close(kvo_frame *frame) {
   }
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCING, __ATOMIC_RELEASE);
   kvo_announcing announcing = {.frame = frame, .is_did = true};
-  if (!announced_call_method(&announcing, kvo_class_of(frame->object)->operations->did) &&
-      frame->flags & KVO_FRAME_BEGUN)
-    announced_finish(frame);
+  bool is_called = announced_call_method(&announcing, kvo_class_of(frame->object)->operations->did);
+  if (!(frame->flags & KVO_FRAME_BEGUN)) return;
+  if (is_called) frame->flags |= KVO_FRAME_CANCELLED; // the method did not call super
+  announced_finish(frame);
 }
 
 // MARK: Called by the methods

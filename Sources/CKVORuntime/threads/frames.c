@@ -102,8 +102,7 @@ void kvo_thread_shrink(kvo_thread *thread) {
   for (;;) {
     if (thread->top == thread->block->frames) {
       // An access that ended on another thread could not decrement the counts.
-      if (!thread->block->previous)
-        thread->open_count = thread->batch_count = thread->in_place_count = 0;
+      if (!thread->block->previous) thread->open_count = thread->batch_count = 0;
       if (!thread->block->previous) return;
       leave_block(thread);
     }
@@ -207,13 +206,6 @@ static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
   kvo_thread_shrink(thread);
 }
 
-// For a frame that was in place or transferred, or both. Only its own thread counts it.
-static void end_access(kvo_frame *frame) {
-  kvo_thread *thread = frame->thread;
-  if (frame->flags & KVO_FRAME_IN_PLACE && thread == kvo_this_thread) thread->in_place_count--;
-  if (frame->flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
-}
-
 // Returns the object, if the frame retained it: the caller releases it, after what waited for the frame has been freed.
 KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awaited) {
   kvo_thread *thread = frame->thread;
@@ -222,7 +214,7 @@ KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awai
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  if (flags & (KVO_FRAME_IN_PLACE | KVO_FRAME_TRANSFERRED)) end_access(frame);
+  if (flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
   *awaited = frame_end_any(frame);
   tidy_up(thread, frame);
   return flags & KVO_FRAME_RETAINED ? object : NULL;
@@ -342,6 +334,7 @@ static bool is_transferred(const kvo_frame *frame) {
 }
 
 static void frame_empty(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end_locked(frame);
   kvo_hazard_end(&frame->hazard);
   frame->awaited = NULL;
   frame->state = KVO_FRAME_FREE;
@@ -357,7 +350,7 @@ static void empty_block(kvo_frame_block *block) {
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
   thread->top = frame_block_end(thread->block);
-  thread->open_count = thread->batch_count = thread->in_place_count = 0;
+  thread->open_count = thread->batch_count = 0;
 }
 
 // MARK: Searching the stack

@@ -47,16 +47,17 @@ enum kvo_frame_flag {
   KVO_FRAME_FAST_PATH = 512,   ///< a binding's change that began on the fast path (kvo_fast_path.h)
   /// `recipient` was the only one in the will phase (single_recipient.c)
   KVO_FRAME_SINGLE_RECIPIENT = 1024,
-  KVO_FRAME_BEGUN = 2048,     ///< an announced change that has begun
-  KVO_FRAME_BATCHED = 4096,   ///< an announced change that a batch has taken over
-  KVO_FRAME_CANCELLED = 8192, ///< an announced change that did not take place
-  KVO_FRAME_SILENT = 16384,   ///< an announced change for which the class has no method of its own
+  KVO_FRAME_BEGUN = 2048,   ///< an announced change that has begun
+  KVO_FRAME_BATCHED = 4096, ///< an announced change that a batch has taken over
+  /// A change that did not take place, and notifies only those that other changes have left to it. An announced change
+  /// still calls its methods.
+  KVO_FRAME_CANCELLED = 8192,
+  KVO_FRAME_SILENT = 16384, ///< an announced change for which the class has no method of its own
   KVO_FRAME_ANNOUNCES =
       KVO_FRAME_SILENT, ///< for a batch: the class has methods that are called for each change (E5)
   KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
   KVO_FRAME_IN_PLACE =
-      65536,               ///< the property can't be read until the change is closed (in_place.c)
-  KVO_FRAME_OWES = 131072, ///< a change in the mutation has left its single recipient to it
+      65536, ///< the property can't be read until the change is closed (in_place.c)
 };
 
 /// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.
@@ -117,7 +118,12 @@ struct kvo_frame {
   uint64_t serial_at_ticket;         ///< with KVO_FRAME_HAS_TICKET: `kvo_serial` when it was taken
   kvo_object *KVO_NULLABLE observer; ///< with KVO_FRAME_CALLS
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< with KVO_FRAME_GENERAL_DELIVERY
-  const void *KVO_NULLABLE task; ///< with KVO_FRAME_IN_PLACE: the task that makes the mutation
+  /// With KVO_FRAME_IN_PLACE (in_place.c): the task that makes the mutation, the delivery of its change that the last
+  /// search has found, the next older mutation of any task, and the pointer to this one. Graph lock.
+  const void *KVO_NULLABLE task;
+  struct kvo_general_delivery *KVO_NULLABLE in_place_delivery;
+  kvo_frame *KVO_NULLABLE next_in_place;
+  kvo_frame *KVO_NULLABLE *KVO_NULLABLE in_place_slot;
   uint32_t joins; ///< since its general delivery began: how many changes have joined it
   uint16_t index; ///< index in its block; immutable
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
@@ -160,10 +166,8 @@ struct kvo_thread {
   uint32_t number;
   uintptr_t owner_bits;   ///< its thread's mark in objects' words (kvo_table.h); immutable
   uint32_t reading_count; ///< frames with KVO_FRAME_READS
-  /// Frames with KVO_FRAME_IN_PLACE, and perhaps some that other threads have ended. Usually 0.
-  uint32_t in_place_count;
-  bool in_use;    ///< atomic
-  bool has_holes; ///< frames have been ended by other threads; atomic
+  bool in_use;            ///< atomic
+  bool has_holes;         ///< frames have been ended by other threads; atomic
   struct kvo_manual_change
       *KVO_NULLABLE manual_changes; ///< its open manual changes; manual_change.c's
   /// The change whose prior observers it calls, the innermost of several. Valid only in such a call.

@@ -3,6 +3,8 @@ import KVORuntime
 import TestSupport
 import Testing
 
+import class Foundation.Thread
+
 private final class Melody: KVOObject, @unchecked Sendable {
   @Observed var title = "a"
   @Observed var plays = 1
@@ -55,6 +57,40 @@ private func mutate<T>(_ value: inout T, _ body: (inout T) -> Void) { body(&valu
   _ value: inout Int, _ body: @MainActor (inout Int) async -> Void
 ) async {
   await body(&value)
+}
+
+/// A class whose method does not announce changes of `count` in the end.
+private final class QuietRecord: Record, @unchecked Sendable {
+  override func didChangeValue(forKey key: String) {
+    if key != "count" { super.didChangeValue(forKey: key) }
+  }
+}
+
+/// Runs each job on a thread of its own.
+private final class ThreadForEachJob: SerialExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let (job, executor) = (UnownedJob(job), asUnownedSerialExecutor())
+    Thread.detachNewThread { job.runSynchronously(on: executor) }
+  }
+}
+
+private actor Roamer {
+  private nonisolated let executor = ThreadForEachJob()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Sets `step` in a mutation of `count`, before and after it goes on on another thread.
+  func setSteps(of record: Record) async {
+    await mutateAcross(&record.count) {
+      $0 = 7
+      record.step = 3
+      await Task.yield()
+      record.step = 4
+    }
+  }
+
+  private func mutateAcross(_ value: inout Int, _ body: (inout Int) async -> Void) async {
+    await body(&value)
+  }
 }
 
 /// E4: notifications that a change leaves to the mutation in which it is made.
@@ -173,7 +209,7 @@ private func mutate<T>(_ value: inout T, _ body: (inout T) -> Void) { body(&valu
       mutate(&record.melody) { $0.title = "b" }
       expectEqual(log.take(), ["typed old a new b"])
     }
-    expectEqual(log.take(), [])
+    expectEqual(log.take(), ["typed old b new b"])
     melody.coalescingNotifications {
       mutate(&record.melody) { $0.title = "c" }
       expectEqual(log.take(), ["typed old b new c"])
@@ -201,5 +237,44 @@ private func mutate<T>(_ value: inout T, _ body: (inout T) -> Void) { body(&valu
     await task.finished()
     expectEqual(log.take().count, 1)
     expectEqual(record.total, 50)
+  }
+
+  @Test("E4: a mutation that goes on on another thread gets the changes that it makes there")
+  func resumedElsewhere() async {
+    let record = Record(melody)
+    log.observe(record, \.total, [.old, .new], as: "total")
+    log.observe(record, \.step, [.new], as: "step")
+    await Roamer().setSteps(of: record)
+    expectEqual(log.take(), ["step new 3", "step new 4", "total old 2 new 28"])
+    record.step = 5
+    expectEqual(log.take(), ["step new 5", "total old 28 new 35"])
+  }
+
+  @Test("E4: a pair of a manual property around the mutation notifies what changes in it")
+  func manualPair() {
+    let record = ManualRecord(melody)
+    log.observe(record, \.total, [.old, .new], as: "total")
+    record.willChangeValue(forKey: "count")
+    mutate(&record.count) {
+      $0 = 7
+      record.step = 3
+      expectEqual(log.take(), [])
+    }
+    record.didChangeValue(forKey: "count")
+    expectEqual(log.take(), ["total old 2 new 21"])
+  }
+
+  @Test("E4 E5: a change that its class does not announce notifies of what others have left to it")
+  func notAnnounced() throws {
+    let record = QuietRecord(melody)
+    try log.observe(record, "count", [.old, .new], as: "count")
+    try log.observe(record, "sum", [.old, .new], as: "sum")
+    mutate(&record.count) {
+      $0 = 7
+      record.step = 3
+    }
+    expectEqual(log.take(), ["sum old 3 new 10"])
+    record.count = 8
+    expectEqual(log.take(), [])
   }
 }

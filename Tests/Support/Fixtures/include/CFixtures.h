@@ -43,6 +43,7 @@
 #include "fixture_stress.h"
 #include "fixture_surroundings.h"
 #include "fixture_tally.h"
+#include "fixture_tasks.h"
 #include "fixture_threads.h"
 #include "fixture_thrower.h"
 #include "fixture_to_many_object.h"
