@@ -7,6 +7,7 @@ extension Mover {
     let root = project.root(of: type)
     let isMoved = root != .other && (type.isClass || type.isExtension)
     if type.isClass, root != .other { moveHead(type, root) }
+    if isMoved { conform(type) }
     if tellsOfSeveral(type) { return }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return lookAtForeign(type) }
@@ -49,8 +50,14 @@ extension Mover {
 
   // MARK: - The class's head
 
-  private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
+  /// Imports what conforms `KVOObject` to `NSObjectProtocol`, if a protocol of the class requires that.
+  private mutating func conform(_ type: TypeDeclaration) {
+    guard type.inherited.contains(where: { project.isObjectProtocol($0.name) }) else { return }
+    (needsRuntime, needsFoundation) = (true, true)
+  }
+
     guard let superclass = type.inherited.first else { return }
+  private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
     if superclass.name == "NSObject" {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
@@ -58,13 +65,6 @@ extension Mover {
           superclass.tokens.lowerBound, .refused,
           "\(type.name) is archived or copied by Foundation",
           "see that Foundation's protocol is met without NSObject")
-      }
-      // Foundation's delegate protocols inherit from NSObjectProtocol, to which KVOFoundation conforms KVOObject.
-      if rest.contains(where: {
-        $0.hasSuffix("Delegate") || $0 == "NSObjectProtocol"
-          || $0.hasPrefix("NS") && $0 != "NSKeyValueObservingCustomization"
-      }) {
-        needsFoundation = true
       }
       replace(superclass.tokens, by: "KVOObject")
       addMacro(type)

@@ -94,6 +94,20 @@ struct Project {
       || (declaration(of: type).map { $0.attributes.contains("objcMembers") } ?? false)
   }
 
+  /// Whether a protocol inherits from `NSObjectProtocol`, as far as its declaration or its name shows that. Foundation's
+  /// delegate protocols do.
+  func isObjectProtocol(_ name: String, beneath: Set<String> = []) -> Bool {
+    if protocols.contains(name), !beneath.contains(name) {
+      return types.joined().contains { type in
+        type.isProtocol && type.name == name
+          && type.inherited.contains { isObjectProtocol($0.name, beneath: beneath.union([name])) }
+      }
+    }
+    let isOther = ["NSObject", "NSKeyValueObservingCustomization"].contains(name)
+    return (name.hasSuffix("Delegate") || name.hasPrefix("NS") && !isOther)
+      && classesByName[name] == nil
+  }
+
   func hasType(named name: String) -> Bool { types.joined().contains { $0.name == name } }
 
   // MARK: - Classes

@@ -48,4 +48,18 @@ extension MoveTests {
     expectEqual(moved.text, "import KVORuntime\nclass A: KVOObject {}\n")
     expect(moved.modules.isEmpty)
   }
+
+  @Test(
+    "KVOFoundation is imported where a protocol requires NSObjectProtocol",
+    arguments: [
+      ("@objc protocol P: NSObjectProtocol {}", "class A: NSObject, P", true),
+      ("protocol P: Q {}; protocol Q: NSObjectProtocol {}", "class A: NSObject, P", true),
+      ("protocol P: NSObjectProtocol {}; extension A: P {}", "class A: NSObject", true),
+      ("", "class A: NSObject, URLSessionDelegate", true),
+      ("protocol PDelegate: AnyObject {}", "class A: NSObject, PDelegate", false),
+    ])
+  func objectProtocols(_ before: String, _ head: String, _ isNeeded: Bool) {
+    let moved = Self.moved("import Foundation\n\(before)\n\(head) {}\n")
+    expectEqual(moved.modules, (isNeeded ? ["KVOFoundation"] : []) + ["KVORuntime"])
+  }
 }
