@@ -214,7 +214,7 @@ extension Mover {
     while let bracket = open {
       if isAssertion(bracket) { return false }
       switch file.blocks[bracket] {
-      case .function(let throwing): return throwing
+      case .function(let throwing): return throwing || becomesThrowing(bracket)
       case .doCatch: return true
       case .closure, .accessors, .accessor, .type, .deferred: return false
       case .control, nil: open = file.enclosing[bracket]

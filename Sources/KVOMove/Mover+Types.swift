@@ -17,6 +17,7 @@ extension Mover {
       moveValidator(method)
       moveKeyPaths(method)
       moveSetter(method, in: type)
+      moveRegistration(method)
     }
     lookAtOverrides(type)
     lookAtEarlyReads(type)
@@ -56,8 +57,8 @@ extension Mover {
     (needsRuntime, needsFoundation) = (true, true)
   }
 
-    guard let superclass = type.inherited.first else { return }
   private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
+    guard let superclass = type.inherited.first else { return }
     if superclass.name == "NSObject" {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
@@ -290,22 +291,6 @@ extension Mover {
         index == 0 || !body[index - 1].is(".") || index > 1 && body[index - 2].isWord("self")
       return (token.kind == .identifier && isRoot ? [token.name] : [])
         + token.interpolations.flatMap(members)
-    }
-  }
-
-  /// Without Objective-C, Swift does not allow overrides in extensions.
-  private mutating func lookAtOverrides(_ type: TypeDeclaration) {
-    guard type.isExtension else { return }
-    for method in type.methods where method.modifiers.contains("override") {
-      find(
-        method.keyword, .refused, "\(method.name) is overridden in an extension",
-        "move it into the class")
-    }
-    for property in type.properties
-    where property.modifiers.contains("override") && !Self.descriptions.contains(property.name) {
-      find(
-        property.keyword, .refused, "\(property.name) is overridden in an extension",
-        "move it into the class")
     }
   }
 

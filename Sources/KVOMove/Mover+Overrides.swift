@@ -1,0 +1,50 @@
+/// Edits and findings of overrides: of the root's methods that register observers, and in extensions. "The edits", 5,
+/// of MovingOver. No rule of Behaviour is kept here.
+import SwiftSource
+
+extension Mover {
+  /// The root's methods that register observers take a `KVOObject` here, and throw.
+  mutating func moveRegistration(_ method: MethodDeclaration) {
+    guard isRegistration(method), let close = file.partner[method.parameters] else { return }
+    for index in method.parameters..<close
+    where tokens[index].text == "NSObject" && file.enclosing[index] == method.parameters {
+      let isQualified = tokens[index - 1].is(".")
+      replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: "KVOObject")
+    }
+    guard let brace = method.brace,
+      !(close..<brace).contains(where: { tokens[$0].isWord("throws") })
+    else { return }
+    insert(" throws", after: close)
+  }
+
+  private func isRegistration(_ method: MethodDeclaration) -> Bool {
+    guard ["addObserver", "removeObserver"].contains(method.name),
+      method.modifiers.contains("override"), let close = file.partner[method.parameters]
+    else { return false }
+    return (method.parameters..<close).contains { tokens[$0].text == "forKeyPath" }
+  }
+
+  /// Whether an edit makes the function throw whose body begins at a brace.
+  func becomesThrowing(_ brace: Int) -> Bool {
+    types.contains { type in
+      type.methods.contains { $0.brace == brace && isRegistration($0) }
+        && project.root(of: type) != .other
+    }
+  }
+
+  /// Without Objective-C, Swift does not allow overrides in extensions.
+  mutating func lookAtOverrides(_ type: TypeDeclaration) {
+    guard type.isExtension else { return }
+    for method in type.methods where method.modifiers.contains("override") {
+      find(
+        method.keyword, .refused, "\(method.name) is overridden in an extension",
+        "move it into the class")
+    }
+    for property in type.properties
+    where property.modifiers.contains("override") && !Self.descriptions.contains(property.name) {
+      find(
+        property.keyword, .refused, "\(property.name) is overridden in an extension",
+        "move it into the class")
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// Overrides of the root's methods, names that accessors have in Objective-C, and objects of type AnyObject.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  private static func macro(_ source: String) -> MovedSource {
+    move([(path: "A.swift", text: source)])[0]
+  }
+
+  @Test("an override of a method that registers observers takes a KVOObject, and throws")
+  func registrations() {
+    let there = """
+      class A: NSObject { @objc dynamic var x = 0
+        override func addObserver(_ o: NSObject, forKeyPath k: String, options: NSKeyValueObservingOptions, context: UnsafeMutableRawPointer?) {
+          super.addObserver(o, forKeyPath: k, options: options, context: context)
+        }
+        override func removeObserver(_ o: Foundation.NSObject, forKeyPath k: String) { super.removeObserver(o, forKeyPath: k) }
+        func addObserver(_ o: P, for k: String) {}
+      }
+      """
+    let here = """
+      @KVO class A: KVOObject { var x = 0
+        override func addObserver(_ o: KVOObject, forKeyPath k: String, options: NSKeyValueObservingOptions, context: UnsafeMutableRawPointer?) throws {
+          try super.addObserver(o, forKeyPath: k, options: options, context: context)
+        }
+        override func removeObserver(_ o: KVOObject, forKeyPath k: String) throws { try super.removeObserver(o, forKeyPath: k) }
+        func addObserver(_ o: P, for k: String) {}
+      }
+      """
+    expectEqual(Self.macro(there).text, here)
+    expect(Self.macro(here).edits.isEmpty)
+  }
+}
