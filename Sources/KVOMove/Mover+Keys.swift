@@ -114,7 +114,9 @@ extension Mover {
     let own = isSeen ? ownEntries(of: type) : []
     let entries =
       own + entries(for: all.flatMap(\.properties), methods, type)
-      + ([type] + project.extensions(of: type)).flatMap { methodEntries(of: $0, type) }
+      + ([type] + project.extensions(of: type)).flatMap {
+        getterEntries(of: $0) + methodEntries(of: $0, type)
+      }
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
@@ -147,6 +149,24 @@ extension Mover {
     }
     return project.isExposed(method.modifiers, in: part)
       || isNew && isNamed && !method.modifiers.contains("override")
+  }
+
+  /// Declarations of getters that have a name of their own in Objective-C, `@objc(isOn) get`, if the sources use it as a
+  /// key.
+  private func getterEntries(of part: TypeDeclaration) -> [String] {
+    let tokens = project.files[part.id.file].tokens
+    return part.properties.compactMap { property in
+      guard let brace = property.accessors["get"], !property.isStatic,
+        let attribute = (property.keyword..<brace).last(where: {
+          tokens[$0].is("@") && tokens[$0 + 1].text == "objc" && tokens[$0 + 2].is("(")
+        })
+      else { return nil }
+      let key = tokens[attribute + 3].name
+      guard project.participants.keys.contains(key), key != property.key ?? property.name else {
+        return nil
+      }
+      return "keys.accessors(\"\(key)\", get: { $0.\(property.name) })"
+    }
   }
 
   /// Declarations that the macro does not make: for Objective-C names, and for setters of properties that are not

@@ -31,4 +31,16 @@ extension MoveTests {
     expectEqual(Self.macro(there).text, here)
     expect(Self.macro(here).edits.isEmpty)
   }
+
+  @Test("the name that a getter has in Objective-C is declared if it is used as a key")
+  func getterNames() {
+    func source(_ key: String) -> String {
+      "class A: NSObject {\n  @objc dynamic var on: Bool { @objc(isOn) get { true } set {} }\n}\n"
+        + "func f(a: A) { a.setValue(a.value(forKey: \"\(key)\"), forKey: k) }"
+    }
+    let moved = Self.macro(source("isOn")).text
+    expect(moved.contains("var on: Bool { get { true } set {"), moved)
+    expect(moved.contains("keys.accessors(\"isOn\", get: { $0.on })"), moved)
+    expect(!Self.macro(source("on")).text.contains("registerKeys"))
+  }
 }
