@@ -61,8 +61,25 @@ extension SourceFile {
     if next.isWord("in"), before.isWord("for") { return value(from: index + 2) }
     let isVariable =
       before.isWord("let") || before.isWord("var") || [".", "{", ";"].contains(before.text)
+      || before.is(",") && continuesDeclaration(index - 1)
     if next.is("="), isVariable || isStatementStart(index) { return value(from: index + 2) }
     return nil
+  }
+
+  /// Whether a comma separates the variables of one declaration: `let song = Song(), album = Album()`.
+  private func continuesDeclaration(_ comma: Int) -> Bool {
+    var index = comma
+    while index > 0 {
+      index -= 1
+      if tokens[index].isWord("let") || tokens[index].isWord("var") { return true }
+      if let open = partner[index], open < index {
+        index = open
+      } else if partner[index] != nil || tokens[index].is(";") {
+        return false
+      }
+      if isStatementStart(index) { return false }
+    }
+    return false
   }
 
   /// The name of a type, without optionals and collections around it: `[Song]?` gives `Song`. `[:]` is a dictionary.
@@ -148,6 +165,8 @@ extension SourceFile {
 extension Project {
   /// Collections of Foundation that have keys there; Swift's own have them here.
   static let collections: Set = ["NSArray", "NSSet"]
+  /// Types without keys, whose arrays and sets have keys here.
+  static let values: Set = ["Int", "Double", "Float", "String", "Date", "Bool"]
 
   /// The receiver of the method whose name is at a token.
   func receiver(ofCallAt index: Int, in file: Int) -> Receiver {

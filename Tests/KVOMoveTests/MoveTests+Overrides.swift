@@ -43,4 +43,15 @@ extension MoveTests {
     expect(moved.contains("keys.accessors(\"isOn\", get: { $0.on })"), moved)
     expect(!Self.macro(source("on")).text.contains("registerKeys"))
   }
+
+  @Test("each variable of one declaration has a type of its own")
+  func severalVariables() {
+    let uses = "\nfunc f(c: Int) {}\nfunc g() { c.setValue(1, forKey: k) }"
+    for declaration in ["let a = A(), b = A(), c = A()", "let a = f(1, 2), c = A()"] {
+      let moved = Self.macro("class A: NSObject { @objc dynamic var x = 0 }\n\(declaration)\(uses)")
+      expect(moved.text.contains("try! c.setValue"), declaration)
+    }
+    let other = "class A: NSObject { @objc dynamic var x = 0 }\nlet a = f(1, c = A())\(uses)"
+    expect(!Self.macro(other).text.contains("try! c"))
+  }
 }
