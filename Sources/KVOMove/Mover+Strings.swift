@@ -28,17 +28,64 @@ extension Mover {
     }
   }
 
-  /// Makes `(songs as NSArray).value(forKey: key)` a call of Swift's array.
+  /// Makes `(songs as NSArray).value(forKey: key)` a call of Swift's array. `AnyObject` has no keys here, so such a cast
+  /// is removed if its value is known to have some.
   private mutating func removeCast(beforeCallAt index: Int) {
     guard index > 2, tokens[index - 1].is("."), tokens[index - 2].is(")"),
-      let open = file.partner[index - 2], tokens[index - 4].isWord("as"),
-      Project.collections.contains(tokens[index - 3].text)
-    else { return }
+      let open = file.partner[index - 2], tokens[index - 4].isWord("as")
+    else { return lookAtAnyObject(index) }
+    if tokens[index - 3].text == "AnyObject" {
+      if observedObjects.contains(tokens[index - 5].name), index - 6 == open {
+        replace(index - 4..<index - 2, by: "as! KVOObject")
+        return
+      }
+      guard hasKeys(endingAt: index - 5) else { return lookAtAnyObject(index) }
+    } else if !Project.collections.contains(tokens[index - 3].text) {
+      return lookAtAnyObject(index)
+    }
     let isName = (open + 1..<index - 4).allSatisfy {
       tokens[$0].kind == .identifier || tokens[$0].is(".") || tokens[$0].isWord("self")
     }
     if isName { replace(open, by: "") }
     replaceWithSpace(index - 4..<(isName ? index - 1 : index - 2), by: "")
+  }
+
+  /// Whether a value is an object of a moved class or a collection of Swift: numbers and texts by themselves have no
+  /// keys, but their arrays have.
+  private func hasKeys(endingAt last: Int) -> Bool {
+    switch project.receiver(ending: last, in: index) {
+    case .classes(let classes): classes.contains { project.root(of: $0) != .other }
+    case .foreign(let types):
+      !types.isEmpty && types.allSatisfy { Project.values.contains($0) }
+    case .unknown: false
+    }
+  }
+
+  /// The names that the methods `observeValue` have for the observed object.
+  private var observedObjects: Set<String> {
+    Set(
+      types.flatMap(\.methods).filter { $0.name == "observeValue" }.compactMap { method in
+        (method.parameters..<(method.brace ?? method.parameters))
+          .first { tokens[$0].text == "of" }.map { tokens[$0 + 1].name }
+      })
+  }
+
+  /// Lists a call by key of an object whose type is `AnyObject`.
+  private mutating func lookAtAnyObject(_ index: Int) {
+    guard index > 1, tokens[index - 1].is("."), file.isStringCall(index) else { return }
+    var last = index - 2
+    while ["?", "!"].contains(tokens[last].text), last > 0 { last -= 1 }
+    var isAny = project.names[self.index].sources[tokens[last].name] == [.type("AnyObject")]
+    if tokens[last].is(")"), let open = file.partner[last] {
+      isAny = (open + 1..<last).contains {
+        tokens[$0].text == "AnyObject" && file.enclosing[$0] == open
+          && (tokens[$0 - 1].isWord("as") || tokens[$0 - 2].isWord("as"))
+      }
+    }
+    guard isAny else { return }
+    find(
+      index, .refused, "an AnyObject has no keys here",
+      "cast it to KVOObject, or to an array or a set, before \(tokens[index].text)")
   }
 
   /// Foundation's UserDefaults have only one name each for setting and reading by key.

@@ -54,4 +54,36 @@ extension MoveTests {
     let other = "class A: NSObject { @objc dynamic var x = 0 }\nlet a = f(1, c = A())\(uses)"
     expect(!Self.macro(other).text.contains("try! c"))
   }
+
+  static let anyObjects: [(String, String?)] = [
+    ("(a as AnyObject).value(forKey: k)", "try! a.value(forKey: k)"),
+    ("(a.list as AnyObject).value(forKeyPath: k)", "try! a.list.value(forKeyPath: k)"),
+    ("(a.list as NSArray).setValue(1, forKey: k)", "try! a.list.setValue(1, forKey: k)"),
+    ("(b as AnyObject).value(forKey: k)", nil), ("c.value(forKey: k)", nil),
+    ("(b as AnyObject?)?.value(forKey: k)", nil),
+  ]
+
+  @Test(
+    "a cast to AnyObject before a call by key is removed, or the call is listed",
+    arguments: anyObjects)
+  func anyObject(_ call: String, _ here: String?) {
+    let model = "class A: NSObject { @objc dynamic var list: [Int] = [] }\n"
+    let moved = Self.macro(model + "func f(a: A, b: Any, c: AnyObject) { \(call) }")
+    if let here {
+      expect(moved.text.contains("{ \(here) }"), moved.text)
+      expect(moved.findings.isEmpty, "\(moved.findings)")
+    } else {
+      expect(moved.text.contains("try! \(call)"), moved.text)
+      expectEqual(moved.findings.map(\.reason), ["an AnyObject has no keys here"])
+    }
+  }
+
+  @Test("the observed object is no AnyObject, but a KVOObject")
+  func observedObject() {
+    let there = """
+      class A: NSObject { override func observeValue(forKeyPath p: String?, of o: Any?, change: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) {
+        use((o as AnyObject).value(forKey: p!)) } }
+      """
+    expect(Self.macro(there).text.contains("use(try! (o as! KVOObject).value(forKey: p!))"))
+  }
 }
