@@ -20,6 +20,11 @@ extension Project {
   /// The type of a key's values, if a cast of one to another type fails here, and only here.
   func misfit(of key: String, for type: String) -> String? {
     guard let types = valueTypes[key], types.count == 1, let own = types.first else { return nil }
+    return misfit(ofValueOf: own, for: type)
+  }
+
+  /// A value's type, if a cast of it to another type fails here, and only here.
+  func misfit(ofValueOf own: String, for type: String) -> String? {
     let (from, to) = (Self.synonyms[own] ?? own, Self.synonyms[type] ?? type)
     let isOtherNumber = Self.numbers.contains(from) && Self.numbers.contains(to) && from != to
     let isBoxed =
@@ -43,15 +48,16 @@ extension Project {
 
 extension Mover {
   /// Lists a cast of a change's value to a type other than that of the key's property. If the conditions around it
-  /// name no key, it may be a value of each key that the source observes, but for one whose property has the type.
+  /// name no key, it may be a value of each key that the source observes. If they compare with something unknown, the
+  /// cast may be for a key whose property has the type.
   /// - Returns: whether it was listed.
   mutating func lookAtCast(ofValueAt index: Int, to type: String) -> Bool {
-    let (keys, isCompared) = keys(ofChangeAt: index)
+    let (keys, isKnown) = keys(ofChangeAt: index)
     let misfits = keys.sorted().compactMap { key in
       project.misfit(of: key, for: type).map { (key: key, type: $0) }
     }
     guard let first = misfits.first,
-      isCompared || !keys.contains(where: { project.valueTypes[$0]?.contains(type) == true })
+      isKnown || !keys.contains(where: { project.valueTypes[$0]?.contains(type) == true })
     else { return false }
     find(
       index, .differs, "a change of \(first.key) has the \(first.type) itself, no \(type)",
@@ -59,12 +65,67 @@ extension Mover {
     return true
   }
 
-  /// A cast of a variable to which a change's value was assigned: `if let new = change?[.newKey]`.
+  /// A cast of a variable to which a change's value, or one read by key, was assigned: `if let new = change?[.newKey]`.
   mutating func lookAtCast(ofVariableAt index: Int) {
-    guard index > 0, isChangedValue(index - 1), let type = castType(behind: index - 1) else {
-      return
+    guard index > 0, let type = castType(behind: index - 1) else { return }
+    if isChangedValue(index - 1) || matchesChange(index - 1) {
+      _ = lookAtCast(ofValueAt: index - 1, to: type)
+    } else if let call = valueCall(assignedTo: index - 1), throwsHere(call),
+      let (path, own) = misfit(ofValueReadAt: call, for: type)
+    {
+      find(
+        index - 1, .differs, "\(path) is of \(own), which is no \(type)",
+        "cast it to \(own) first, and convert that")
     }
-    _ = lookAtCast(ofValueAt: index - 1, to: type)
+  }
+
+  /// Whether a name is bound by a pattern, `case let count as Int`, that is matched against a change's value.
+  private func matchesChange(_ index: Int) -> Bool {
+    guard index > 1, tokens[index - 1].isWord("let") || tokens[index - 1].isWord("var"),
+      tokens[index - 2].isWord("case") || tokens[index - 2].is(","),
+      let brace = file.enclosing[index], case let head = file.head(ofBlock: brace),
+      tokens[head].isWord("switch")
+    else { return false }
+    var last = brace - 1
+    while last > head, ["!", "?"].contains(tokens[last].text) { last -= 1 }
+    return tokens[last].is("]") ? isEntry(endingAt: last) : isChangedValue(last)
+  }
+
+  /// The call `value(forKey:)` whose result was assigned to a variable: `let count = song.value(forKey: "count")`.
+  private func valueCall(assignedTo index: Int) -> Int? {
+    guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is(".") else {
+      return nil
+    }
+    let body = function(around: index) ?? 0..<tokens.count
+    guard
+      let name = (body.lowerBound..<index).last(where: {
+        tokens[$0].name == tokens[index].name && tokens[$0 + 1].is("=")
+          && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
+      })
+    else { return nil }
+    var place = name + 2
+    while !file.isStatementStart(place), !tokens[place].is("{"), place < index {
+      if tokens[place].text == "value", file.isStringCall(place),
+        let close = file.partner[place + 1], file.enclosing[place] == file.enclosing[name]
+      {
+        let next = tokens[close + 1]
+        return next.is("{") || next.is(",") || next.isWord("else") || file.endsStatement(close)
+          ? place : nil
+      }
+      place = (file.partner[place].map { $0 > place ? $0 : place } ?? place) + 1
+    }
+    return nil
+  }
+
+  private func misfit(ofValueReadAt call: Int, for type: String) -> (path: String, type: String)? {
+    guard let path = keyPath(in: call + 1), let last = path.split(separator: ".").last,
+      !path.contains("@sum")
+    else { return nil }
+    let computed = last == "@count" ? "Int" : path.contains("@avg") ? "Double" : nil
+    let own =
+      computed.map { project.misfit(ofValueOf: $0, for: type) }
+      ?? project.misfit(of: String(last), for: type)
+    return own.map { (path, $0) }
   }
 
   /// Lists a value of a change, or one read by key, that is printed. There it is an NSNumber or an NSArray, which has
@@ -137,21 +198,21 @@ extension Mover {
     return nil
   }
 
-  /// The key that the conditions around a place compare `keyPath` with; otherwise all keys that the source observes.
-  private func keys(ofChangeAt index: Int) -> (keys: Set<String>, isCompared: Bool) {
+  /// The keys that the conditions around a place compare `keyPath`, or the context, with; otherwise all keys that the
+  /// source observes. They are not known if the function compares `keyPath` with something else.
+  private func keys(ofChangeAt index: Int) -> (keys: Set<String>, isKnown: Bool) {
     var (place, block) = (index, file.enclosing[index])
     while let open = block {
-      if let key = comparedKey(before: place, in: open) { return ([key], true) }
+      if let keys = comparedKeys(before: place, in: open) { return (keys, true) }
       if case .function = file.blocks[open] { break }
       (place, block) = (open, file.enclosing[open])
     }
-    let calls = tokens.indices.filter { tokens[$0].text == "addObserver" && file.isStringCall($0) }
-    return (Set(calls.compactMap { file.keys(ofCallAt: $0).keys.last }), false)
+    return (project.observedKeys(in: self.index), !comparesKey(before: index))
   }
 
-  /// The key that was compared last before a place. Conditions of blocks that have ended don't count, except those of
+  /// The keys that were compared last before a place. Conditions of blocks that have ended don't count, except those of
   /// `guard`.
-  private func comparedKey(before place: Int, in open: Int) -> String? {
+  private func comparedKeys(before place: Int, in open: Int) -> Set<String>? {
     var index = place - 1
     while index > open {
       if tokens[index].is("}"), let brace = file.partner[index] {
@@ -159,23 +220,56 @@ extension Mover {
         index = tokens[head].isWord("guard") ? brace - 1 : min(head, brace) - 1
         continue
       }
-      if let key = comparedKey(at: index) { return key }
+      if let key = comparedKey(at: index) { return [key] }
+      if let keys = keys(ofContextAt: index) { return keys }
       index -= 1
     }
     return nil
   }
 
   private func comparedKey(at index: Int) -> String? {
-    var (last, name) = (index, nil as String?)
-    if tokens[index].kind == .string, tokens[index].interpolations.isEmpty {
-      name = String(tokens[index].text.filter { $0 != "\"" }.split(separator: ".").last ?? "")
-    } else if tokens[index].is("#keyPath"), let close = file.partner[index + 1] {
-      last = close
-      name = tokens[index..<close].last { $0.kind == .identifier }?.name
+    var (first, last, key) = (index, index, nil as String?)
+    if let written = file.key(at: index) {
+      (key, last) = written
+    } else if tokens[index].kind == .identifier {
+      while first > 1, tokens[first - 1].is(".") { first -= 2 }
+      key = project.constants[tokens[index].name]
     }
-    guard let name, index > 0, project.valueTypes[name] != nil else { return nil }
-    let (before, after) = (tokens[index - 1], tokens[last + 1])
-    let isCompared = before.is("==") || after.is("==") || before.isWord("case") || after.is(":")
-    return isCompared ? name : nil
+    guard let key, first > 0, project.valueTypes[key] != nil else { return nil }
+    return isCompared(first, last) ? key : nil
+  }
+
+  /// The keys that are observed with a context, where the context is compared.
+  private func keys(ofContextAt index: Int) -> Set<String>? {
+    guard project.contexts.uses.contains(place(index)) || tokens[index].kind == .identifier,
+      project.contexts.names.contains(tokens[index].name)
+    else { return nil }
+    var first = index
+    while first > 1, tokens[first - 1].is(".") { first -= 2 }
+    if first > 0, tokens[first - 1].is("&") { first -= 1 }
+    guard first > 0, isCompared(first, index) else { return nil }
+    let keys = project.observedKeys(in: self.index, context: tokens[index].name)
+    return keys.isEmpty ? nil : keys
+  }
+
+  private func isCompared(_ first: Int, _ last: Int) -> Bool {
+    let (before, after) = (tokens[first - 1], tokens[last + 1])
+    let endsCase = after.is(":") && file.enclosing[first].map { tokens[$0].is("{") } == true
+    return before.is("==") || after.is("==") || before.isWord("case") || endsCase
+  }
+
+  /// Whether the function compares its key path before a place.
+  private func comparesKey(before index: Int) -> Bool {
+    guard let body = function(around: index),
+      let label = (file.head(ofBlock: body.lowerBound)..<body.lowerBound).first(where: {
+        tokens[$0].text == "forKeyPath"
+      })
+    else { return true }
+    let name = tokens[label + 1].is(":") ? "forKeyPath" : tokens[label + 1].name
+    return (body.lowerBound..<index).contains {
+      tokens[$0].name == name && tokens[$0].kind == .identifier
+        && (tokens[$0 - 1].isWord("switch") || tokens[$0 - 1].is("==") || tokens[$0 + 1].is("==")
+          || tokens[$0 - 1].is("="))
+    }
   }
 }

@@ -257,7 +257,7 @@ extension Mover {
       || next.kind == .endOfFile
   }
 
-  private func keyPath(in open: Int) -> String? {
+  func keyPath(in open: Int) -> String? {
     guard tokens[open + 3].kind == .string else { return nil }
     return tokens[open + 3].text.split(separator: "\"").first.map(String.init)
   }

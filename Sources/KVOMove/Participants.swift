@@ -123,7 +123,11 @@ struct Participants {
       let receiver = project.receiver(ofCallAt: index, in: file)
       if case .foreign = receiver, source.isStringCall(index) { continue }
       files.insert(file)
-      if !source.isAnnouncement(index) { keys.formUnion(source.keys(ofCallAt: index).keys) }
+      if source.isStringCall(index) {
+        keys.formUnion(project.keys(ofStringCallAt: index, in: file))
+      } else if !source.isAnnouncement(index) {
+        keys.formUnion(source.keys(ofCallAt: index).keys)
+      }
       if let name = source.receiverName(ofCallAt: index) {
         receivers[file, default: []].insert(name)
       }

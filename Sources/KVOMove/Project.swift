@@ -35,6 +35,8 @@ struct Project {
   private(set) var enumerations: [String: String] = [:]
   /// The types of the properties that have a key, by key, without optionals.
   private(set) var valueTypes: [String: Set<String>] = [:]
+  /// The keys of constants, by the constant's name.
+  private(set) var constants: [String: String] = [:]
   let protocols: Set<String>
   let aliases: Set<String>
   /// The declared names of each source.
@@ -74,6 +76,10 @@ struct Project {
       let named = types.compactMap { $0.split(separator: ".").last.map(String.init) }
       self.enumerations[key] = named.filter(enumerations.contains).min()
     }
+    constants = Dictionary(grouping: files.flatMap { $0.keyConstants() }, by: \.name)
+      .compactMapValues { found in
+        Set(found.map(\.key)).count == 1 ? found[0].key : nil
+      }
     contexts = Contexts(self)
     participants = Participants(self)
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }

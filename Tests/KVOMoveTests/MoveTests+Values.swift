@@ -44,18 +44,61 @@ extension MoveTests {
     expect(reason.isEmpty || found.first?.reason.contains(reason) == true, "\(found)")
   }
 
-  @Test("if no key is compared, the cast must fit one of the keys that the source observes")
+  @Test("if no key is compared, the cast must fit each of the keys that the source observes")
   func castsOfObserved() {
     let cast = Self.observing("use(change?[.newKey] as? Double)")
     func call(_ key: String) -> String {
       "\nfunc f(a: A) { a.addObserver(b, forKeyPath: \"\(key)\", options: .new, context: nil) }"
     }
     expectEqual(Self.macro(Self.valueClass + cast + call("n")).findings.count, 1)
-    expect(Self.macro(Self.valueClass + cast + call("n") + call("d")).findings.isEmpty)
-    expectEqual(Self.macro(Self.valueClass + cast + call("n") + call("b")).findings.count, 1)
+    expectEqual(Self.macro(Self.valueClass + cast + call("n") + call("d")).findings.count, 1)
+    expect(Self.macro(Self.valueClass + cast + call("d")).findings.isEmpty)
+    // An unknown key is compared, so the cast may be for the one that fits.
+    let unknown = Self.observing("if p == other { use(change?[.newKey] as? Double) }")
+    expect(Self.macro(Self.valueClass + unknown + call("n") + call("d")).findings.isEmpty)
+    expectEqual(Self.macro(Self.valueClass + unknown + call("n") + call("b")).findings.count, 1)
+    for subject in ["change![.newKey]!", "new!"] {
+      let pattern = Self.observing(
+        "let new = change?[.newKey]\nswitch \(subject) { case let x as Double: use(x)\ndefault: g() }"
+      )
+      expectEqual(Self.macro(Self.valueClass + pattern + call("n")).findings.count, 1)
+      expect(Self.macro(Self.valueClass + pattern + call("d")).findings.isEmpty)
+    }
+    let loop =
+      "\nfunc f(a: A) { for k in [\"n\", #keyPath(A.d)] { a.addObserver(b, forKeyPath: k, options: .new, context: nil) } }"
+    expectEqual(Self.macro(Self.valueClass + cast + loop).findings.count, 1)
     let later = Self.observing("if let v = change?[.newKey] { if let x = v as? Double { use(x) } }")
     expectEqual(Self.macro(Self.valueClass + later + call("n")).findings.count, 1)
     expect(Self.macro(Self.valueClass + later + call("d")).findings.isEmpty)
+  }
+
+  @Test(
+    "the key of a change is known by constants and by the context that are compared",
+    arguments: [
+      ("if p == K.rate { use(change?[.newKey] as? Double) }", "n has the Int itself"),
+      (
+        "switch p { case K.rate?: use(change?[.newKey] as? Double)\ndefault: g() }", "n has the Int"
+      ),
+      ("switch p { case K.rate: use(change?[.newKey] as? Double)\ndefault: g() }", "n has the Int"),
+      ("if p == K.size { use(change?[.newKey] as? Double) }", ""),
+      ("guard context == &c else { return }; use(change?[.newKey] as? Double)", "n has the Int"),
+      ("guard context == &e else { return }; use(change?[.newKey] as? Double)", ""),
+      ("use([\"n\": 1], change?[.newKey] as? Bool)", "d has the Double itself"),
+    ])
+  func namedKeys(_ body: String, _ reason: String) {
+    let calls = """
+
+      enum K { static let rate = "n"; static let size: String = #keyPath(A.d) }
+      private var c = 0
+      private var e = 0
+      func f(a: A) {
+        a.addObserver(b, forKeyPath: K.rate, options: .new, context: &c)
+        a.addObserver(b, forKeyPath: "d", options: .new, context: &e)
+      }
+      """
+    let found = Self.macro(Self.valueClass + Self.observing(body) + calls).findings
+    expectEqual(found.map(\.harm), reason.isEmpty ? [] : [.differs], "\(found)")
+    expect(reason.isEmpty || found.first?.reason.contains(reason) == true, "\(found)")
   }
 
   @Test("a Bool of a change that is printed is listed")
@@ -82,6 +125,22 @@ extension MoveTests {
     ] {
       let found = Self.macro(Self.valueClass + use(call)).findings
       expectEqual(found.map(\.reason), [reason])
+    }
+    for (statements, reason) in [
+      ("let v = a.value(forKey: \"n\"); use(v as? Double)", "n is of Int, which is no Double"),
+      ("if let v = a.value(forKey: \"b\") { use(v as! Int) }", "b is of Bool, which is no Int"),
+      (
+        "let v = a.value(forKeyPath: \"xs.@count\")\nuse(v as? Double)",
+        "xs.@count is of Int, which is no Double"
+      ),
+      ("let v = a.value(forKeyPath: \"@avg.n\"); use(v as? Int)", "@avg.n is of Double"),
+      ("let v = a.value(forKeyPath: \"@sum.n\"); use(v as? Double)", nil),
+      ("let v = a.value(forKey: \"n\") as? Int; use(v as? Double)", nil),
+      ("let v = a.value(forKey: \"n\"); let v = 1; use(v as? Double)", nil),
+    ] {
+      let found = Self.macro(Self.valueClass + "func f(a: A) { \(statements) }").findings
+      expectEqual(found.count, reason == nil ? 0 : 1, "\(found)")
+      expect(found.first?.reason.hasPrefix(reason ?? "") ?? true, "\(found)")
     }
     for call in ["a.value(forKey: \"b\") as? Bool", "map.value(forKey: \"b\") as? Int"] {
       let found = Self.macro(Self.valueClass + "let map: [String: Int]\n" + use(call)).findings

@@ -1,0 +1,70 @@
+/// Finds the keys that calls name by constants and variables, and those that a registration with a context is for. No
+/// rule of Behaviour is kept here.
+import SwiftSource
+
+extension SourceFile {
+  /// The key that is written at a token: `"title"`, or the last part of `#keyPath(Song.title)`.
+  func key(at index: Int) -> (key: String, last: Int)? {
+    if tokens[index].kind == .string, tokens[index].interpolations.isEmpty {
+      let path = tokens[index].text.filter { $0 != "\"" }
+      return path.split(separator: ".").last.map { (String($0), index) }
+    }
+    guard tokens[index].is("#keyPath"), let close = partner[index + 1],
+      let name = tokens[index..<close].last(where: { $0.kind == .identifier })
+    else { return nil }
+    return (name.name, close)
+  }
+
+  /// The constants that hold a key: `static let rate = "rate"`.
+  func keyConstants() -> [(name: String, key: String)] {
+    tokens.indices.compactMap { index in
+      guard isDeclaration(index, of: ["let"]), tokens[index + 1].kind == .identifier else {
+        return nil
+      }
+      var value = index + 2
+      if tokens[value].is(":"), tokens[value + 1].text == "String" { value += 2 }
+      guard tokens[value].is("="), let (key, last) = key(at: value + 1), endsStatement(last) else {
+        return nil
+      }
+      return (tokens[index + 1].name, key)
+    }
+  }
+
+  /// The last name of an argument: `rate` in `forKeyPath: Keys.rate`.
+  func argument(_ labels: Set<String>, ofCallAt index: Int) -> String? {
+    guard let close = partner[index + 1],
+      let label = (index + 2..<close).first(where: {
+        labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && enclosing[$0] == index + 1
+      })
+    else { return nil }
+    let end = (label + 2..<close).first { tokens[$0].is(",") && enclosing[$0] == index + 1 }
+    return tokens[label + 2..<(end ?? close)].last { $0.kind == .identifier }?.name
+  }
+}
+
+extension Project {
+  /// The keys that a call may be for. If they are in a variable, they are all keys that its source spells.
+  func keys(ofStringCallAt index: Int, in file: Int) -> [String] {
+    let source = files[file]
+    let written = source.keys(ofCallAt: index).keys
+    if !written.isEmpty { return written }
+    let name = source.argument(["forKey", "forKeyPath", "forKeys"], ofCallAt: index)
+    if let key = name.flatMap({ constants[$0] }) { return [key] }
+    return source.tokens.indices.compactMap { source.key(at: $0)?.key }
+      .filter { valueTypes[$0] != nil }
+  }
+
+  /// The keys that are observed with a context, or with any one.
+  func observedKeys(in file: Int, context: String? = nil) -> Set<String> {
+    let source = files[file]
+    let calls = source.tokens.indices.filter { index in
+      source.tokens[index].text == "addObserver" && source.isStringCall(index)
+        && (context == nil || source.argument(["context"], ofCallAt: index) == context)
+    }
+    return Set(
+      calls.flatMap { call -> [String] in
+        let keys = keys(ofStringCallAt: call, in: file)
+        return source.keys(ofCallAt: call).keys.isEmpty ? keys : keys.suffix(1)
+      })
+  }
+}
