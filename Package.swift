@@ -82,7 +82,7 @@ let package = Package(
     .macro(name: "KVOMacros", dependencies: ["KVOExpansion"]),
 
     // kvo-move: moves code from Apple's platforms to KVORuntime.
-    .target(name: "KVOMove", dependencies: ["SwiftSource"]),
+    .target(name: "KVOMove", dependencies: ["KVOExpansion", "SwiftSource"]),
     .executableTarget(
       name: "kvo-move", dependencies: ["KVOMove"], path: "Sources/KVOMoveTool"),
     .plugin(

@@ -4,7 +4,7 @@ internal import SwiftSource
 /// does not fit is left out: the compiler would report the call of it in generated source, which the user can't see.
 
 struct ElementDeclaration {
-  private let key: String
+  let key: String
   private let type: ConventionMethods
   /// The words of the methods that are left out.
   private var excluded: Set<String> = []

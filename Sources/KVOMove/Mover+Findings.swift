@@ -174,19 +174,22 @@ extension Mover {
     guard isConvention, begins || method.modifiers.contains("@objc"),
       !changesByHandle(method, labels)
     else { return }
+    if isDeclared(method, in: type) { return lookAtCalls(of: method, in: type) }
     // The macro finds the accessors of a key that is not stored, in the class's own braces.
     if usesMacro(type), !type.isExtension,
       method.selector.isEmpty || method.selector.first == method.name
     {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
-      guard stored.contains(where: { isOf($0, labels) }) else { return }
+      guard stored.contains(where: { isOf($0, labels) }) else {
+        return lookAtCalls(of: method, in: type)
+      }
     }
     find(
       method.keyword, .differs, "\(method.name) is found by its name there, and not here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
   }
 
-  private func labels(of method: MethodDeclaration) -> [String] {
+  func labels(of method: MethodDeclaration) -> [String] {
     (method.parameters + 1..<file.partner[method.parameters]!).map { tokens[$0].text }
   }
 

@@ -116,7 +116,7 @@ extension Mover {
       own + entries(for: all.flatMap(\.properties), methods, type)
       + ([type] + project.extensions(of: type)).flatMap {
         getterEntries(of: $0) + methodEntries(of: $0, type)
-      }
+      } + elementEntries(of: type)
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
@@ -128,7 +128,7 @@ extension Mover {
     var lines = [(access.map { $0 + " " } ?? "") + "override class func registerKeys() {"]
     if root == .operation { lines.append("\(unit)super.registerKeys()") }
     lines +=
-      ["\(unit)declareKeys { keys in"] + entries.map { unit + unit + $0 } + ["\(unit)}", "}"]
+      ["\(unit)declareKeys { keys in"] + entries.flatMap { indented($0, unit) } + ["\(unit)}", "}"]
     let text = lines.map { line + member + $0 }.joined()
     // Insert before the line of the closing brace, if the brace has its own line.
     let close = tokens[type.close]
@@ -138,6 +138,12 @@ extension Mover {
     let isAlone = close.isFirstOnLine && close.leadingTrivia.allSatisfy(\.isWhitespace)
     guard isAlone else { return insert(line + text, after: type.close - 1) }
     edits.append(Edit(close.offset - indentation..<close.offset - indentation, text + line))
+  }
+
+  /// The lines of a declaration. The macro indents those after the first by six spaces more.
+  private func indented(_ entry: String, _ unit: String) -> [String] {
+    let lines = entry.split(separator: "\n")
+    return [unit + unit + lines[0]] + lines.dropFirst().map { unit + unit + $0.dropFirst(6) }
   }
 
   /// Whether Objective-C finds a method by its name, or did so before Swift 4.

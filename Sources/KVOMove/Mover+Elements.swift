@@ -1,0 +1,90 @@
+/// Declares the methods by which key-value coding reaches a key's elements, in extensions and in classes without the
+/// macro. "The edits", 8, of MovingOver. No rule of Behaviour is kept here.
+import KVOExpansion
+import SwiftSource
+
+extension Mover {
+  /// The declarations of keys that are reached by such methods, in the order of the keys.
+  mutating func elementEntries(of type: TypeDeclaration) -> [String] {
+    let entries = elementDeclarations(of: type)
+    if entries.contains(where: { $0.contains("IndexSet(") }) { needsFoundation = true }
+    return entries
+  }
+
+  /// Whether the class declares a key by a call of this method.
+  func isDeclared(_ method: MethodDeclaration, in part: TypeDeclaration) -> Bool {
+    guard let type = project.declaration(of: part) else { return false }
+    return elementDeclarations(of: type).contains { $0.contains(".\(method.name)(") }
+  }
+
+  /// Lists an accessor that changes elements, announces nothing, and is called by the sources. If Objective-C dispatches
+  /// the call there, it notifies observers.
+  mutating func lookAtCalls(of method: MethodDeclaration, in part: TypeDeclaration) {
+    guard part.isExtension || method.modifiers.contains("dynamic"),
+      Self.changingPrefixes.contains(where: method.name.hasPrefix), let brace = method.brace,
+      let end = file.partner[brace], !(brace..<end).contains(where: file.isAnnouncement),
+      project.files.contains(where: { $0.calls(method.name, labels(of: method)) })
+    else { return }
+    find(
+      method.keyword, .differs, "a call of \(method.name) notifies observers there, and not here",
+      "put its body into withChange(.insertion, at: RangeSet(integer: index), forKey: …) { … }, or .removal"
+    )
+  }
+
+  private static let changingPrefixes = ["insert", "remove", "replace", "add", "intersect"]
+
+  private func elementDeclarations(of type: TypeDeclaration) -> [String] {
+    let parts = [type] + project.extensions(of: type)
+    let isSeen = usesMacro(type) || type.attributes.contains("KVO")
+    guard !isSeen || parts.count > 1, let (whole, own) = read(type),
+      !type.methods.contains(where: { $0.name == "registerKeys" })
+    else { return [] }
+    let all = parts.flatMap { members(of: $0, callableFrom: type) }
+    let seen = isSeen ? KVOExpansion.elementDeclarations(of: whole, members: own) : [:]
+    return KVOExpansion.elementDeclarations(of: whole, members: all)
+      .filter { seen[$0.key] != $0.value }.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private func read(_ part: TypeDeclaration) -> (SwiftSource.TypeDeclaration, [Member])? {
+    var reader = DeclarationReader(project.files[part.id.file].tokens, at: part.keyword)
+    guard let read = reader.readType() else { return nil }
+    // Stored properties that were not observable are left out of the macro.
+    let plain = Set(part.properties.filter { !part.observes($0) }.map(\.keyword))
+    let members = read.members.map { member in
+      var member = member
+      if plain.contains(member.keyword) {
+        member.attributes.append(Attribute(name: "KVOIgnored", offset: member.offset))
+      }
+      return member
+    }
+    return (read, members)
+  }
+
+  /// The members that Objective-C can see, and that can be called from the class's body.
+  private func members(
+    of part: TypeDeclaration, callableFrom type: TypeDeclaration
+  ) -> [Member] {
+    guard let (_, members) = read(part) else { return [] }
+    return members.filter { member in
+      guard case .function = member.kind else { return true }
+      let isHidden = !Set(member.modifiers).isDisjoint(with: ["private", "fileprivate"])
+      let modifiers = Set(member.modifiers + member.attributes.map { "@" + $0.name })
+      return (part.id.file == type.id.file || !isHidden) && project.isExposed(modifiers, in: part)
+    }
+  }
+}
+
+extension SourceFile {
+  /// Whether the source calls a method of this name with one of these labels.
+  fileprivate func calls(_ name: String, _ labels: [String]) -> Bool {
+    tokens.indices.contains { index in
+      guard tokens[index].name == name, tokens[index + 1].is("("), let close = partner[index + 1],
+        index == 0 || !tokens[index - 1].isWord("func")
+      else { return false }
+      let written = (index + 2..<close).filter {
+        tokens[$0 + 1].is(":") && enclosing[$0] == index + 1
+      }
+      return written.allSatisfy { labels.contains(tokens[$0].text) }
+    }
+  }
+}
