@@ -138,6 +138,9 @@ extension KeyPathFunctions {
 
   var canSet: Bool { setter != nil }
 
+  /// Whether the functions are those of generic code, such as a protocol's.
+  var isGeneric: Bool { size > 0 }
+
   /// Reads the property, which must have the given type.
   func value(of object: AnyObject, as type: Any.Type) -> Any {
     func read<Value>(_ type: Value.Type) -> Any {

@@ -37,6 +37,7 @@ extension KVOObject {
       let reads = KeyPathReadRecorder(of: keyPath, in: self)
       return reads.isObservable ? reads : nil
     }
+    if lease != nil, Hint.areWanted { hintAtRequirement(in: keyPath) }
     return lease.map { ObservedKey(name: $0.name, lease: $0) }
   }
 
@@ -53,6 +54,7 @@ extension KVOObject {
       return cache.name(for: keyPath) { known.observedName(of: property) }
     }
     guard reads.isObservable else { return nil }
+    if Hint.areWanted { hintAtRequirement(in: keyPath) }
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
   }
 

@@ -131,6 +131,21 @@ import Testing
     }
   }
 
+  @Test("E2 J2: a declared property that is observed by a protocol's key path is a hint")
+  func requirement() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      observeByProtocol(Heading())
+      KVODiagnostics.hint = nil
+    }
+    func text(_ key: String) -> String {
+      "A key path names \"\(key)\" of Heading by a protocol. It is tracked by what it reads: what the class declares "
+        + "of the key does not apply, and neither do notifications of its setter. Observe the key, "
+        + "observe(keyPath: \"\(key)\"), or use a key path of the class."
+    }
+    expectEqual(try hints(in: result), [text("full"), text("scaled"), text("size")])
+  }
+
   @Test("E2 E3 J2: a computed property whose setter may not announce the change is a hint")
   func bracketedSetter() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -456,4 +471,41 @@ func throughModel(_ owner: String) -> String {
 @KVO private final class PartlyMarked: KVOObject {
   dynamic var title = ""
   var plain = 1
+}
+
+private protocol Titled: KVOObject {
+  var title: String { get set }
+  var plain: String { get }
+  var full: String { get }
+  var scaled: Int { get }
+  var size: Double { get set }
+}
+
+extension Titled {
+  fileprivate var other: String { title + "!" }
+}
+
+@KVO private final class Heading: KVOObject, Titled {
+  var title = "" { didSet { _ = title } }
+  var plain: String { title }
+  var full: String { title + "." }
+  var trigger = 0
+  var scaled: Int { trigger }
+  var size: Double {
+    get { Double(trigger) }
+    set { withAutomaticChange(of: \.size) { trigger = Int(newValue) } }
+  }
+
+  class func keyPathsForValuesAffectingFull() -> Set<String> { ["trigger"] }
+  class func automaticallyNotifiesObserversOfScaled() -> Bool { false }
+}
+
+// Only `full`, `scaled` and `size` have another source of notifications than what they read.
+private func observeByProtocol<T: Titled>(_ object: T) {
+  object.observe(\.title) { _, _ in }.invalidate()
+  object.observe(\.plain) { _, _ in }.invalidate()
+  object.observe(\.other) { _, _ in }.invalidate()
+  object.observe(\.full) { _, _ in }.invalidate()
+  object.observe(\.scaled) { _, _ in }.invalidate()
+  object.observe(\.size) { _, _ in }.invalidate()
 }
