@@ -95,6 +95,7 @@ extension Mover {
         "KVOBlockOperation, of KVOFoundation")
     } else if file.isObservation(index) || file.isStringCall(index) && token.text == "addObserver" {
       lookAtObserved(index)
+      lookAtRequirement(index)
     } else {
       lookAtEnumeration(ofCallAt: index)
       lookAtText(index)

@@ -232,7 +232,7 @@ extension Mover {
 
   /// Whether a class, or a superclass, names what affects a key: for that key alone, or among others. A method that
   /// contains no key may answer for each.
-  private func namesWhatAffects(_ key: String, in type: TypeDeclaration) -> Bool {
+  func namesWhatAffects(_ key: String, in type: TypeDeclaration) -> Bool {
     let classes =
       (project.declaration(of: type).map { [$0] } ?? []) + project.ancestors(of: type).classes
     let own = "keyPathsForValuesAffecting" + capitalised(key)

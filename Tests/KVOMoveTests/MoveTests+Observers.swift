@@ -81,4 +81,36 @@ extension MoveTests {
     let plain = moved("var x = 0", .macro)
     expect(!plain.text.contains("@KVO class B") && plain.reasons.isEmpty)
   }
+
+  @Test(
+    "an observation by a protocol's key path is listed if a class declares how the key is announced",
+    arguments: [
+      ("func f<T: P>(t: T) { t.observe(\\.full) { _, _ in } }", "full", true),
+      ("func f<T: NSObject & P>(t: T) { t.observe(\\T.size) { _, _ in } }", "size", true),
+      ("func f(t: any P) { t.observe(\\.quiet) { _, _ in } }", "quiet", true),
+      ("extension P { func f() { observe(\\.full) { _, _ in } } }", "full", true),
+      ("func f<T: P>(t: T) { t.observe(\\.plain) { _, _ in } }", "plain", false),
+      ("func f<T: P>(t: T) { t.observe(\\.title) { _, _ in } }", "title", false),
+      ("func f(t: A) { t.observe(\\.full) { _, _ in } }", "full", false),
+      ("func f<T: Q>(t: T) { t.observe(\\.full) { _, _ in } }", "full", false),
+    ])
+  func requirements(_ use: String, _ key: String, _ isListed: Bool) {
+    let source = """
+      protocol P: NSObject {}; protocol Q: NSObject {}
+      class A: NSObject, P { @objc dynamic var title = ""
+        @objc dynamic var full: String { title }
+        @objc class func keyPathsForValuesAffectingFull() -> Set<String> { [] }
+        @objc dynamic var size: Int { get { 1 } set {} }
+        @objc dynamic var quiet: Int { 1 }
+        @objc class func automaticallyNotifiesObserversOfQuiet() -> Bool { false }
+        @objc dynamic var plain: String { "" }
+      }
+      \(use)
+      """
+    let found = move([(path: "A.swift", text: source)])[0].findings.map(\.reason)
+    expectEqual(
+      found.filter { $0.contains("by the protocol") },
+      isListed
+        ? ["\(key) is observed by the protocol P, so what A declares of it does not apply"] : [])
+  }
 }

@@ -1,0 +1,56 @@
+/// Findings of observations by a protocol's key path, to which a class's declarations do not apply: "What compiles, but
+/// behaves differently" of MovingOver. No rule of Behaviour is kept here.
+import SwiftSource
+
+extension Mover {
+  /// Lists `t.observe(\.full)` where `t` is known by a protocol only, and a class of that protocol announces changes of
+  /// the computed property in another way than by what its getter reads.
+  mutating func lookAtRequirement(_ call: Int) {
+    guard tokens[call].text == "observe", tokens[call + 2].is("\\"),
+      let key = file.keys(ofCallAt: call).keys.first
+    else { return }
+    for name in protocols(ofReceiverAt: call) {
+      let classes = project.types.joined().filter { $0.inherited.contains { $0.name == name } }
+        .compactMap(project.declaration(of:))
+      guard let type = classes.first(where: { announces(key, in: $0) }) else { continue }
+      return find(
+        call, .differs,
+        "\(key) is observed by the protocol \(name), so what \(type.name) declares of it does not apply",
+        "observe(keyPath: \"\(key)\"), or a key path of \(type.name)")
+    }
+  }
+
+  private func announces(_ key: String, in type: TypeDeclaration) -> Bool {
+    let parts = [type] + project.extensions(of: type)
+    return parts.contains { part in
+      part.properties.contains { $0.name == key && $0.isComputed && $0.accessors["set"] != nil }
+    }
+      || parts.flatMap(\.properties).contains { $0.name == key && $0.isComputed }
+        && (namesWhatAffects(key, in: type)
+          || parts.flatMap(\.methods).contains {
+            $0.name == "automaticallyNotifiesObserversOf" + capitalised(key)
+          })
+  }
+
+  /// The protocols of the project by which a call's receiver is known.
+  private func protocols(ofReceiverAt call: Int) -> [String] {
+    guard call > 1, tokens[call - 1].is("."), !tokens[call - 2].isWord("self") else {
+      let around = types.last { $0.open < call && call < $0.close }
+      return around.map { [$0.name] }?.filter(project.protocols.contains) ?? []
+    }
+    let sources = project.names[index].sources[tokens[call - 2].name] ?? []
+    return sources.flatMap { source -> [String] in
+      guard case .type(let type) = source else { return [] }
+      return project.names[index].generics.contains(type) ? constraints(of: type) : [type]
+    }.filter(project.protocols.contains).sorted()
+  }
+
+  private func constraints(of generic: String) -> [String] {
+    tokens.indices.filter { tokens[$0].name == generic && tokens[$0 + 1].is(":") }.flatMap {
+      index in
+      tokens[(index + 2)...].prefix {
+        $0.kind == .identifier && !$0.isWord("where") || $0.text == "&" || $0.is(".")
+      }.map(\.name)
+    }
+  }
+}
