@@ -195,6 +195,10 @@ struct DeclaredKeys {
       setters.notifiesNoObserver(whenSetting: name.name)
     {
       warn(ofSetter: setter, of: name, member)
+    } else if let name = bindings[0].name, member.isOverride, !member.has("KVOTracked"),
+      let setter = bindings[0].accessors?.block("set"), setter.notifiesInSuper(ofSetting: name.name)
+    {
+      warn(ofEarlyNotification: name, in: setter)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
       !setters.saysOtherwise(name.name),
       let other = setters.notifiedBeside(accessors, of: name.name)
@@ -279,17 +283,7 @@ struct DeclaredKeys {
   private func space(beside token: Token) -> String { token.kind == .directive ? "\n" : " " }
 
   private mutating func warn(ofSetter setter: Accessors.Block, of name: Token, _ member: Member) {
-    guard let first = setter.body.first, let last = setter.body.last else { return }
-    let start = request.offset + first.offset
-    let end = request.offset + last.endOffset
-    let bracket = Diagnostic.FixIt(
-      message: "put the setter's body inside withAutomaticChange(of:)",
-      edits: [
-        .init(
-          start: start, end: start,
-          text: "withAutomaticChange(of: \\.\(name.text)) {" + space(beside: first)),
-        .init(start: end, end: end, text: space(beside: last) + "}"),
-      ])
+    guard let bracket = bracket(setter, of: name) else { return }
     let place = request.offset + member.offset
     let mark = Diagnostic.FixIt(
       message: "mark the property @KVOTracked, if what its setter changes is observed",
@@ -303,6 +297,33 @@ struct DeclaredKeys {
           withAutomaticChange(of: \\.\(name.text)).
           """,
         offset: request.offset + name.offset, fixIts: [bracket, mark]))
+  }
+
+  private mutating func warn(ofEarlyNotification name: Token, in setter: Accessors.Block) {
+    diagnostics.append(
+      Diagnostic(
+        severity: .warning,
+        message: """
+          @KVO: observers of "\(name.name)" are notified inside super's setter, while the rest of this setter has not run; \
+          make the change inside withAutomaticChange(of: \\.\(name.text)).
+          """,
+        offset: request.offset + name.offset,
+        fixIts: [bracket(setter, of: name)].compactMap { $0 }))
+  }
+
+  /// Makes a setter one automatic change.
+  private func bracket(_ setter: Accessors.Block, of name: Token) -> Diagnostic.FixIt? {
+    guard let first = setter.body.first, let last = setter.body.last else { return nil }
+    let start = request.offset + first.offset
+    let end = request.offset + last.endOffset
+    return .init(
+      message: "put the setter's body inside withAutomaticChange(of:)",
+      edits: [
+        .init(
+          start: start, end: start,
+          text: "withAutomaticChange(of: \\.\(name.text)) {" + space(beside: first)),
+        .init(start: end, end: end, text: space(beside: last) + "}"),
+      ])
   }
 
   private mutating func diagnose(_ problem: LexicalProblem) {
