@@ -50,16 +50,17 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// - Parameters:
   ///   - key: The key's name, usually the property's.
   ///   - keyPath: The property.
-  ///   - keyPaths: Keys and key paths, also with operators: `"employees.@sum.salary"`.
+  ///   - keyPaths: Keys and key paths, also with operators: `"employees.@sum.salary"`. An empty set means that only the
+  ///     setter and manual notifications notify the key's observers.
   public mutating func computed<Value>(
-    _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String> = []
+    _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String>? = nil
   ) {
     let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
     accessors[key] = TypedAccessors<Root, Value>(
-      keyPath: keyPath, keyPaths.isEmpty ? .tracked(isPath: false) : .derived,
+      keyPath: keyPath, keyPaths == nil ? .tracked(isPath: false) : .derived,
       get: { $0[keyPath: keyPath] },
       set: writable.map { writable in { $0[keyPath: writable] = $1 } })
-    if !keyPaths.isEmpty { dependency(key, on: keyPaths) }
+    if let keyPaths, !keyPaths.isEmpty { dependency(key, on: keyPaths) }
   }
 
   /// Declares a stored property under its own name and a key path.

@@ -16,6 +16,20 @@ import Testing
     expectEqual(Album.keyPathsForValuesAffectingValue(forKey: "credits"), ["artist"])
   }
 
+  @Test("Q4 F1: a key whose convention method names nothing is notified by its setter alone")
+  func unaffected() throws {
+    let sheet = Sheet()
+    try log.observe(sheet, "shown", [.old, .new], as: "key")
+    log.observe(sheet, \.shown, [.old, .new], as: "path")
+    sheet.width = 2
+    expectEqual(log.take(), [])
+    sheet.shown = 5
+    expectEqual(log.take(), ["key old 2 new 5", "path old 2 new 5"])
+    try sheet.setValue(6, forKey: "shown")
+    expectEqual(log.take(), ["key old 5 new 6", "path old 5 new 6"])
+    expectEqual(sheet.width, 6)
+  }
+
   @Test("Q4: a subclass without the macro has its own answer, its superclass the old one")
   func overridden() throws {
     let (album, single) = (Album(), Single())
@@ -104,4 +118,14 @@ import Testing
     album.insertObject(Song(title: "b"), inTracksAt: 1)
     expect(album.tracks.count == 2 && log.take().count == 2)
   }
+}
+
+@KVO private final class Sheet: KVOObject {
+  var width = 1
+  var shown: Int {
+    get { width }
+    set { withAutomaticChange(of: \.shown) { width = newValue } }
+  }
+
+  class func keyPathsForValuesAffectingShown() -> Set<String> { [] }
 }
