@@ -4,7 +4,7 @@
 import KVORuntime
 import Synchronization
 
-final class Account: KVOObject, @unchecked Sendable {
+@KVO final class Account: KVOObject, @unchecked Sendable {
   private let storage = Mutex(0)
 
   var balance: Int {
@@ -12,14 +12,7 @@ final class Account: KVOObject, @unchecked Sendable {
       access(keyPath: \.balance)
       return storage.withLock { $0 }
     }
-    set { withChange(of: \.balance) { storage.withLock { $0 = newValue } } }
-  }
-
-  override class func registerKeys() {
-    declareKeys { keys in
-      keys.computed("balance", \.balance)
-      keys.automaticallyNotifies("balance", false)  // the setter does
-    }
+    set { withAutomaticChange(of: \.balance) { storage.withLock { $0 = newValue } } }
   }
 }
 

@@ -2,22 +2,15 @@
 // value that its setter corrects.
 import KVORuntime
 
-final class Room: KVOObject {
-  @Observed var temperature = 20
-  @Observed var guest: String?
-  private var volumeField = 3
+@KVO final class Room: KVOObject {
+  var temperature = 20
+  var guest: String?
+  @KVOIgnored private var volumeField = 3
 
   // Observers get the value that the getter returns, not the one passed to the setter.
   var volume: Int {
     get { volumeField }
-    set { withChange(of: \.volume) { volumeField = min(max(newValue, 0), 10) } }
-  }
-
-  override class func registerKeys() {
-    declareKeys { keys in
-      keys.computed("volume", \.volume)
-      keys.automaticallyNotifies("volume", false)  // the setter does
-    }
+    set { withAutomaticChange(of: \.volume) { volumeField = min(max(newValue, 0), 10) } }
   }
 }
 
