@@ -174,10 +174,12 @@ extension Mover {
       let body = function(around: index)
     else { return false }
     return (body.lowerBound..<index).contains { place in
-      guard tokens[place].name == tokens[index].name, tokens[place + 1].is("=") else {
-        return false
-      }
-      let value = place + 2..<min(place + 9, index)
+      guard tokens[place].name == tokens[index].name else { return false }
+      // Its type, Any?, may be written.
+      let isTyped = tokens[place + 1].is(":") && tokens[place + 2].isWord("Any")
+      let equals = isTyped ? (tokens[place + 3].text == "?" ? place + 4 : place + 3) : place + 1
+      guard tokens[equals].is("=") else { return false }
+      let value = equals + 1..<max(min(equals + 8, index), equals + 1)
       guard let close = value.first(where: { tokens[$0].is("]") }) else { return false }
       return isEntry(endingAt: close) && !tokens[close + 1].isWord("as")
     }
@@ -200,7 +202,7 @@ extension Mover {
 
   /// The keys that the conditions around a place compare `keyPath`, or the context, with; otherwise all keys that the
   /// source observes. They are not known if the function compares `keyPath` with something else.
-  private func keys(ofChangeAt index: Int) -> (keys: Set<String>, isKnown: Bool) {
+  func keys(ofChangeAt index: Int) -> (keys: Set<String>, isKnown: Bool) {
     var (place, block) = (index, file.enclosing[index])
     while let open = block {
       if let keys = comparedKeys(before: place, in: open) { return (keys, true) }
@@ -217,6 +219,7 @@ extension Mover {
     while index > open {
       if tokens[index].is("}"), let brace = file.partner[index] {
         let head = file.head(ofBlock: brace)
+        if let keys = keys(thatReturnIn: head..<index, brace) { return keys }
         index = tokens[head].isWord("guard") ? brace - 1 : min(head, brace) - 1
         continue
       }
@@ -227,7 +230,17 @@ extension Mover {
     return nil
   }
 
-  private func comparedKey(at index: Int) -> String? {
+  /// The keys for which a function goes on behind `if context != &context { …; return }`.
+  private func keys(thatReturnIn block: Range<Int>, _ brace: Int) -> Set<String>? {
+    guard tokens[block.lowerBound].isWord("if"), !tokens[block.upperBound + 1].isWord("else"),
+      block.contains(where: { tokens[$0].isWord("return") && file.enclosing[$0] == brace })
+    else { return nil }
+    return (block.lowerBound..<brace).lazy.compactMap { index in
+      comparedKey(at: index, by: "!=").map { [$0] } ?? keys(ofContextAt: index, by: "!=")
+    }.first
+  }
+
+  private func comparedKey(at index: Int, by comparison: String = "==") -> String? {
     var (first, last, key) = (index, index, nil as String?)
     if let written = file.key(at: index) {
       (key, last) = written
@@ -236,26 +249,27 @@ extension Mover {
       key = project.constants[tokens[index].name]
     }
     guard let key, first > 0, project.valueTypes[key] != nil else { return nil }
-    return isCompared(first, last) ? key : nil
+    return isCompared(first, last, by: comparison) ? key : nil
   }
 
   /// The keys that are observed with a context, where the context is compared.
-  private func keys(ofContextAt index: Int) -> Set<String>? {
+  private func keys(ofContextAt index: Int, by comparison: String = "==") -> Set<String>? {
     guard project.contexts.uses.contains(place(index)) || tokens[index].kind == .identifier,
       project.contexts.names.contains(tokens[index].name)
     else { return nil }
     var first = index
     while first > 1, tokens[first - 1].is(".") { first -= 2 }
     if first > 0, tokens[first - 1].is("&") { first -= 1 }
-    guard first > 0, isCompared(first, index) else { return nil }
+    guard first > 0, isCompared(first, index, by: comparison) else { return nil }
     let keys = project.observedKeys(in: self.index, context: tokens[index].name)
     return keys.isEmpty ? nil : keys
   }
 
-  private func isCompared(_ first: Int, _ last: Int) -> Bool {
+  private func isCompared(_ first: Int, _ last: Int, by comparison: String) -> Bool {
     let (before, after) = (tokens[first - 1], tokens[last + 1])
+    if before.is(comparison) || after.is(comparison) { return true }
     let endsCase = after.is(":") && file.enclosing[first].map { tokens[$0].is("{") } == true
-    return before.is("==") || after.is("==") || before.isWord("case") || endsCase
+    return comparison == "==" && (before.isWord("case") || endsCase)
   }
 
   /// Whether the function compares its key path before a place.

@@ -117,7 +117,45 @@ extension Mover {
   /// A value that is read from a change and cast to a type other than the property's.
   private mutating func lookAtCast(ofChangeAt index: Int) {
     guard tokens[index + 1].is("]"), let type = castType(behind: index + 1) else { return }
-    if !lookAtCast(ofValueAt: index, to: type) { lookAtEnumeration(inChangeAt: index, type) }
+    if moveEnumeration(inChangeAt: index, type) || lookAtCast(ofValueAt: index, to: type) { return }
+    lookAtEnumeration(inChangeAt: index, type)
+  }
+
+  /// Edits `change?[.newKey] as? NSNumber`, where the compared key's property is an enumeration of integers: the change
+  /// has the enumeration, whose raw value is the number.
+  private mutating func moveEnumeration(inChangeAt index: Int, _ type: String) -> Bool {
+    guard ["NSNumber", "Int"].contains(type), let open = file.enclosing[index],
+      tokens[index + 2].isWord("as"), ["?", "!"].contains(tokens[index + 3].text),
+      let enumeration = comparedEnumeration(at: index)
+    else { return false }
+    var start = open - 1
+    while start > 0, ["?", "!"].contains(tokens[start].text) { start -= 1 }
+    guard tokens[start].kind == .identifier, !tokens[start - 1].is(".") else { return false }
+    let isForced = tokens[index + 3].is("!") || tokens[index + 3].text == "!"
+    switch (type, isForced) {
+    case ("Int", _):
+      insert("(", before: start)
+      replace(index + 4, by: enumeration + (isForced ? ").rawValue" : ")?.rawValue"))
+    case (_, true):
+      insert("NSNumber(value: (", before: start)
+      replace(index + 4, by: enumeration + ").rawValue)")
+    case (_, false):
+      insert("(", before: start)
+      replace(index + 4, by: enumeration + ").map({ NSNumber(value: $0.rawValue) })")
+    }
+    return true
+  }
+
+  /// The name of the enumeration that the compared key has, if its raw values are of type `Int`.
+  private func comparedEnumeration(at index: Int) -> String? {
+    let (keys, isKnown) = keys(ofChangeAt: index)
+    guard isKnown, keys.count == 1, let name = project.enumerations[keys.first!] else { return nil }
+    let found = project.types.joined().filter { $0.isEnumeration && $0.name == name }
+    guard found.count == 1, let type = found.first, type.inherited.first?.name == "Int",
+      !type.isPrivate || type.id.file == self.index,
+      type.path.allSatisfy({ !$0.contains(":") })
+    else { return nil }
+    return type.path.joined(separator: ".")
   }
 
   /// A number that is read from a change, for a property whose type is an enumeration.

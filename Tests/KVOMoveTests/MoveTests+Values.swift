@@ -83,6 +83,10 @@ extension MoveTests {
       ("if p == K.size { use(change?[.newKey] as? Double) }", ""),
       ("guard context == &c else { return }; use(change?[.newKey] as? Double)", "n has the Int"),
       ("guard context == &e else { return }; use(change?[.newKey] as? Double)", ""),
+      ("if context != &e { f(); return }; use(change?[.newKey] as? Double)", ""),
+      ("if context != &c { return }; use(change?[.newKey] as? Double)", "n has the Int"),
+      ("if context != &e { f() }; use(change?[.newKey] as? Double)", "n has the Int"),
+      ("if p != \"d\" { return }; use(change?[.newKey] as? Double)", ""),
       ("use([\"n\": 1], change?[.newKey] as? Bool)", "d has the Double itself"),
     ])
   func namedKeys(_ body: String, _ reason: String) {
@@ -101,11 +105,37 @@ extension MoveTests {
     expect(reason.isEmpty || found.first?.reason.contains(reason) == true, "\(found)")
   }
 
+  @Test(
+    "a number of a change of an enumeration is its raw value",
+    arguments: [
+      (
+        "change?[.newKey] as? NSNumber",
+        "(change?[.newKey] as? A.E).map({ NSNumber(value: $0.rawValue) })"
+      ),
+      ("change![.oldKey] as! Int", "(change![.oldKey] as! A.E).rawValue"),
+      ("change?[.newKey] as? Int", "(change?[.newKey] as? A.E)?.rawValue"),
+      ("change![.newKey] as! NSNumber", "NSNumber(value: (change![.newKey] as! A.E).rawValue)"),
+      ("change?[.newKey] as? UInt", nil), ("o.change?[.newKey] as? Int", nil),
+    ])
+  func enumerations(_ cast: String, _ here: String?) {
+    func model(_ raw: String) -> String {
+      "class A: NSObject { @objc enum E: \(raw) { case a }; @objc dynamic var e = E.a }\n"
+    }
+    let use = "if p == \"e\" { use(\(cast)) }"
+    let moved = Self.macro(model("Int").replacing("= E.a", with: ": E") + Self.observing(use))
+    expect(moved.text.contains("use(\(here ?? cast))"), moved.text)
+    expectEqual(moved.findings.count, here == nil ? 1 : 0, "\(moved.findings)")
+    let other = Self.macro(model("Int32").replacing("= E.a", with: ": E") + Self.observing(use))
+    expect(other.text.contains("use(\(cast))") && other.findings.count == 1, other.text)
+  }
+
   @Test("a Bool of a change that is printed is listed")
   func texts() {
     for (body, count) in [
       ("print(\"new\", change![.newKey]!)", 1),
       ("if let v = change?[.oldKey] { print(\"\\(p ?? k): \\(v)\") }", 1),
+      ("var v: Any? = change?[.oldKey]; print(v!)", 1),
+      ("let v: Any = change![.oldKey]!; print(v)", 1),
       ("print(change?[.newKey] as? Bool ?? false)", 0), ("use(change![.newKey]!)", 0),
       ("if p == \"n\" { print(change![.newKey]!) }", 0),
     ] {
