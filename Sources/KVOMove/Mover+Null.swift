@@ -23,6 +23,11 @@ extension Mover {
     {
       let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
       replace(index - 1..<index + 1, by: pattern)
+    } else if let subject = conditionSubject(before: index - 1), let optional = isOptional(subject)
+    {
+      let pattern = optional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
+      insert("case \(pattern) = ", before: subject.lowerBound)
+      replaceWithSpace(index - 1..<index + 1, by: "")
     } else if !isOfDictionary(index - 2) {
       find(
         index, .differs, "nil is not an NSNull here, so this is never true",
@@ -49,6 +54,41 @@ extension Mover {
     else { return nil }
     let head = file.head(ofBlock: brace)
     return tokens[head].isWord("switch") ? head + 1..<brace : nil
+  }
+
+  /// The value in a condition that is nothing but the test: `value` in `if value is NSNull {`.
+  private func conditionSubject(before test: Int) -> Range<Int>? {
+    let next = tokens[test + 2]
+    guard next.is("{") || next.is(",") || next.isWord("else") else { return nil }
+    var start = test
+    while start > 0 {
+      let before = tokens[start - 1]
+      if let open = file.partner[start - 1], open < start - 1, before.is("]") {
+        start = open
+      } else if before.kind == .identifier || [".", "?", "!"].contains(before.text) {
+        start -= 1
+      } else {
+        break
+      }
+    }
+    guard start < test, start > 0, isCondition(start - 1) else { return nil }
+    return start..<test
+  }
+
+  /// Whether a condition of an `if`, `guard` or `while` begins after a token.
+  private func isCondition(_ index: Int) -> Bool {
+    var index = index
+    if ["if", "guard", "while"].contains(tokens[index].text) { return true }
+    guard tokens[index].is(",") else { return false }
+    while index >= 0, !tokens[index].is("{"), !tokens[index].is("}"), !tokens[index].is(";") {
+      if ["if", "guard", "while"].contains(tokens[index].text) { return true }
+      if let open = file.partner[index] {
+        guard open < index else { return false }
+        index = open
+      }
+      index -= 1
+    }
+    return false
   }
 
   /// Whether a value is optional, as far as the source shows that. A change's entry for a key is optional, and nil is

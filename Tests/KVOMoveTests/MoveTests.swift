@@ -115,6 +115,18 @@ import Testing
       "func f(_ v: Any?) { let v = v\nswitch v { case is NSNull: break } }",
       "func f(_ v: Any?) { let v = v\nswitch v { case .some(Optional<Any>.none): break } }"),
     // A construct that the tool can't see through is left and reported.
+    Case(
+      "let v = c?[.newKey]\nif v is NSNull { f() }",
+      "let v = c?[.newKey]\nif case .some(Optional<Any>.none) = v { f() }"),
+    Case(
+      "guard b, c?[.oldKey] is NSNull else { return }",
+      "guard b, case .some(Optional<Any>.none) = c?[.oldKey] else { return }"),
+    Case(
+      "func f(_ v: Any) { while v is NSNull, b {} }",
+      "func f(_ v: Any) { while case Optional<Any>.none = v, b {} }"),
+    Case("f(b, c?[.oldKey] is NSNull)", "f(b, c?[.oldKey] is NSNull)"),
+    Case("if !(c?[.oldKey] is NSNull) {}", "if !(c?[.oldKey] is NSNull) {}"),
+    Case("if b && c?[.oldKey] is NSNull {}", "if b && c?[.oldKey] is NSNull {}"),
     Case("switch row[0] { case is NSNull: break }", "switch row[0] { case is NSNull: break }"),
     Case(
       "func g(_ v: Any?) {}\nfor v in vs { switch v { case is NSNull: break } }",
