@@ -42,7 +42,20 @@ extension Mover {
     let all = parts.flatMap { members(of: $0, callableFrom: type) }
     let seen = isSeen ? KVOExpansion.elementDeclarations(of: whole, members: own) : [:]
     return KVOExpansion.elementDeclarations(of: whole, members: all)
-      .filter { seen[$0.key] != $0.value }.sorted { $0.key < $1.key }.map(\.value)
+      .filter { seen[$0.key] != $0.value }.sorted { $0.key < $1.key }
+      .flatMap { key, line in (isSeen ? propertyEntry(of: key, in: type) : []) + [line] }
+  }
+
+  // A declaration that is written by hand replaces all that the macro generates for the key.
+  private func propertyEntry(of key: String, in type: TypeDeclaration) -> [String] {
+    guard
+      type.properties.contains(where: { $0.name == key && $0.isComputed && !$0.isStatic })
+    else { return [] }
+    let name = "keyPathsForValuesAffecting" + capitalised(key)
+    let isNamed = ([type] + project.extensions(of: type)).flatMap(\.methods)
+      .contains { $0.name == name }
+    let affectedBy = isNamed ? ", affectedBy: self.\(name)()" : ""
+    return ["keys.computed(\"\(key)\", \\.\(key)\(affectedBy))"]
   }
 
   private func read(_ part: TypeDeclaration) -> (SwiftSource.TypeDeclaration, [Member])? {

@@ -42,7 +42,11 @@ extension MoveTests {
               for index in Array(indexes.ranges.joined()).reversed() { _ = object.removeObject(fromXsAt: index) }
             })
       """
-    expect(moved.text.contains(lines), moved.text)
+    expect(moved.text.contains("      keys.computed(\"xs\", \\.xs)\n" + lines), moved.text)
+    let named = methods + "\n@objc class func keyPathsForValuesAffectingXs() -> Set<String> { [] }"
+    expect(
+      Self.macro(Self.shelf("dynamic var xs: [String] { all }", named), style).text
+        .contains("keys.computed(\"xs\", \\.xs, affectedBy: self.keyPathsForValuesAffectingXs())"))
     expect(moved.findings.isEmpty, "\(moved.findings)")
   }
 
