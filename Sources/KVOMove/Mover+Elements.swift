@@ -49,8 +49,10 @@ extension Mover {
   // A declaration that is written by hand replaces all that the macro generates for the key.
   private func propertyEntry(of key: String, in type: TypeDeclaration) -> [String] {
     guard
-      type.properties.contains(where: { $0.name == key && $0.isComputed && !$0.isStatic })
+      let property = type.properties.first(where: { $0.name == key && !$0.isStatic }),
+      property.isComputed || project.isExposed(property, in: type)
     else { return [] }
+    if !property.isComputed, !property.isConstant { return ["keys.stored(\"\(key)\", \\.\(key))"] }
     let name = "keyPathsForValuesAffecting" + capitalised(key)
     let isNamed = ([type] + project.extensions(of: type)).flatMap(\.methods)
       .contains { $0.name == name }

@@ -50,6 +50,17 @@ extension MoveTests {
     expect(moved.findings.isEmpty, "\(moved.findings)")
   }
 
+  @Test("a stored property that is not observable keeps its getter beside its elements' accessors")
+  func plainElements() {
+    let methods = Self.methods.replacing("func take", with: "func removeObject")
+    let moved = Self.macro(Self.shelf("var xs = [\"\"]; let n: [String] = []", methods)).text
+    expect(!moved.contains("orderedToMany"), "the type is unknown")
+    let typed = Self.macro(Self.shelf("var xs: [String] = []", methods)).text
+    expect(typed.contains("keys.stored(\"xs\", \\.xs)\n      keys.orderedToMany(\"xs\""), typed)
+    let hidden = Self.macro(Self.shelf("private var xs: [String] = []", methods)).text
+    expect(hidden.contains("keys.orderedToMany(\"xs\"") && !hidden.contains("keys.stored"), hidden)
+  }
+
   @Test("indexes of Foundation are converted, with its module")
   func foundationIndexes() {
     let methods = """
