@@ -16,7 +16,7 @@ import Testing
     expectEqual(Album.keyPathsForValuesAffectingValue(forKey: "credits"), ["artist"])
   }
 
-  @Test("Q4 F1: a key whose convention method names nothing is notified by its setter alone")
+  @Test("Q4 F5: a key whose convention method names nothing is notified by its setter alone")
   func unaffected() throws {
     let sheet = Sheet()
     try log.observe(sheet, "shown", [.old, .new], as: "key")

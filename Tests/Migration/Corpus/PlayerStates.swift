@@ -48,8 +48,9 @@ class MediaController: NSObject {
   }
 
   private func addObservers(to item: MediaItem) {
-    itemKeys.forEach {
-      item.addObserver(self, forKeyPath: $0, options: [.new, .initial], context: &mediaItemContext)
+    for key in itemKeys {
+      item.addObserver(
+        self, forKeyPath: key, options: [.new, .initial], context: &mediaItemContext)
     }
   }
   private func removeObservers(from item: MediaItem) {

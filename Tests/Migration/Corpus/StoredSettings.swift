@@ -18,7 +18,7 @@ import Foundation
       addObserver(self, forKeyPath: key, options: [.new], context: nil)
     }
   }
-  deinit { StoredSettings.keys.forEach { removeObserver(self, forKeyPath: $0) } }
+  deinit { for key in StoredSettings.keys { removeObserver(self, forKeyPath: key) } }
 
   func load(from dictionary: [String: Any]) {
     isLoading = true
@@ -65,6 +65,6 @@ func storedSettings(_ journal: Journal) {
   settings["recent"] = ["x"]
   settings.recent.append("y")
   settings.setValue(1, forKey: "nothing")
-  settings.log.forEach { journal.write($0) }
+  for line in settings.log { journal.write(line) }
   journal.write("\(settings.store["launchCount"] as! Int) \(settings.store.keys.sorted())")
 }

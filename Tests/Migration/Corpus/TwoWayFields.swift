@@ -30,7 +30,7 @@ final class TwoWayFields<A: NSObject, B: NSObject, Value: Equatable> {
     defer { isUpdating = false }
     body()
   }
-  deinit { tokens.forEach { $0.invalidate() } }
+  deinit { for token in tokens { token.invalidate() } }
 }
 class FieldOwner: NSObject {
   @objc dynamic var nickname: String = "joe" {
