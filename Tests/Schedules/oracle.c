@@ -167,10 +167,11 @@ static void compare_absent(const registration *registration, int number, counts 
     fail_count("called without a registration", registration, number, counts, "none");
 }
 
-// Whether a change that an observer or a mutation made within the batch had its prior call at once, and left the other call to the
-// batch's end (M1).
+// Whether a change that was made within the batch or the mutation in place had its prior call at once, and left the other
+// call to the batch's or the mutation's end (M1, E4).
 static bool was_called_by_nested(const registration *registration, int number) {
-  if (!is_batch(&past.changes[number])) return false;
+  const change *change = &past.changes[number];
+  if (!is_batch(change) && !is_mutation(change)) return false;
   for (int i = 0; i < past.call_count; i++) {
     const call *call = &past.calls[i];
     if (!call->is_prior || call->registration != number_of(registration) || call->change < 0)
