@@ -1,4 +1,4 @@
-/// Edits and findings about changes: kinds that are numbers there, index sets, and nil. MovingOver describes them in
+/// Edits and findings about changes: kinds that are numbers there, and index sets. MovingOver describes them in
 /// "What behaves differently" and in "The edits", 6 and 7. No rule of Behaviour is kept here.
 import SwiftSource
 
@@ -8,7 +8,6 @@ extension Mover {
     switch tokens[index].text {
     case "kindKey": if !moveKind(index) { lookAtKind(index) }
     case "indexesKey": lookAtIndexes(index)
-    case "newValue", "oldValue": lookAtChangedValue(index)
     case "newKey", "oldKey": lookAtCast(ofChangeAt: index)
     default: return false
     }
@@ -40,48 +39,6 @@ extension Mover {
       by: (isForced ? "!" : "?") + " NSKeyValueChange)")
     needsRuntime = true
     return true
-  }
-
-  /// If an optional property becomes nil, the new value here is `.some(nil)`, which is not equal to nil.
-  private mutating func lookAtChangedValue(_ index: Int) {
-    let next = tokens[index + 1]
-    let isCompared = (next.is("==") || next.is("!=")) && tokens[index + 2].isWord("nil")
-    guard isCompared || isBoundOnce(index), isOfOptional(index) else { return }
-    find(
-      index, .differs,
-      "\(tokens[index].text) of an optional property is there if it is nil: .some(nil)",
-      "change.\(tokens[index].text) ?? nil")
-  }
-
-  /// `if let new = change.newValue`, without a second test that unwraps the value.
-  private func isBoundOnce(_ index: Int) -> Bool {
-    guard index > 5, tokens[index - 3].is("="),
-      tokens[index - 5].isWord("let") || tokens[index - 5].isWord("var"),
-      ["if", "guard", "while", ","].contains(tokens[index - 6].text)
-    else { return false }
-    let (next, name) = (tokens[index + 1], tokens[index - 4].text)
-    guard next.is(",") || next.is("{") || next.isWord("else") else { return false }
-    return
-      !(next.is(",") && tokens[index + 2].isWord("let")
-      && tokens[index + 3..<min(index + 6, tokens.count)].contains { $0.text == name })
-  }
-
-  /// Whether a place is in the handler of a typed observer whose value is optional, as far as the sources show that.
-  private func isOfOptional(_ index: Int) -> Bool {
-    var block = file.enclosing[index]
-    while let brace = block, file.blocks[brace] != .closure { block = file.enclosing[brace] }
-    guard let brace = block else { return false }
-    let call = tokens[brace - 1].is(")") ? file.partner[brace - 1] : file.enclosing[brace]
-    guard let call, call > 0, tokens[call].is("("), tokens[call - 1].text == "observe",
-      tokens[call + 1].is("\\"), let close = file.partner[call]
-    else { return false }
-    let path = tokens[call + 2..<close].prefix { !$0.is(",") }
-    if path.contains(where: { $0.text == "?" }) { return true }
-    guard let name = path.last(where: { $0.kind == .identifier })?.name else { return false }
-    return project.dynamicProperties.values.contains {
-      let type = $0[name]?.type ?? ""
-      return type.hasSuffix("?") || type.hasSuffix("!")
-    }
   }
 
   private mutating func lookAtKind(_ index: Int) {

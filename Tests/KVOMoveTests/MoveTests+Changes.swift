@@ -29,27 +29,4 @@ extension MoveTests {
     expectEqual(moved.findings.count, (there == here ? 1 : 0))
     expect(Self.moved(moved.text).edits.isEmpty)
   }
-
-  @Test(
-    "a use of an optional property's change that takes nil for absence is listed",
-    arguments: [
-      ("\\.name", "if c.newValue == nil {}", true),
-      ("\\.name", "if let n = c.oldValue { print(n) }", true),
-      ("\\A.name", "guard let n = c.newValue else { return }", true),
-      ("\\.next?.size", "if c.newValue != nil {}", true),
-      ("\\.size", "if c.newValue == nil {}", false),
-      ("\\.name", "if let n = c.newValue, let n { print(n) }", false),
-      ("\\.name", "if let n = c.newValue ?? nil { print(n) }", false),
-      ("\\.name", "print(c.newValue!)", false),
-    ])
-  func optionals(_ path: String, _ body: String, _ isListed: Bool) {
-    let a = "class A: NSObject { @objc dynamic var name: String?; @objc dynamic var size = 0 }"
-    for call in [
-      "a.observe(\(path), options: .new) { _, c in \(body) }",
-      "a.observe(\(path), changeHandler: { _, c in \(body) })",
-    ] {
-      expectEqual(Self.moved("\(a)\nlet t = \(call)").findings.count, (isListed ? 1 : 0))
-    }
-    expect(Self.moved("\(a)\nfunc f(c: C) { \(body) }").findings.isEmpty)
-  }
 }
