@@ -424,6 +424,9 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
   bool is_joined = frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others;
   if (!is_joined && state != KVO_FRAME_ANNOUNCED && frame->thread != kvo_this_thread)
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  if (is_joined || state == KVO_FRAME_ANNOUNCED) frame->flags |= KVO_FRAME_CANCELLED;
+  else if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
+    kvo_open_path_changes_end_locked(frame->general_delivery);
   return is_joined;
 }
 
@@ -434,7 +437,7 @@ void kvo_change_cancel(kvo_frame *frame) {
   bool may_be_joined = frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
   bool is_joined = may_be_joined && change_is_joined(frame, state);
   if (is_joined || state == KVO_FRAME_ANNOUNCED) {
-    frame->flags |= KVO_FRAME_CANCELLED;
+    if (!may_be_joined) frame->flags |= KVO_FRAME_CANCELLED;
     kvo_change_close(frame);
     return;
   }

@@ -25,6 +25,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
   delivery->has_others = false;
+  delivery->newer = NULL;
   delivery->slot = NULL;
   delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
   delivery->batch = NULL;
@@ -61,6 +62,9 @@ bool kvo_general_delivery_drop(kvo_general_delivery *delivery) {
 // Nothing is released twice.
 void kvo_general_delivery_destroy(kvo_general_delivery *delivery) {
   kvo_recipients_destroy(&delivery->before);
+  if (delivery->newer) kvo_recipients_destroy(delivery->newer);
+  kvo_free(delivery->newer);
+  delivery->newer = NULL;
   kvo_recipients_destroy(&delivery->after);
   kvo_path_nodes_destroy(&delivery->nodes);
   destroy_changed_keys(delivery);
@@ -161,6 +165,7 @@ static const kvo_pending_notification *pending_before(const kvo_general_delivery
 }
 
 static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
+  if (KVO_LIKELY(!delivery->has_others)) return false;
   const kvo_pending_notification *before = pending_before(delivery, pending);
   return before && before->is_owed;
 }
@@ -197,7 +202,8 @@ static uint32_t options_of_detailed(const kvo_recipients *recipients,
 // The value that was read for a member, or NULL.
 static const kvo_value *value_of(const kvo_recipients *recipients,
     const kvo_pending_notification *pending) {
-  if (observation_of(pending) || pending->path) return pending->is_read ? &pending->value : NULL;
+  if (pending->is_read) return &pending->value;
+  if (observation_of(pending) || pending->path) return NULL;
   const kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
   return dirty->is_read ? &dirty->value : NULL;
 }
@@ -292,12 +298,12 @@ static bool is_of_other_thread(const kvo_pending_notification *pending) {
   return pending->added_by_other_thread || pending->thread != kvo_thread_number();
 }
 
-// Whether another change was to notify it when this one began. If none does, it has yet to be notified of this one. So
-// has one that is newer than this change, if something has been left to it.
+// Whether another change was to notify it when this one began, or it was found later and left to this one. If no other
+// change notifies it, it has yet to be notified of this one.
 static bool was_behind(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   const kvo_pending_notification *before = pending_before(delivery, pending);
-  return before && before->is_behind && (!before->is_newer || before->is_owed);
+  return before && before->is_behind;
 }
 
 static bool was_there(const kvo_frame *frame, const kvo_general_delivery *delivery,
@@ -347,7 +353,7 @@ static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
   if (pending->is_late || lacks_details(delivery, pending)) pending->is_whole = true;
   bool is_whole = !is_detailed(&delivery->after, pending);
   bool wants_old = pending->registration->options & KVO_OLD && is_whole;
-  pending->lacks_old = wants_old && !old_value(frame, delivery, pending);
+  pending->lacks_old = wants_old && (pending->is_late || !old_value(frame, delivery, pending));
 }
 
 // Whether there was no memory for a value that is asked for.

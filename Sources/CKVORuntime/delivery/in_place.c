@@ -38,8 +38,8 @@ static void store(kvo_frame **slot, kvo_frame *frame) {
 
 static kvo_frame *enter_list(kvo_frame *frame) {
   frame->task = find_task();
-  frame->flags |= KVO_FRAME_IN_PLACE;
   KVO_LOCKED(&kvo_graph_lock);
+  frame->flags |= KVO_FRAME_IN_PLACE;
   frame->next_in_place = kvo_in_place_newest;
   frame->in_place_slot = &kvo_in_place_newest;
   if (frame->next_in_place) frame->next_in_place->in_place_slot = &frame->next_in_place;
@@ -110,6 +110,7 @@ static kvo_frame *change_of(kvo_frame *mutation) {
 
 // The delivery of a pair of manual changes around the mutation, or NULL.
 static kvo_general_delivery *delivery_of_pair(const kvo_frame *mutation) {
+  if (mutation->thread != kvo_this_thread) return NULL;
   KVO_LOCKED_OBJECTS(mutation->object, NULL);
   const kvo_table *table = kvo_table_of(mutation->object);
   const kvo_manual_change *pair = table ? table->manual_changes : NULL;
@@ -132,16 +133,21 @@ static kvo_general_delivery *delivery_of(kvo_frame *mutation) {
   return frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
 }
 
-bool kvo_in_place_hold_slow_locked(void) {
+static bool hold_of(kvo_frame *mutation) {
+  kvo_general_delivery *delivery = mutation->in_place_delivery = delivery_of(mutation);
+  if (delivery) return kvo_recipients_extend_locked(delivery, mutation->object, mutation->id);
+  return !change_of(mutation); // it has a single recipient, and there was no memory for a delivery
+}
+
+bool kvo_in_place_hold_locked(bool *is_open) {
   const void *task = find_task();
   kvo_frame *mutation = NULL;
-  bool is_open = false;
+  bool ok = true;
   while ((mutation = next_mutation(mutation, task))) {
-    kvo_general_delivery *delivery = mutation->in_place_delivery = delivery_of(mutation);
-    if (delivery) kvo_recipients_extend_locked(delivery, mutation->object, mutation->id);
-    is_open = true;
+    ok = hold_of(mutation) && ok;
+    *is_open = true;
   }
-  return is_open;
+  return ok;
 }
 
 bool kvo_in_place_take_value_locked(const kvo_registration *registration, const kvo_value *value,

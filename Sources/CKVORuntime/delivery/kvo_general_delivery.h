@@ -67,13 +67,12 @@ typedef struct kvo_pending_notification {
   bool lacks_old; ///< it asks for the old value, which was not read: the new one stands in
   bool is_within; ///< it was there at the last change, in the batch, of a key that leads to it
   bool is_read;
-  kvo_value value;       ///< the path's value
+  kvo_value value;       ///< the path's value, or one that another change has handed on
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
   /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
   bool is_behind;
-  bool
-      is_newer; ///< in `before`: it was found after the change began (in_place.c); then it is also `is_behind`
-  bool is_owed; ///< another change has left it to this one; graph lock
+  bool is_newer; ///< it was found after the change began (in_place.c); then it is also `is_behind`
+  bool is_owed;  ///< another change has left it to this one; graph lock
 } kvo_pending_notification;
 
 enum { KVO_NO_INDEX = UINT32_MAX };
@@ -145,6 +144,8 @@ typedef struct kvo_general_delivery {
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
+  /// What the property, while it is mutated in place, has reached since (in_place.c); graph lock.
+  kvo_recipients *KVO_NULLABLE newer;
   kvo_path_nodes nodes; ///< to be followed after the change
   /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this
   /// one.
@@ -167,10 +168,11 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
 bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
     bool also_behind);
 /// Whether something has been left to an open change for the registration.
-bool kvo_recipients_owes_locked(const kvo_general_delivery *delivery,
+bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration);
-/// Adds the recipients that a change of the property reaches now to `before` of an open change, as newer ones.
-void kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object, uintptr_t id);
+/// Adds the recipients that a change of the property reaches now, and that are not in `before` of an open change, to its
+/// `newer`. False if out of memory.
+bool kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object, uintptr_t id);
 /// Adds the recipients that other changes have left to this one, and that it no longer reaches, to `after`.
 void kvo_recipients_add_owed(kvo_general_delivery *delivery);
 /// Gives a registration's value to an open change that has left the registration to another one: the old value of its
@@ -187,6 +189,10 @@ void kvo_recipients_hand_on(const kvo_registration *registration,
 /// held, as for the next two.
 void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery);
 void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery);
+/// Takes a change out of the list if it is there.
+KVO_INLINE void kvo_open_path_changes_end_locked(kvo_general_delivery *delivery) {
+  if (delivery->slot) kvo_open_path_changes_remove_locked(delivery);
+}
 /// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
@@ -211,18 +217,13 @@ KVO_INLINE bool kvo_in_place_is_open(void) {
   return KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL) &&
          kvo_in_place_is_open_slow();
 }
-/// Takes a mutation out of the list, before its change is closed. No lock held.
-void kvo_in_place_end(kvo_frame *frame);
 /// The frame that has the recipients of a property that the task is mutating: of the newest mutation if `*mutation` is
 /// NULL, or else of the next one after it. Stores that mutation. NULL if there are no more. Graph lock held.
 kvo_frame *KVO_NULLABLE
 kvo_in_place_next_change_locked(kvo_frame *KVO_NULLABLE *KVO_NONNULL mutation);
-bool kvo_in_place_hold_slow_locked(void);
-/// Adds what each property that the task is mutating reaches now to the recipients of its change. The keys get stamps
-/// from now on. False if the task is mutating no property. Graph lock held.
-KVO_INLINE bool kvo_in_place_hold_locked(void) {
-  return KVO_UNLIKELY(kvo_in_place_newest != NULL) && kvo_in_place_hold_slow_locked();
-}
+/// Adds what each property that the task is mutating reaches now to what its change has reached. The keys get stamps
+/// from now on. Sets `is_open` if the task is mutating one. False if out of memory. Graph lock held.
+bool kvo_in_place_hold_locked(bool *is_open);
 /// Leaves a registration to the change of a property that the task is mutating in place, other than the one that is
 /// searching. The arguments are as for `kvo_recipients_owe_locked`. Graph lock held, as for the next one.
 bool kvo_in_place_leave_locked(const kvo_registration *registration,
@@ -271,7 +272,7 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers);
 void kvo_single_recipient_generalize_slow(void);
 /// Gives a general delivery to each change with a single recipient whose property the task is mutating in place, so that
-/// recipients can be left to it. One for which memory is out stays as it is. No lock held.
+/// recipients can be left to it. If memory is out, it stays as it is, and `kvo_in_place_hold_locked` fails. No lock held.
 KVO_INLINE void kvo_single_recipient_generalize_mutations(void) {
   if (KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL))
     kvo_single_recipient_generalize_slow();

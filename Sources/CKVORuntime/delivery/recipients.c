@@ -248,23 +248,33 @@ static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *
   return is_current ? index : KVO_NO_INDEX;
 }
 
+// The member of an open change, or of what it has reached since it began; NULL if it is in neither.
+static kvo_pending_notification *find_member(kvo_general_delivery *delivery,
+    const kvo_registration *registration) {
+  kvo_recipients *recipients = &delivery->before;
+  uint32_t index = recipients_index_of(recipients, registration);
+  if (index == KVO_NO_INDEX && delivery->newer) {
+    recipients = delivery->newer;
+    index = recipients_index_of(recipients, registration);
+  }
+  return index == KVO_NO_INDEX ? NULL : &recipients->pending[index];
+}
+
 bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
     bool also_behind) {
-  uint32_t index = recipients_index_of(&delivery->before, registration);
-  if (index == KVO_NO_INDEX) return false;
-  kvo_pending_notification *pending = &delivery->before.pending[index];
-  if (pending->is_behind && !also_behind) return false;
-  pending->is_newer = pending->is_behind; // nothing was read for it when the change began
-  pending->is_owed = delivery->has_others = true;
+  kvo_pending_notification *member = find_member(delivery, registration);
+  if (!member || (member->is_behind && !also_behind)) return false;
+  member->is_newer = member->is_behind; // nothing was read for it when the change began
+  member->is_owed = delivery->has_others = true;
   if (delivery->batch) kvo_open_path_changes_add_locked(delivery);
   return true;
 }
 
-bool kvo_recipients_owes_locked(const kvo_general_delivery *delivery,
+bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration) {
   if (!delivery->has_others) return false;
-  uint32_t index = recipients_index_of(&delivery->before, registration);
-  return index != KVO_NO_INDEX && delivery->before.pending[index].is_owed;
+  const kvo_pending_notification *member = find_member(delivery, registration);
+  return member && member->is_owed;
 }
 
 // Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all of its changes until it ends.
@@ -298,9 +308,17 @@ KVO_INLINE bool is_left(search *search, const kvo_registration *registration, bo
 // Another way leads to a member that was found behind an open change.
 static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
     bool is_behind) {
-  if (search->is_extending) return;
-  if (known->is_newer) known->is_owed = search->general_delivery->has_others = true;
-  else known->is_behind = is_left(search, known->registration, is_behind);
+  if (!known->is_newer) known->is_behind = is_left(search, known->registration, is_behind);
+}
+
+// Whether the search is that of a batch to which a mutation belongs, and the mutation holds what the registration
+// observes.
+static bool is_held_by_own(const search *search, const kvo_registration *registration) {
+  if (KVO_LIKELY(!search->held_since)) return false;
+  kvo_general_delivery *delivery = search->general_delivery;
+  bool is_before = search->recipients == &delivery->before;
+  return is_before && delivery->newer &&
+         recipients_index_of(delivery->newer, registration) != KVO_NO_INDEX;
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
@@ -313,6 +331,10 @@ static void find_pending(search *search, kvo_registration *registration, bool is
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
   }
+  if (search->is_extending && find_member(search->general_delivery, registration)) return;
+  bool is_owed = is_held_by_own(search, registration);
+  if (is_owed) search->general_delivery->has_others = true;
+  bool is_newer = is_owed || search->is_extending;
   kvo_pending_notification pending = {.registration = registration,
       .serial = kvo_registration_serial(registration),
       .thread = kvo_registration_thread(registration),
@@ -321,8 +343,9 @@ static void find_pending(search *search, kvo_registration *registration, bool is
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
       .is_whole = is_whole || search->index > search->start || search->path,
       .added_by_other_thread = added_by_other_thread,
-      .is_behind = search->is_extending || is_left(search, registration, is_behind),
-      .is_newer = search->is_extending,
+      .is_behind = is_newer || is_left(search, registration, is_behind),
+      .is_newer = is_newer,
+      .is_owed = is_owed,
       .is_within = kvo_registration_serial(registration) <= search->changed_key->last_serial,
       .index_before =
           search->before ? recipients_index_of(search->before, registration) : KVO_NO_INDEX};
@@ -551,11 +574,14 @@ KVO_INLINE bool recipients_find_locked(search *search, kvo_object *object) {
   return search->ok;
 }
 
-// Whether other changes are open to which recipients may be left, and what is held because of them.
-static void hold_locked(search *search) {
+// Whether other changes are open to which recipients may be left, and what is held because of them. False if there is
+// no memory to find out what is held, so that nothing may be read.
+static bool hold_locked(search *search) {
   uint64_t stamp = kvo_in_place_newest ? kvo_graph_next_stamp_locked() : 0;
-  if (stamp && kvo_in_place_hold_locked()) search->held_since = stamp;
-  search->has_open = search->held_since || kvo_open_path_changes_next_locked(NULL);
+  bool is_open = false, ok = !stamp || kvo_in_place_hold_locked(&is_open);
+  if (is_open) search->held_since = stamp;
+  search->has_open = is_open || kvo_open_path_changes_next_locked(NULL);
+  return ok;
 }
 
 bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,
@@ -563,10 +589,23 @@ bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *obje
   search search = {
       .general_delivery = delivery, .recipients = &delivery->before, .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
-  hold_locked(&search);
-  bool ok = recipients_find_locked(&search, object);
+  bool ok = hold_locked(&search) && recipients_find_locked(&search, object);
   if (ok && (search.leads_on || search.has_left)) kvo_open_path_changes_add_locked(delivery);
   return ok;
+}
+
+// Adds what has been left to the change since it began to the members that it had then.
+static bool add_newer(kvo_recipients *before, kvo_recipients *newer) {
+  for (uint32_t i = 0; i < newer->pending_count; i++) {
+    kvo_pending_notification *pending = &newer->pending[i], added = *pending;
+    bool is_added = recipients_index_of(before, pending->registration) != KVO_NO_INDEX;
+    if (!pending->is_owed || is_added) continue;
+    added.dirty_key = before->dirty_key_count;
+    if (!add_dirty_key(before, newer->dirty_keys[pending->dirty_key])) return false;
+    if (!add_pending(before, added)) return false;
+    pending->is_read = false; // `before` has the value now
+  }
+  return true;
 }
 
 bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *object,
@@ -578,25 +617,36 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
       .read = is_again ? &delivery->nodes : NULL,
       .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
-  if (delivery->slot) kvo_open_path_changes_remove_locked(delivery);
-  hold_locked(&search);
-  return recipients_find_locked(&search, object);
+  kvo_open_path_changes_end_locked(delivery);
+  if (delivery->newer && !add_newer(&delivery->before, delivery->newer)) return false;
+  return hold_locked(&search) && recipients_find_locked(&search, object);
 }
 
 // MARK: Recipients that other changes have left
 
-void kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object,
+static kvo_recipients *make_newer(void) {
+  kvo_recipients *newer = kvo_alloc(sizeof *newer);
+  if (newer) kvo_recipients_init(newer);
+  return newer;
+}
+
+// The members are in a set of their own: those that were found when the change began may be being read or called.
+bool kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object,
     uintptr_t id) {
-  kvo_recipients *before = &delivery->before;
-  uint32_t dirty_key_count = before->dirty_key_count, count = before->pending_count;
+  kvo_recipients *newer = delivery->newer ? delivery->newer : make_newer();
+  if (!newer) return false;
+  delivery->newer = newer;
+  uint32_t dirty_key_count = newer->dirty_key_count, count = newer->pending_count;
   kvo_changed_key changed_key = {.id = id};
   search search = {.general_delivery = delivery,
-      .recipients = before,
+      .recipients = newer,
       .changed_key = &changed_key,
       .is_extending = true};
-  recipients_find_locked(&search, object);
-  if (before->pending_count == count) destroy_from(before, dirty_key_count, count);
-  else before->dirty_keys[dirty_key_count].changed_key = NULL; // it is this function's
+  bool ok = recipients_find_locked(&search, object);
+  if (newer->dirty_key_count > dirty_key_count)
+    newer->dirty_keys[dirty_key_count].changed_key = NULL; // it is this function's
+  if (newer->pending_count == count) destroy_from(newer, dirty_key_count, count);
+  return ok;
 }
 
 // The key by which a member of `before` is in `after`, if that is the same one.
@@ -653,28 +703,21 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
   sort_pending(&delivery->after, 0);
 }
 
-// The old value is that of the path, or of the key, unless another member has read that before.
-static bool take_value(kvo_recipients *recipients, kvo_pending_notification *pending,
-    const kvo_value *value, bool has_prior) {
-  kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
-  bool is_of_path = pending->path || kvo_path_node_of(pending->registration);
+static bool take_value(kvo_pending_notification *pending, const kvo_value *value, bool has_prior) {
   uint32_t options = pending->registration->options;
   if (options & KVO_PRIOR && !has_prior) return false;
   if (!value) return !(options & KVO_OLD);
-  if (!is_of_path && dirty->is_read) return false;
-  *(is_of_path ? &pending->value : &dirty->value) = *value;
-  *(is_of_path ? &pending->is_read : &dirty->is_read) = true;
-  return true;
+  if (pending->is_read) return false;
+  pending->value = *value;
+  return pending->is_read = true;
 }
 
 bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration, const kvo_value *value, bool has_prior) {
-  uint32_t index = recipients_index_of(&delivery->before, registration);
-  if (index == KVO_NO_INDEX) return false;
-  kvo_pending_notification *pending = &delivery->before.pending[index];
-  bool is_waiting = pending->is_behind && (!pending->is_newer || pending->is_owed);
-  if (!is_waiting || !take_value(&delivery->before, pending, value, has_prior)) return false;
-  pending->is_behind = pending->is_newer = false;
+  kvo_pending_notification *member = find_member(delivery, registration);
+  bool is_waiting = member && member->is_behind && (!member->is_newer || member->is_owed);
+  if (!is_waiting || !take_value(member, value, has_prior)) return false;
+  member->is_behind = member->is_newer = false;
   return true;
 }
 

@@ -83,9 +83,12 @@ static void announced_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   else kvo_change_begin_mutation(frame, mutation);
 }
 
+// Whether other changes have left recipients to this one. None can from then on.
 static bool owes(const kvo_frame *frame) {
   KVO_LOCKED(&kvo_graph_lock);
-  return frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others;
+  if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) return false;
+  kvo_open_path_changes_end_locked(frame->general_delivery);
+  return frame->general_delivery->has_others;
 }
 
 static void announced_finish(kvo_frame *frame) {

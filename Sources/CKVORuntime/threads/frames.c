@@ -317,6 +317,7 @@ void kvo_thread_unwind(kvo_frame *mark) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
     if (state == KVO_FRAME_BATCH) thread->batch_count--;
+    if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end(frame);
     kvo_frame_pop_slowly(frame);
   }
 }
@@ -421,12 +422,17 @@ bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
   return false;
 }
 
+static void abandon(kvo_frame *frame) {
+  __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
+  if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end(frame);
+}
+
 void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
   if (KVO_LIKELY(!thread->open_count)) return;
   FOR_EACH_FRAME(frame, thread)
   if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_UNOBSERVED) ||
       is_in_state(frame, object, KVO_FRAME_JOINS))
-    __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
+    abandon(frame);
 }
 
 // Whether another thread than the frame's delivers the change.

@@ -178,12 +178,53 @@ import Testing
     "E4 D5: a pair that is opened in the mutation and closed after it has the notified old value")
   func pairClosedLater() {
     withGuests { guest, _, _ in
-      log.observe(guest.header, "tally", [.KVO_OLD, .KVO_NEW])
+      for options in [[.KVO_OLD, .KVO_NEW], .KVO_OLD, [], [.KVO_OLD, .KVO_NEW]] as [kvo_options] {
+        log.observe(guest.header, "tally", options)
+      }
       mutateLength(guest, 2) { kvo_will_change(guest.header, "mood") }
-      expectEqual(log.take(), ["a: tally old 0 new 2"])
+      expectEqual(
+        log.take(), ["a: tally old 0 new 2", "a: tally old 0", "a: tally", "a: tally old 0 new 2"])
       guest.pointee.mood = 3
       kvo_did_change(guest.header, "mood")
-      expectEqual(log.take(), ["a: tally old 2 new 5"])
+      expectEqual(
+        log.take(), ["a: tally old 2 new 5", "a: tally old 2", "a: tally", "a: tally old 2 new 5"])
+    }
+  }
+
+  @Test(
+    "E4 D7: a prior call mutates the property that changes, and leaves what it changes to the change",
+    arguments: 0..<3)
+  func mutatedInPriorCall(_ way: Int) {
+    withGuests { guest, _, _ in
+      let (key, count) = ("tally", 6)
+      var isNested = false
+      for _ in 0..<count {
+        log.observe(guest.header, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { _ in
+          if isNested { return }
+          isNested = true
+          mutateLength(guest, 1) {
+            for _ in 0..<count { log.observe(guest.header, "summary", as: "later") }
+            set(guest, \.mood, 3)
+          }
+        }
+      }
+      let change = { set(guest, \.length, 2) }
+      switch way {
+      case 0: change()
+      case 1: inBatch(of: guest, change)
+      default:
+        kvo_will_change(guest.header, "length")
+        guest.pointee.length = 2
+        kvo_did_change(guest.header, "length")
+      }
+      let calls = log.take().filter { !$0.hasPrefix("later") }
+      let (prior, final) = ("a: prior tally old 0", "a: tally old 0 new 5")
+      let repeated = { (call: String) in [String](repeating: call, count: count) }
+      if way == 2 {
+        expectEqual(calls.suffix(count), repeated("a: tally old 0 new 5")[...])
+      } else {
+        expectEqual(calls, repeated(prior) + repeated(final))
+      }
     }
   }
 
