@@ -1,11 +1,12 @@
-"""Runs selected tests of a program and reports the outcome, from the events that Swift Testing writes.
+"""Runs tests of a program and reports the outcome, from the events that Swift Testing writes.
 
-Usage: events.py EVENTS REASONS
+Usage: events.py REASONS PROGRAM OPTION...
 
-Tests run one after another. So if the program crashes or hangs, exactly one test was running, and its name is known.
+The command runs a test program and judges the run. A test must have run, none may fail or hang, and each skipped test must
+have a reason that begins with the regular expression REASONS.
 
-The command judges the events of a run: at least one test must have run, and each skipped test must have a reason that begins
-with the regular expression REASONS.
+`run_tests` runs selected tests one after another. So if the program crashes or hangs, exactly one test was running, and its
+name is known.
 """
 
 import contextlib
@@ -18,11 +19,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
-# A test hangs if it takes so many seconds of CPU time, or if all threads sleep, without CPU time, in so many samples taken a
-# second apart: then no thread is left to wake another one. Unlike the time of a clock, neither depends on the load.
+# Tests hang if none begins or ends for so many seconds of CPU time, or if all threads sleep, without CPU time, in so many
+# samples taken a second apart: then no thread is left to wake another one. Unlike the time of a clock, neither depends on
+# the load.
 MOST_CPU = 50
+MOST_CPU_AT_ONCE = 600  # of tests that run concurrently, with a sanitizer perhaps
 MOST_ASLEEP = 3
 ENVIRONMENT = {
     # A crash's backtrace takes seconds, and nothing reads it.
@@ -33,6 +37,7 @@ ENVIRONMENT = {
     "KVO_PATIENCE": "0",  # the watchdog measures the time of a clock
 }
 LOADER_FAILED = 127
+MOST_NAMED = 5
 
 
 @dataclasses.dataclass
@@ -67,9 +72,27 @@ class Outcome:
         return f"the program {self.end} {when}: {last[0]}"
 
 
-def command(program, pattern, events):
-    arguments = [str(program), "--testing-library", "swift-testing", "--filter", pattern, "--no-parallel"]
+def command(program, events, *options):
+    arguments = [str(program), "--testing-library", "swift-testing", *options]
     return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
+
+
+def one_by_one(pattern):
+    return ["--filter", pattern, "--no-parallel"]
+
+
+def run(arguments, events, most_cpu, is_enough=lambda: False, **options):
+    """Runs a program until it ends, hangs, or has done enough. Returns its status, and whether it hangs."""
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **options
+    )
+    try:
+        is_hanging = wait_for(process, events, most_cpu, is_enough)
+    finally:
+        for folder, _ in members(process.pid):  # tests start processes, which may wait for ever
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(folder.name), signal.SIGKILL)
+    return process.wait(), is_hanging
 
 
 def run_tests(program, tests, until_failure=True, most_cpu=MOST_CPU):
@@ -78,21 +101,29 @@ def run_tests(program, tests, until_failure=True, most_cpu=MOST_CPU):
     events, output = program.parent / "events", program.parent / "output"
     events.unlink(missing_ok=True)
     with output.open("wb") as file:
-        process = subprocess.Popen(
-            command(program, pattern_of(tests), events),
-            stdin=subprocess.DEVNULL,
+        code, is_hanging = run(
+            command(program, events, *one_by_one(pattern_of(tests))),
+            events,
+            most_cpu,
+            lambda: until_failure and has_failure(events),
             stdout=file,
-            stderr=subprocess.STDOUT,
             env=os.environ | ENVIRONMENT,
-            start_new_session=True,
         )
-    is_hanging = wait_for(process, events, most_cpu, lambda: until_failure and has_failure(events))
-    for folder, _ in members(process.pid):  # tests start processes, which may wait for ever
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(folder.name), signal.SIGKILL)
-    process.wait()
     begun, failed, running = tests_in(events)
-    return Outcome(begun, failed, running, process.returncode, is_hanging, output.read_text(errors="replace"))
+    return Outcome(begun, failed, running[-1] if running else None, code, is_hanging, output.read_text(errors="replace"))
+
+
+def run_and_judge(reasons, program, *options):
+    """Runs tests as they come, shows their output, and returns the errors of the run."""
+    with tempfile.TemporaryDirectory() as folder:
+        events = pathlib.Path(folder, "events")
+        code, is_hanging = run(command(program, events, *options), events, MOST_CPU_AT_ONCE)
+        errors = list(judge(events, reasons))
+        if is_hanging:
+            errors += list(still_running(events))
+        elif code:
+            errors.append(f"the test program ends with {code}")
+    return errors
 
 
 def wait_for(process, events, most_cpu, is_enough):
@@ -166,8 +197,25 @@ def judge(events, reasons):
             yield f"a test was skipped: {said}"
 
 
+def still_running(events):
+    """A line for each test that has begun and not ended, at most MOST_NAMED."""
+    names, running = names_in(events), tests_in(events)[2]
+    for test in running[:MOST_NAMED]:
+        yield f"a test hangs: {names.get(test, test)}"
+    if len(running) > MOST_NAMED:
+        yield f"{len(running) - MOST_NAMED} more tests hang"
+    if not running:
+        yield "the test program hangs outside of a test"
+
+
+def names_in(events):
+    """The names of the tests by identifier."""
+    tests = [test for kind, test in read_events(events) if kind == "test"]
+    return {test["id"]: test.get("displayName", test["name"]) for test in tests if test["kind"] == "function"}
+
+
 def tests_in(events):
-    """The functions that have begun, those with a failure, and the one that has not ended."""
+    """The functions that have begun, those with a failure, and those that have not ended."""
     begun, failed, running = [], [], []
     for kind, event in read_events(events):
         test = event.get("testID", "")
@@ -181,7 +229,7 @@ def tests_in(events):
         elif event["kind"] == "issueRecorded" and not event.get("issue", {}).get("isKnown"):
             # If an issue is recorded on a thread that a test has created, the event names no test.
             failed += [test] if is_function(test) else running[-1:] or begun[-1:]
-    return begun, failed, running[-1] if running else None
+    return begun, failed, running
 
 
 def has_failure(events):
@@ -193,7 +241,7 @@ def names_of_tests(program, modules, folder):
     events = folder / "events"
     events.unlink(missing_ok=True)
     process = subprocess.Popen(
-        command(program, f"^({'|'.join(modules)})\\.", events),
+        command(program, events, *one_by_one(f"^({'|'.join(modules)})\\.")),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -201,11 +249,14 @@ def names_of_tests(program, modules, folder):
         time.sleep(0.02)
     process.kill()
     process.wait()
-    tests = [test for kind, test in read_events(events) if kind == "test"]
-    return {t["id"]: t.get("displayName", t["name"]) for t in tests if t["kind"] == "function"}
+    return names_in(events)
 
 
 if __name__ == "__main__":
-    errors = [f"wrong: {error}" for error in judge(pathlib.Path(sys.argv[1]), sys.argv[2])]
-    print(*errors, sep="\n", end="\n" * bool(errors))
+    try:
+        errors = run_and_judge(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    for error in errors:
+        print(f"wrong: {error}")
     sys.exit(bool(errors))

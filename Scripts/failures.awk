@@ -1,5 +1,5 @@
 # Extracts the failures from a check's log: each line that reports one, without repetitions. If a program ended early,
-# also the tests that were running then.
+# also the tests that were running then, or their number if there are more than a few.
 #
 # Usage: awk -f failures.awk -v most=20 -v frames=3 LOG
 #
@@ -38,7 +38,8 @@ function test(line) {
 }
 
 END {
-  if (crashed) for (name in running) tell("running then: " name)
+  if (crashed && length(running) > 5) tell(length(running) " tests were running then; with --no-parallel it is one")
+  else if (crashed) for (name in running) tell("running then: " name)
   if (!count) print "(nothing that names a failure; its last line: " $0 ")"
   if (count > most) print "(" count - most " more)"
 }

@@ -128,16 +128,9 @@ install_packages() {
   ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
-# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails, if none runs, or if one is skipped for a reason
-# that does not match REASONS.
-run_judged() {
-  local events status=0
-  events=$(mktemp)
-  "$1" --testing-library swift-testing --event-stream-output-path "$events" --event-stream-version 0 "${@:3}" 2>&1 || status=1
-  python3 Scripts/events.py "$events" "$2" || status=1
-  rm -f "$events"
-  return $status
-}
+# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails or hangs, if none runs, or if one is skipped for a
+# reason that does not match REASONS.
+run_judged() { python3 Scripts/events.py "$2" "$1" "${@:3}"; }
 
 # run_tests OPTION... [-- OPTION...]: builds the tests alone and runs them: `swift test` would build all examples and
 # benchmarks first. The options after `--` are for running only.

@@ -47,11 +47,14 @@ def main(commit, *ran):
     mutants = set(all_paths())
     untried = {file for file in sys.stdin.read().split("\0") if file and not is_tried(file, mutants)}
     unknown = set(untried)
+    groups = {}  # the checks by their ring and the files that they cover
     for check in rings.read_checks() if untried else ():
         own = untried & inputs_of(check, commit)
         unknown -= own
         if own and check.name not in ran:
-            print(f"not tried here: {named(sorted(own))}: Scripts/check {check.name} ({check.ring} ring)")
+            groups.setdefault((check.ring, tuple(sorted(own))), []).append(check.name)
+    for (ring, own), names in groups.items():
+        print(f"not tried here: {named(own)}: Scripts/check {' '.join(names)} ({ring} ring)")
     if unknown:
         print(f"no check tries {named(sorted(unknown))}")
 
