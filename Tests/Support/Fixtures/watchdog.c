@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WAITS = 1024, USUAL_PATIENCE = 300 };
+enum { MOST_WAITS = 1024, USUAL_PATIENCE = 300, MOST_CPU_OF_CHILD = 10 };
 
 typedef struct wait {
   atomic_bool is_taken;
@@ -128,8 +129,9 @@ static void abort_child(int signal) {
   abort();
 }
 
-// The threads that run tests may block the signal.
+// The threads that run tests may block the alarm's signal.
 void fixture_limit_child(void) {
+  setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_CPU_OF_CHILD, MOST_CPU_OF_CHILD});
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);

@@ -28,7 +28,8 @@ void fixture_note_progress(void);
 void fixture_join_at(const char *file, int line, pthread_t thread);
 #define fixture_join(thread) fixture_join_at(__FILE__, __LINE__, thread)
 
-/// Aborts the calling process, a forked child, if it does not end in time: a child has no watchdog thread.
+/// Ends the calling process, a forked child, if it does not end in time, or uses 10 s of CPU time: a child has no
+/// watchdog thread.
 void fixture_limit_child(void);
 
 /// The milliseconds to sleep before a polling wait tests its condition for the `turn`th time, or 0 to yield only. From
