@@ -81,7 +81,7 @@ void kvo_open_path_changes_end_of_thread(struct kvo_thread *thread);
 void kvo_open_path_changes_abandon(struct kvo_thread *thread);
 /// Takes an in-place mutation out of the list of those that are open. No lock held.
 void kvo_in_place_end(struct kvo_frame *frame);
-/// The same, with the graph lock held.
+/// Takes an in-place mutation out of the list of those that are open. Graph lock held.
 void kvo_in_place_end_locked(struct kvo_frame *frame);
 /// In a forked child: detaches the open manual changes of a thread that does not exist in the child. They stay with
 /// their objects. Thread lock held.

@@ -157,7 +157,7 @@ static void general_delivery_read_key(const kvo_frame *frame, const kvo_general_
   if (!dirty->is_read) read_dirty_key(frame, dirty);
 }
 
-// What was found for a member before the change, or NULL.
+// The entry of the same member in `before`, or NULL if the member was not found before the change.
 static const kvo_pending_notification *pending_before(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   uint32_t index = pending->index_before;

@@ -6,15 +6,16 @@
 // property, which reads and notifies when the mutation has ended. That change then *owes* them a notification, even if
 // the keys no longer depend on the property.
 //
-// What is held is found anew by each search for recipients, before the search itself: by a search from each property
-// that the task is mutating. Recipients that were not there when the mutation began are added to its change as newer
-// ones. They are notified if something has been left to it.
+// Each search for recipients begins with a search from each property that the task is mutating, which finds the held
+// keys. Recipients that were not there when the mutation began are added to its change as newer ones. They are notified
+// if something has been left to it.
 //
-// A mutation belongs to a task if the language has tasks, and otherwise to its thread: a task may go on on another
-// thread, and the thread may run other tasks meanwhile. The graph lock protects the list of the mutations.
+// A mutation belongs to a task if the language has tasks, and otherwise to its thread. A task may continue on another
+// thread, and the first thread may then run other tasks. The graph lock protects the list of the mutations.
 //
-// A mutation that is part of another change or of a batch has a frame of its own for the list, and the other change's
-// frame has the recipients; so has a pair of manual changes around the mutation. A change that began with plain observers only, or on the fast path, is not in the list.
+// A mutation that is part of another change or of a batch has a frame of its own for the list. The other change's frame
+// has the recipients. If there is a pair of manual changes around the mutation, the pair has them. A change that began
+// with plain observers only, or on the fast path, is not in the list.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_lock.h"

@@ -144,7 +144,7 @@ typedef struct kvo_general_delivery {
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
-  /// What the property, while it is mutated in place, has reached since (in_place.c); graph lock.
+  /// The recipients that the property has come to reach since its in-place mutation began (in_place.c); graph lock.
   kvo_recipients *KVO_NULLABLE newer;
   kvo_path_nodes nodes; ///< to be followed after the change
   /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this
@@ -180,8 +180,8 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery);
 /// calls must have had one (`has_prior`). Graph lock held.
 bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration, const kvo_value *KVO_NULLABLE value, bool has_prior);
-/// Gives copies of a registration's value to this task's open changes that have left the registration to another change. It is the
-/// old value of their notifications. No lock held.
+/// Gives copies of a registration's value to this task's open changes that have left the registration to another
+/// change. It is the old value of their notifications. No lock held.
 void kvo_recipients_hand_on(const kvo_registration *registration,
     const kvo_value *KVO_NULLABLE value, bool has_prior);
 
@@ -239,7 +239,8 @@ bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *KVO_NULLAB
 /// member of `before`.
 void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *observation,
     kvo_registration *recipient);
-/// The same, with the graph lock held. If memory is out, the frame may have no general delivery.
+/// Continues a change that single_recipient.c has begun, as `kvo_general_delivery_resume` does. If memory is out, the
+/// frame may have no general delivery. Graph lock held.
 void kvo_general_delivery_resume_locked(kvo_frame *frame, const kvo_path_observation *observation,
     kvo_registration *recipient);
 void kvo_general_delivery_deliver_priors(kvo_frame *frame);

@@ -43,7 +43,7 @@ extension AnyKeyPath {
     return (AnyKeyPath.name(ofPropertyReadAt: functions.address), type)
   }
 
-  // Of a symbol such as "key path getter for M.Titled.full : Swift.String : A".
+  // Takes the name, here `full`, from a symbol such as "key path getter for M.Titled.full : Swift.String : A".
   private static func name(ofPropertyReadAt getter: UnsafeRawPointer) -> String? {
     SymbolTable.names(at: getter).sorted().lazy.compactMap(SymbolTable.demangled).compactMap {
       text in

@@ -12,8 +12,8 @@ public import CKVORuntime
 /// ```
 ///
 /// Every kind of change notifies: assignment, `+=`, `append`, `inout`, a write through a key path, key-value
-/// coding. In-place mutation copies nothing unless an observer asks for the old value. While the object has
-/// no observers, getting and setting cost as much as for any other property.
+/// coding. In-place mutation copies nothing unless something keeps the old value, such as for an observer that
+/// asks for it. While the object has no observers, getting and setting cost as much as for any other property.
 ///
 /// A `didSet` on the property makes the compiler replace in-place mutation by setting a changed copy.
 @propertyWrapper
