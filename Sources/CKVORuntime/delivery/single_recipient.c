@@ -317,6 +317,8 @@ bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers) {
                  node_of(observers) != NULL;
   if (is_same && single_notify(frame, observation)) return true;
   kvo_frame_forget_new(frame);
+  uint64_t shortages = kvo_shortages;
   kvo_general_delivery_resume(frame, observation, frame->recipient);
+  kvo_change_report_shortage(frame, shortages);
   return false;
 }

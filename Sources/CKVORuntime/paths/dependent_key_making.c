@@ -194,8 +194,10 @@ static void visit_keys(void *opaque) {
   for (size_t i = 0; i < visit->count; i++) {
     const observed_key *key = &visit->keys[i];
     const kvo_accessors *current = kvo_accessors_current(key->accessors);
+    uint64_t shortages = kvo_shortages;
     const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, visit->object);
-    if (!dependent_keys_is_up_to_date(key->dependencies, dependencies))
+    bool is_known = kvo_shortages == shortages; // or else the key keeps those that it has
+    if (is_known && !dependent_keys_is_up_to_date(key->dependencies, dependencies))
       visit->visit(visit->context, visit->object, current);
   }
 }

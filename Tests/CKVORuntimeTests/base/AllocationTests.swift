@@ -4,7 +4,7 @@ import Expectations
 import TestSupport
 import Testing
 
-/// Every allocation fails once, alone and together with all later ones. A call that lacks memory reports it and
+/// Every allocation fails once: alone, together with one to three more, and together with all later ones. A call that lacks memory reports it and
 /// changes nothing.
 @Suite struct AllocationTests {
   // Runs in a process of its own, because the test checks all its misuse reports.

@@ -9,9 +9,11 @@ bool fixture_limit_memory(int64_t count) {
   return true;
 }
 
-void fixture_fail_allocation(int64_t count) {
+void fixture_fail_allocation(int64_t count) { fixture_fail_allocations(count, 1); }
+
+void fixture_fail_allocations(int64_t count, int64_t failures) {
   fixture_limit_memory(count);
-  kvo_failures_left = 1;
+  kvo_failures_left = failures;
 }
 
 bool fixture_memory_ran_out(void) { return kvo_allocations_left < 0; }
@@ -33,6 +35,8 @@ bool fixture_limit_memory(int64_t count) {
 }
 
 void fixture_fail_allocation(int64_t count) { (void)count; }
+
+void fixture_fail_allocations(int64_t count, int64_t failures) { (void)count, (void)failures; }
 
 bool fixture_memory_ran_out(void) { return false; }
 

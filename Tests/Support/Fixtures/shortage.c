@@ -272,7 +272,7 @@ typedef struct {
   const scenario *scenario;
   const expectation *expected;
   int64_t at;
-  bool lasting;
+  int64_t failing; // so many allocations, one after the other
   int wrong;
   world world;
   state before, after;
@@ -280,8 +280,8 @@ typedef struct {
 
 static void complain(run *run, const char *what, const char *detail) {
   if (!run->wrong++)
-    fprintf(stderr, "%s, allocation %lld%s: %s%s\n", run->scenario->name, (long long)run->at,
-        run->lasting ? " on" : "", what, detail);
+    fprintf(stderr, "%s, %lld failing from allocation %lld on: %s%s\n", run->scenario->name,
+        (long long)run->failing, (long long)run->at, what, detail);
 }
 
 static void check_error(run *run, kvo_status status) {
@@ -361,8 +361,7 @@ static void expect(const scenario *scenario, expectation *expected) {
 static bool try(run *run, fixture_shortage *result) {
   begin(&run->world, run->scenario);
   search_from(&run->world, &run->before);
-  if (run->lasting) fixture_limit_memory(run->at);
-  else fixture_fail_allocation(run->at);
+  fixture_fail_allocations(run->at, run->failing);
   kvo_status status = run->scenario->act(&run->world);
   bool ran_out = fixture_memory_ran_out();
   fixture_limit_memory(-1);
@@ -374,13 +373,13 @@ static bool try(run *run, fixture_shortage *result) {
   return ran_out;
 }
 
-static void try_all(const scenario *scenario, bool lasting, fixture_shortage *result) {
+static void try_all(const scenario *scenario, int64_t failing, fixture_shortage *result) {
   expectation *expected = calloc(1, sizeof *expected);
   run *tried = calloc(1, sizeof *tried);
   if (!expected || !tried) abort();
   expect(scenario, expected);
   for (int64_t at = 0;; at++) {
-    *tried = (run){.scenario = scenario, .expected = expected, .at = at, .lasting = lasting};
+    *tried = (run){.scenario = scenario, .expected = expected, .at = at, .failing = failing};
     if (!try(tried, result)) break;
   }
   free(tried);
@@ -397,13 +396,17 @@ static const scenario_table *find_table(const char *group) {
   abort();
 }
 
+// A second failure may hit what handles the first one, and so on.
+enum { MOST_FAILING = 4 };
+
 fixture_shortage fixture_run_short_of_memory(const char *group) {
   const scenario_table *table = find_table(group);
   fixture_shortage result = {.scenarios = (int)table->count};
   kvo_set_misuse_handler(take_misuse);
   for (size_t i = 0; i < table->count; i++) {
-    try_all(&table->rows[i], true, &result);
-    try_all(&table->rows[i], false, &result);
+    for (int64_t failing = 1; failing <= MOST_FAILING; failing++)
+      try_all(&table->rows[i], failing, &result);
+    try_all(&table->rows[i], INT64_MAX, &result);
   }
   if (table->finish) table->finish();
   kvo_set_misuse_handler(NULL);

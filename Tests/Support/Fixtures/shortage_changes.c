@@ -7,6 +7,8 @@ static void watch_values(world *world) {
   watch(world, 0, "value", KVO_DISTINCT);
 }
 
+static void watch_sum(world *world) { watch(world, 0, "items.@sum.value", KVO_NEW); }
+
 static void watch_everything(world *world) {
   watch(world, 0, "name", KVO_NEW | KVO_OLD | KVO_PRIOR);
   watch(world, 0, "span", KVO_NEW | KVO_OLD | KVO_PRIOR);
@@ -165,7 +167,7 @@ SCENARIO_TABLE(shortage_changes, CHANGE(watch_values, set_value, change_all),
     SCENARIO("change", ACT_TELLS_OFTEN, watch_everything, call_set_name, set_name_and_change, NULL),
     CHANGE(watch_everything, call_set_span, set_span_and_change),
     CHANGE(watch_paths, relink, relink_and_change), CHANGE(watch_paths, set_leaf, change_all),
-    CHANGE(watch_items, insert_item, insert_and_change),
+    CHANGE(watch_sum, set_leaf, change_all), CHANGE(watch_items, insert_item, insert_and_change),
     CHANGE(watch_items, remove_item, insert_and_change),
     CHANGE(watch_items, replace_item, insert_and_change),
     CHANGE(watch_items, set_leaf, insert_and_change),

@@ -12,6 +12,8 @@ KVO_ASSUME_NONNULL_BEGIN
 bool fixture_limit_memory(int64_t count);
 /// Lets `count` more succeed, then one fail, then all succeed.
 void fixture_fail_allocation(int64_t count);
+/// Lets `count` more succeed, then `failures` fail, then all succeed.
+void fixture_fail_allocations(int64_t count, int64_t failures);
 /// Whether an allocation has failed since then.
 bool fixture_memory_ran_out(void);
 
