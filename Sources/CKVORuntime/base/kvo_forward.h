@@ -83,6 +83,8 @@ void kvo_open_path_changes_abandon(struct kvo_thread *thread);
 void kvo_in_place_end(struct kvo_frame *frame);
 /// Takes an in-place mutation out of the list of those that are open. Graph lock held.
 void kvo_in_place_end_locked(struct kvo_frame *frame);
+/// Whether the task that this thread runs has begun an in-place mutation, perhaps on another thread. Graph lock held.
+bool kvo_in_place_is_of_task_locked(const struct kvo_frame *frame);
 /// In a forked child: detaches the open manual changes of a thread that does not exist in the child. They stay with
 /// their objects. Thread lock held.
 void kvo_manual_changes_abandon_locked(struct kvo_thread *thread);

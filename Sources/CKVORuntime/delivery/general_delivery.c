@@ -170,21 +170,26 @@ static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_noti
   return before && before->is_owed;
 }
 
+static void read_member(const kvo_frame *frame, const kvo_general_delivery *delivery,
+    kvo_recipients *recipients, kvo_pending_notification *pending) {
+  const kvo_path_observation *observation = observation_of(pending);
+  if (observation) general_delivery_read_path(frame, observation, pending);
+  else if (pending->path) read_path_key(frame, delivery, pending);
+  else if (!recipients->dirty_keys[pending->dirty_key].is_read)
+    general_delivery_read_key(frame, delivery, &recipients->dirty_keys[pending->dirty_key]);
+}
+
 // Reads what the members ask for. With `also_detailed`, members that get the elements of a mutation have whole values
 // read as well, because a further change of the batch may turn the mutation into a setting.
 static void general_delivery_read_all(const kvo_frame *frame, const kvo_general_delivery *delivery,
     kvo_recipients *recipients, uint32_t start, uint32_t wanted, bool also_detailed) {
   for (uint32_t i = start; i < recipients->pending_count; i++) {
     kvo_pending_notification *pending = &recipients->pending[i];
-    const kvo_path_observation *observation = observation_of(pending);
     bool needs_old = pending->lacks_old || is_owed(delivery, pending);
     uint32_t needed = wanted | (needs_old ? KVO_OLD : 0);
     if (pending->is_behind || !(pending->registration->options & needed)) continue;
-    if (!also_detailed && is_detailed(recipients, pending)) continue;
-    if (observation) general_delivery_read_path(frame, observation, pending);
-    else if (pending->path) read_path_key(frame, delivery, pending);
-    else if (!recipients->dirty_keys[pending->dirty_key].is_read)
-      general_delivery_read_key(frame, delivery, &recipients->dirty_keys[pending->dirty_key]);
+    if (also_detailed || !is_detailed(recipients, pending))
+      read_member(frame, delivery, recipients, pending);
   }
 }
 
@@ -337,7 +342,7 @@ static bool lacks_details(const kvo_general_delivery *delivery,
 // gets the old value.
 static void stay_or_leave(const kvo_frame *frame, const kvo_general_delivery *delivery,
     kvo_pending_notification *pending) {
-  pending->is_behind = kvo_in_place_is_open();
+  pending->is_behind = kvo_in_place_holds(pending->registration);
   if (pending->is_behind)
     kvo_recipients_hand_on(pending->registration, old_value(frame, delivery, pending), true);
 }
@@ -438,7 +443,6 @@ kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
 
 bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_frame_hold(frame);
-  frame->joins = 0;
   kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
   if (!delivery) return false;
   kvo_changed_key *changed_key = &delivery->first;
@@ -485,6 +489,26 @@ void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
   if (has_prior(&delivery->before, 0)) call_priors(frame, delivery, 0);
 }
 
+// The members before `start` whose old value and prior call are due.
+static void begin_due(const kvo_frame *frame, kvo_general_delivery *delivery, uint32_t start) {
+  kvo_recipients *before = &delivery->before;
+  bool any = false;
+  for (uint32_t i = 0; i < start; i++) {
+    kvo_pending_notification *pending = &before->pending[i];
+    any |= pending->is_due;
+    if (pending->is_due && pending->registration->options & KVO_OLD)
+      read_member(frame, delivery, before, pending);
+  }
+  if (!any) return;
+  const kvo_frame *outer = kvo_thread_begin_priors(frame);
+  for (uint32_t i = 0; i < start; i++) {
+    kvo_pending_notification *pending = &before->pending[i];
+    if (pending->is_due) call_prior(frame, delivery, pending);
+    pending->is_due = false;
+  }
+  kvo_thread_end_priors(frame, outer);
+}
+
 bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
     const kvo_mutation *mutation) {
   kvo_general_delivery *delivery = frame->general_delivery;
@@ -497,6 +521,7 @@ bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
     return false;
   }
   delivery->has_before = true;
+  begin_due(frame, delivery, start);
   read_before(frame, delivery, changed_key, start, true);
   if (has_prior(before, start)) call_priors(frame, delivery, start);
   return true;

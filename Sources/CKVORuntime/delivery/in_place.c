@@ -28,8 +28,10 @@ void kvo_set_current_task(const void *(*find)(void)) { current_task = find; }
 
 static const void *find_task(void) { return current_task ? current_task() : NULL; }
 
+// Without memory it is not known what the change reaches.
 static bool reaches_no_other_key(const kvo_frame *frame) {
-  const uint32_t reaching = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT;
+  const uint32_t reaching =
+      KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT | KVO_FRAME_REPORTED;
   return !(frame->flags & reaching) && frame->state == KVO_FRAME_OPEN;
 }
 
@@ -73,6 +75,10 @@ static kvo_frame *push_joining(kvo_frame *batch, kvo_object *object, uintptr_t i
 kvo_frame *kvo_in_place_mark(kvo_frame *frame, kvo_object *object, uintptr_t id) {
   if (!frame || frame->state == KVO_FRAME_BATCH) return push_joining(frame, object, id);
   return KVO_LIKELY(reaches_no_other_key(frame)) ? frame : enter_list(frame);
+}
+
+bool kvo_in_place_is_of_task_locked(const kvo_frame *mutation) {
+  return mutation->task && mutation->task == find_task();
 }
 
 static bool belongs_to(const kvo_frame *mutation, const void *task) {
@@ -137,7 +143,9 @@ static kvo_general_delivery *delivery_of(kvo_frame *mutation) {
 static bool hold_of(kvo_frame *mutation) {
   kvo_general_delivery *delivery = mutation->in_place_delivery = delivery_of(mutation);
   if (delivery) return kvo_recipients_extend_locked(delivery, mutation->object, mutation->id);
-  return !change_of(mutation); // it has a single recipient, and there was no memory for a delivery
+  bool is_unknown = mutation->flags & KVO_FRAME_REPORTED || change_of(mutation);
+  if (is_unknown) kvo_shortages++; // there was no memory for a delivery
+  return !is_unknown;
 }
 
 bool kvo_in_place_hold_locked(bool *is_open) {
@@ -149,6 +157,18 @@ bool kvo_in_place_hold_locked(bool *is_open) {
     *is_open = true;
   }
   return ok;
+}
+
+bool kvo_in_place_holds(const kvo_registration *registration) {
+  if (!kvo_in_place_is_open()) return false;
+  const void *task = find_task();
+  kvo_frame *mutation = NULL;
+  KVO_LOCKED(&kvo_graph_lock);
+  while ((mutation = next_mutation(mutation, task))) {
+    kvo_general_delivery *delivery = mutation->in_place_delivery;
+    if (delivery && kvo_recipients_have_locked(delivery, registration)) return true;
+  }
+  return false;
 }
 
 bool kvo_in_place_take_value_locked(const kvo_registration *registration, const kvo_value *value,

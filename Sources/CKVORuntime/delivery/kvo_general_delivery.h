@@ -71,6 +71,8 @@ typedef struct kvo_pending_notification {
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
   /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
   bool is_behind;
+  bool
+      is_due; ///< in a batch: it was `is_behind` and is no longer, so its old value and prior call are due
   bool is_newer; ///< it was found after the change began (in_place.c); then it is also `is_behind`
   bool is_owed;  ///< another change has left it to this one; graph lock
 } kvo_pending_notification;
@@ -164,9 +166,12 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
     kvo_changed_key *changed_key, bool is_again);
 
 /// Leaves a registration to an open change that has found it. `also_behind` includes what that change left to another
-/// one, and what is newer than it. Graph lock held, as for the next two.
+/// one, and what is newer than it. Graph lock held, as for the next three.
 bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
     bool also_behind);
+/// Whether an open change has found the registration.
+bool kvo_recipients_have_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration);
 /// Whether something has been left to an open change for the registration.
 bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration);
@@ -217,6 +222,11 @@ KVO_INLINE bool kvo_in_place_is_open(void) {
   return KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL) &&
          kvo_in_place_is_open_slow();
 }
+/// Whether these may be the observers of a derived key that depends on such a property. Those of a derived key are in a
+/// list. No lock held.
+KVO_INLINE bool kvo_in_place_may_hold(kvo_observers observers) {
+  return KVO_UNLIKELY(kvo_observers_is_list(observers)) && kvo_in_place_is_open();
+}
 /// The frame that has the recipients of a property that the task is mutating: of the newest mutation if `*mutation` is
 /// NULL, or else of the next one after it. Stores that mutation. NULL if there are no more. Graph lock held.
 kvo_frame *KVO_NULLABLE
@@ -225,10 +235,12 @@ kvo_in_place_next_change_locked(kvo_frame *KVO_NULLABLE *KVO_NONNULL mutation);
 /// from now on. Sets `is_open` if the task is mutating one. False if out of memory. Graph lock held.
 bool kvo_in_place_hold_locked(bool *is_open);
 /// Leaves a registration to the change of a property that the task is mutating in place, other than the one that is
-/// searching. The arguments are as for `kvo_recipients_owe_locked`. Graph lock held, as for the next one.
+/// searching. The arguments are as for `kvo_recipients_owe_locked`. Graph lock held.
 bool kvo_in_place_leave_locked(const kvo_registration *registration,
     const kvo_general_delivery *searching, bool also_behind);
-/// `kvo_recipients_take_value_locked` for the change of such a property.
+/// Whether what the registration observes depends on such a property, so that it can't be read. No lock held.
+bool kvo_in_place_holds(const kvo_registration *registration);
+/// `kvo_recipients_take_value_locked` for the change of such a property. Graph lock held.
 bool kvo_in_place_take_value_locked(const kvo_registration *registration,
     const kvo_value *KVO_NULLABLE value, bool has_prior);
 

@@ -270,6 +270,11 @@ bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registr
   return true;
 }
 
+bool kvo_recipients_have_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration) {
+  return find_member(delivery, registration);
+}
+
 bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration) {
   if (!delivery->has_others) return false;
@@ -308,7 +313,9 @@ KVO_INLINE bool is_left(search *search, const kvo_registration *registration, bo
 // Another way leads to a member that was found behind an open change.
 static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
     bool is_behind) {
-  if (!known->is_newer) known->is_behind = is_left(search, known->registration, is_behind);
+  if (known->is_newer) return;
+  known->is_behind = is_left(search, known->registration, is_behind);
+  known->is_due = !known->is_behind;
 }
 
 // Whether the search is that of a batch to which a mutation belongs, and the mutation holds what the registration

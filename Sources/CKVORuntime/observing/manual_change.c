@@ -183,7 +183,8 @@ static bool manual_change_leads_on(kvo_observers observers) {
 
 static void manual_change_read_old(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation) {
-  if (mutation || manual_change_leads_on(observers)) kvo_general_delivery_begin(frame, mutation);
+  if (mutation || manual_change_leads_on(observers) || kvo_in_place_may_hold(observers))
+    kvo_general_delivery_begin(frame, mutation);
   else kvo_change_read_old(frame, observers);
 }
 

@@ -334,6 +334,11 @@ static bool is_transferred(const kvo_frame *frame) {
          pthread_equal(frame->transferred_to, pthread_self());
 }
 
+// In a forked child: whether the forking thread closes the mutation, which its task has begun on another thread.
+static bool is_mutation_of_task(const kvo_frame *frame) {
+  return frame->flags & KVO_FRAME_IN_PLACE && kvo_in_place_is_of_task_locked(frame);
+}
+
 static void frame_empty(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end_locked(frame);
   kvo_hazard_end(&frame->hazard);
@@ -344,7 +349,7 @@ static void frame_empty(kvo_frame *frame) {
 
 static void empty_block(kvo_frame_block *block) {
   for (kvo_frame *frame = block->frames; frame < frame_block_end(block); frame++)
-    if (!is_transferred(frame)) frame_empty(frame);
+    if (!is_transferred(frame) && !is_mutation_of_task(frame)) frame_empty(frame);
 }
 
 // At the fork the record's top may have been moving from one block to another, so it is reset.
