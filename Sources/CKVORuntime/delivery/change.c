@@ -431,8 +431,8 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
   return is_joined;
 }
 
-// Whether changes of the property have joined this one, so that something has changed. The count is not kept on the fast
-// path; in an announced change, it includes the announcement.
+// Whether changes of the property have joined this one, so that something has changed. A change on the fast path does
+// not count them. An announced change also counts its announcement.
 static bool has_joins(const kvo_frame *frame, uint32_t state) {
   return state == KVO_FRAME_OPEN && !(frame->flags & KVO_FRAME_FAST_PATH) && frame->joins;
 }

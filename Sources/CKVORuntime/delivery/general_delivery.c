@@ -443,6 +443,7 @@ kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
 
 bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_frame_hold(frame);
+  frame->joins = 0;
   kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
   if (!delivery) return false;
   kvo_changed_key *changed_key = &delivery->first;

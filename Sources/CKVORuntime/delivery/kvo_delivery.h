@@ -144,8 +144,8 @@ KVO_INLINE void kvo_change_call(kvo_frame *frame, kvo_registration *registration
 }
 
 /// Calls an observer that another thread added during the change (I3), if no old value was read in time or the
-/// observer wants a prior call. The observer gets a change of its own, with the new value as the old one. Its prior call
-/// may make changes, so a distinct change is compared after that.
+/// observer wants a prior call. The observer gets a change of its own, with the new value as the old one. Its prior
+/// call may make changes, so a distinct change is compared after that.
 /// - ticket: of the change, if it is distinct.
 void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, uint64_t ticket,
     const kvo_value *KVO_NULLABLE old_value, const kvo_value *KVO_NULLABLE new_value);

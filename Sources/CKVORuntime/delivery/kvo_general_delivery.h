@@ -71,8 +71,8 @@ typedef struct kvo_pending_notification {
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
   /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
   bool is_behind;
-  bool
-      is_due; ///< in a batch: it was `is_behind` and is no longer, so its old value and prior call are due
+  /// In a batch: it was `is_behind` and is no longer, so its old value and prior call are due.
+  bool is_due;
   bool is_newer; ///< it was found after the change began (in_place.c); then it is also `is_behind`
   bool is_owed;  ///< another change has left it to this one; graph lock
 } kvo_pending_notification;
@@ -175,8 +175,8 @@ bool kvo_recipients_have_locked(kvo_general_delivery *delivery,
 /// Whether something has been left to an open change for the registration.
 bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration);
-/// Adds the recipients that a change of the property reaches now, and that are not in `before` of an open change, to its
-/// `newer`. False if out of memory.
+/// Adds to `newer` of an open change the recipients that a change of the property reaches now, and that are not in
+/// `before`. False if out of memory.
 bool kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *object, uintptr_t id);
 /// Adds the recipients that other changes have left to this one, and that it no longer reaches, to `after`.
 void kvo_recipients_add_owed(kvo_general_delivery *delivery);
@@ -284,8 +284,9 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);
 /// frame's general delivery.
 bool kvo_single_recipient_finish(kvo_frame *frame, kvo_observers observers);
 void kvo_single_recipient_generalize_slow(void);
-/// Gives a general delivery to each change with a single recipient whose property the task is mutating in place, so that
-/// recipients can be left to it. If memory is out, it stays as it is, and `kvo_in_place_hold_locked` fails. No lock held.
+/// Gives a general delivery to each change with a single recipient whose property the task is mutating in place, so
+/// that recipients can be left to it. If memory is out, it stays as it is, and `kvo_in_place_hold_locked` fails. No
+/// lock held.
 KVO_INLINE void kvo_single_recipient_generalize_mutations(void) {
   if (KVO_UNLIKELY(__atomic_load_n(&kvo_in_place_newest, __ATOMIC_RELAXED) != NULL))
     kvo_single_recipient_generalize_slow();

@@ -282,7 +282,8 @@ bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
   return member && member->is_owed;
 }
 
-// Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all of its changes until it ends.
+// Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all
+// of its changes until the batch ends.
 static bool leave_to_open(const search *search, const kvo_registration *registration,
     bool is_behind) {
   kvo_general_delivery *open = NULL;

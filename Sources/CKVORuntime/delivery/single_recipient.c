@@ -96,8 +96,8 @@ static kvo_registration *recipient_of_path_cache(const kvo_frame *frame,
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-// Whether this thread has no other change open, not even a manual change of a node or a mutation that its task has begun
-// on another thread, and is reading no derived key: in these cases a recipient may have to be left out.
+// Whether this thread is reading no derived key, and has no other change open. A manual change of a node counts as one,
+// and so does a mutation that its task has begun on another thread. In these cases a recipient may have to be left out.
 static bool single_is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
