@@ -252,7 +252,6 @@ KVO_INLINE bool are_automatic(kvo_observers observers) {
 KVO_INLINE void change_open_frame_state(kvo_frame *frame, kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
   frame->id = id;
-  frame->joins = 0;
   thread->open_count++;
   kvo_observers observers = kvo_object_observers(object, id);
   if (!are_automatic(observers)) {
@@ -431,19 +430,9 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
   return is_joined;
 }
 
-// Whether changes of the property have joined this one, so that something has changed. A change on the fast path does
-// not count them. An announced change also counts its announcement.
-static bool has_joins(const kvo_frame *frame, uint32_t state) {
-  return state == KVO_FRAME_OPEN && !(frame->flags & KVO_FRAME_FAST_PATH) && frame->joins;
-}
-
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (has_joins(frame, state)) {
-    kvo_change_close(frame);
-    return;
-  }
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
   bool may_be_joined = frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
   bool is_joined = may_be_joined && change_is_joined(frame, state);

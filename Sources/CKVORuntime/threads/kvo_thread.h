@@ -124,7 +124,7 @@ struct kvo_frame {
   struct kvo_general_delivery *KVO_NULLABLE in_place_delivery;
   kvo_frame *KVO_NULLABLE next_in_place;
   kvo_frame *KVO_NULLABLE *KVO_NULLABLE in_place_slot;
-  uint32_t joins; ///< how many changes have joined it; not on the fast path
+  uint32_t joins; ///< since its general delivery began: how many changes have joined it
   uint16_t index; ///< index in its block; immutable
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
   uint64_t transferred_at;

@@ -45,31 +45,34 @@ import Testing
     }
   }
 
+  // In a process of its own: at the fork, no other test's thread may hold a lock of Swift's runtime.
   @Test(
     "E4 C4: a mutation that another thread had open at a fork is none in the child",
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
-  func fork() {
-    withGuest { guest in
-      let log = Recorder()
-      log.observe(guest.header, "summary")
-      let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-      defer { turn.deallocate() }
-      turn.initialize(to: 0)
-      let shared = Shared((guest, turn))
-      onThreads(2) { index in
-        let (guest, turn) = shared.value
-        if index == 0 {
-          let frame = beginMutation(of: guest)
-          fixture_raise(turn)
-          awaitTurn(turn, 2)
-          kvo_stored_property_did_change(frame)
-        } else {
-          awaitTurn(turn, 1)
-          expectEqual(fixture_fork({ mutatesInChild($0!) }, guest), 0)
-          fixture_raise(turn)
+  func fork() async {
+    await #expect(processExitsWith: .success) {
+      withGuest { guest in
+        let log = Recorder()
+        log.observe(guest.header, "summary")
+        let turn = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+        turn.initialize(to: 0)
+        let shared = Shared((guest, turn))
+        onThreads(2) { index in
+          let (guest, turn) = shared.value
+          if index == 0 {
+            let frame = beginMutation(of: guest)
+            fixture_raise(turn)
+            awaitTurn(turn, 2)
+            kvo_stored_property_did_change(frame)
+          } else {
+            awaitTurn(turn, 1)
+            precondition(fixture_fork({ mutatesInChild($0!) }, guest) == 0)
+            fixture_raise(turn)
+          }
         }
+        log.end()
+        turn.deallocate()
       }
-      log.end()
     }
   }
 

@@ -120,31 +120,6 @@ import Testing
     }
   }
 
-  @Test(
-    "E4: a mutation that is cancelled notifies of sets of the property that have joined it",
-    arguments: [1, 2])
-  func cancelledAfterSet(_ observers: Int) {
-    withGuest { guest in
-      var isFirst = true
-      for _ in 0..<observers {
-        log.observe(guest.header, "length", [.KVO_PRIOR, .KVO_NEW]) {
-          guard $0.isPrior, isFirst else { return }
-          isFirst = false
-          set(guest, \.length, 7)
-        }
-      }
-      let cancel = {
-        let frame = kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length))
-        frame.map { kvo_stored_property_cancel_change($0) }
-      }
-      cancel()
-      expectEqual(log.take().filter { $0 == "a: length new 7" }.count, observers)
-      cancel()
-      expectEqual(log.take().filter { !$0.contains("prior") }, [])
-      log.end()
-    }
-  }
-
   @Test("E4: without memory at a mutation's beginning, changes in it do not read the property")
   func shortage() async {
     await #expect(processExitsWith: .success) {
