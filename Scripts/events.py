@@ -10,6 +10,7 @@ name is known.
 """
 
 import contextlib
+import ctypes
 import dataclasses
 import itertools
 import json
@@ -37,6 +38,7 @@ ENVIRONMENT = {
     "KVO_PATIENCE": "0",  # the watchdog measures the time of a clock
 }
 LOADER_FAILED = 127
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 MOST_NAMED = 5
 
 
@@ -81,6 +83,11 @@ def one_by_one(pattern):
     return ["--filter", pattern, "--no-parallel"]
 
 
+def end_with_parent():
+    """In a new process: a check that is killed leaves no test program behind, which is in a session of its own."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def run(arguments, events, most_cpu, is_enough=lambda: False, **options):
     """Runs a program until it ends, hangs, or has done enough. Returns its status, and whether it hangs."""
     process = subprocess.Popen(
@@ -117,7 +124,9 @@ def run_and_judge(reasons, program, *options):
     """Runs tests as they come, shows their output, and returns the errors of the run."""
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events")
-        code, is_hanging = run(command(program, events, *options), events, MOST_CPU_AT_ONCE)
+        code, is_hanging = run(
+            command(program, events, *options), events, MOST_CPU_AT_ONCE, preexec_fn=end_with_parent
+        )
         errors = list(judge(events, reasons))
         if is_hanging:
             errors += list(still_running(events))

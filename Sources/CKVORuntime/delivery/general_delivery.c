@@ -497,15 +497,16 @@ static void begin_due(const kvo_frame *frame, kvo_general_delivery *delivery, ui
   for (uint32_t i = 0; i < start; i++) {
     kvo_pending_notification *pending = &before->pending[i];
     any |= pending->is_due;
-    if (pending->is_due && pending->registration->options & KVO_OLD)
+    if (pending->is_due && pending->registration->options & KVO_OLD && !pending->is_read)
       read_member(frame, delivery, before, pending);
   }
   if (!any) return;
   const kvo_frame *outer = kvo_thread_begin_priors(frame);
   for (uint32_t i = 0; i < start; i++) {
     kvo_pending_notification *pending = &before->pending[i];
-    if (pending->is_due) call_prior(frame, delivery, pending);
-    pending->is_due = false;
+    if (!pending->is_due) continue;
+    pending->is_due = false; // the observer may throw
+    call_prior(frame, delivery, pending);
   }
   kvo_thread_end_priors(frame, outer);
 }

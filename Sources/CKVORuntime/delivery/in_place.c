@@ -43,6 +43,7 @@ static kvo_frame *enter_list(kvo_frame *frame) {
   frame->task = find_task();
   KVO_LOCKED(&kvo_graph_lock);
   frame->flags |= KVO_FRAME_IN_PLACE;
+  frame->in_place_delivery = NULL;
   frame->next_in_place = kvo_in_place_newest;
   frame->in_place_slot = &kvo_in_place_newest;
   if (frame->next_in_place) frame->next_in_place->in_place_slot = &frame->next_in_place;

@@ -230,6 +230,7 @@ typedef struct {
   bool has_left;              // a recipient has been left to another change
   bool is_extending;          // only finds what an open change reaches now
   uint32_t start;             // index of the root among the affected keys
+  uint32_t first;             // index of the first recipient that the root has added
   uint32_t index;             // index of the affected key whose observers are searched
   kvo_dependent_key *path;    // the tracked path whose observers are searched instead
   kvo_dependent_key *pending; // tracked paths found at that key, linked by `pending`
@@ -316,7 +317,8 @@ static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_no
     bool is_behind) {
   if (known->is_newer) return;
   known->is_behind = is_left(search, known->registration, is_behind);
-  known->is_due = !known->is_behind;
+  bool is_of_earlier_root = known - search->recipients->pending < search->first;
+  known->is_due = is_of_earlier_root && !known->is_behind;
 }
 
 // Whether the search is that of a batch to which a mutation belongs, and the mutation holds what the registration
@@ -576,6 +578,7 @@ KVO_INLINE bool recipients_find_locked(search *search, kvo_object *object) {
       .tracked = KVO_NO_INDEX};
   search->ok = true;
   search->start = search->recipients->dirty_key_count;
+  search->first = search->recipients->pending_count;
   search->stamp = kvo_graph_next_stamp_locked();
   if (!add_dirty_key(search->recipients, changed)) return false;
   recipients_go_on(search);
