@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(
-    "G5 F1: a key that two paths lead to is notified if the change of only one's link is open",
+    "G5 F1 M1: a key that two paths lead to is notified if the change of only one's link is open",
     arguments: [["next.x", "next.next.x"], ["next.next.x", "next.x"]])
   func twoPaths(_ paths: [String]) {
     let cls = kvo_class_create(
@@ -191,6 +191,17 @@ import Testing
     expectEqual(log.take(), ["a: prior y"])
     tally_setX(next, 5)
     expectEqual(log.take(), ["a: prior y", "a: y"])
+    kvo_did_change(next.object, "next")
+    expectEqual(log.take(), ["a: y"])
+    kvo_will_change(next.object, "next")
+    log.observe(next.object, "y", as: "b")
+    let batch = kvo_batch_begin(next.object)
+    tally_setX(next, 6)
+    expectEqual(log.take(), ["a: prior y", "a: prior y"])
+    tally_setY(next, 7)
+    expectEqual(log.take(), [])
+    batch.map { kvo_batch_end($0) }
+    expectEqual(log.take(), ["a: y", "b: y"])
     kvo_did_change(next.object, "next")
     expectEqual(log.take(), ["a: y"])
     log.end()
