@@ -36,8 +36,10 @@ import Testing
         log.observe(other.header, "summary")
         let frame = beginMutation(of: guest)
         kvo_object_will_die(guest.header)
+        let isa = guest.pointee.header.isa
         guest.pointee.header.isa = OpaquePointer(bitPattern: 8)!  // as in freed memory
         setMood(other, 3)
+        guest.pointee.header.isa = isa
         expectEqual(log.take(), ["a: summary"])
         kvo_stored_property_did_change(frame)
         log.end()
