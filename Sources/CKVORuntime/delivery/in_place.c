@@ -10,8 +10,8 @@
 // keys. Recipients that were not there when the mutation began are added to its change as newer ones. They are notified
 // if something has been left to it.
 //
-// A mutation belongs to a task if the language has tasks, and otherwise to its thread. A task may continue on another
-// thread, and the first thread may then run other tasks. The graph lock protects the list of the mutations.
+// A mutation belongs to the task that began it, and otherwise to its thread. A task may continue on another thread, and
+// the first thread may then run other tasks. The graph lock protects the list of the mutations.
 //
 // A mutation that is part of another change or of a batch has a frame of its own for the list. The other change's frame
 // has the recipients. If there is a pair of manual changes around the mutation, the pair has them. A change that began
@@ -83,7 +83,7 @@ bool kvo_in_place_is_of_task_locked(const kvo_frame *mutation) {
 }
 
 static bool belongs_to(const kvo_frame *mutation, const void *task) {
-  return mutation->task == task && (task || mutation->thread == kvo_this_thread);
+  return mutation->task ? mutation->task == task : mutation->thread == kvo_this_thread;
 }
 
 // The newest mutation of the task, or the next one after a mutation.

@@ -9,34 +9,6 @@ import Testing
   private typealias Guest = UnsafeMutablePointer<bound_object>
   private let log = Recorder()
 
-  private func address(_ guest: Guest, _ property: PartialKeyPath<bound_object>)
-    -> UnsafeMutableRawPointer
-  {
-    UnsafeMutableRawPointer(guest) + MemoryLayout<bound_object>.offset(of: property)!
-  }
-
-  private func set<Value>(
-    _ guest: Guest, _ property: WritableKeyPath<bound_object, Value>, _ value: Value
-  ) {
-    let frame = kvo_stored_property_will_change(guest.header, address(guest, property))
-    guest.pointee[keyPath: property] = value
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
-  private func mutate<Value>(
-    _ guest: Guest, _ property: WritableKeyPath<bound_object, Value>, _ value: Value,
-    _ body: () -> Void
-  ) {
-    let frame = kvo_stored_property_will_change_in_place(guest.header, address(guest, property))
-    guest.pointee[keyPath: property] = value
-    body()
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
-  private func mutateLength(_ guest: Guest, _ length: Double, _ body: () -> Void) {
-    mutate(guest, \.length, length, body)
-  }
-
   private func inBatch(of guest: Guest, _ body: () -> Void) {
     let batch = kvo_batch_begin(guest.header)
     body()
@@ -65,16 +37,16 @@ import Testing
       guest.pointee.partner = guest.header
       for _ in 0..<2 { log.observe(guest.header, "summary", as: "first") }
       let register = Shared({ _ = log.observe(guest.header, key, [.KVO_NEW], as: "second") })
-      mutateLength(guest, 2) {
+      guest.mutate(\.length, 2) {
         if byOtherThread { onThreads(1) { _ in register.value() } } else { register.value() }
         _ = bound_object_take_tallies()
-        set(guest, \.mood, 3)
-        set(guest, \.partner, guest.header)
+        guest.set(\.mood, 3)
+        guest.set(\.partner, guest.header)
         expectEqual(bound_object_take_tallies(), 0)
         expectEqual(log.take(), [])
       }
       expectEqual(log.take().filter { $0.hasPrefix("second") }.count, 1)
-      set(guest, \.mood, 4)
+      guest.set(\.mood, 4)
       expectEqual(
         log.take().filter { $0.hasPrefix("second") }.count, key == "partner.length" ? 0 : 1)
       log.end()
@@ -89,9 +61,9 @@ import Testing
     withGuests { guest, other, _ in
       for _ in 0..<observers { log.observe(guest.header, "summary", as: "first") }
       log.observe(other.header, "tally")
-      mutateLength(guest, 2) {
+      guest.mutate(\.length, 2) {
         log.observe(guest.header, "summary", as: "second")
-        set(other, \.mood, 3)
+        other.set(\.mood, 3)
         expectEqual(log.take(), ["a: tally"])
       }
       expectEqual(log.take(), [String](repeating: "first: summary", count: observers))
@@ -104,14 +76,14 @@ import Testing
       holder.pointee.partner = other.header
       log.observe(guest.header, "tally", [.KVO_NEW])
       log.observe(holder.header, "partner.tally", [.KVO_OLD, .KVO_NEW], as: "path")
-      mutateLength(guest, 2) {
-        set(guest, \.mood, -3)
-        set(holder, \.partner, guest.header)
-        set(guest, \.mood, -4)
+      guest.mutate(\.length, 2) {
+        guest.set(\.mood, -3)
+        holder.set(\.partner, guest.header)
+        guest.set(\.mood, -4)
         expectEqual(log.take(), [])
       }
       expectEqual(Set(log.take()), ["a: tally new -4", "path: partner.tally old 7 new -4"])
-      set(guest, \.mood, -5)
+      guest.set(\.mood, -5)
       expectEqual(Set(log.take()), ["a: tally new -5", "path: partner.tally old -4 new -5"])
     }
   }
@@ -122,9 +94,9 @@ import Testing
     withGuests { guest, other, holder in
       log.observe(holder.header, "partner.length", [.KVO_OLD, .KVO_NEW])
       inBatch(of: holder) {
-        mutateLength(guest, 2) { set(holder, \.partner, other.header) }
+        guest.mutate(\.length, 2) { holder.set(\.partner, other.header) }
         expectEqual(log.take(), ["a: partner.length old 0 new 7"])
-        set(other, \.length, 8)
+        other.set(\.length, 8)
         expectEqual(log.take(), [])
       }
       expectEqual(log.take(), ["a: partner.length old 7 new 8"])
@@ -137,8 +109,8 @@ import Testing
       log.observe(holder.header, "partner.length", [.KVO_OLD])
       guest.pointee.length = 1
       inBatch(of: holder) {
-        mutateLength(guest, 2) { set(holder, \.partner, other.header) }
-        set(other, \.length, 8)
+        guest.mutate(\.length, 2) { holder.set(\.partner, other.header) }
+        other.set(\.length, 8)
       }
       expectEqual(log.take(), ["a: partner.length old 1", "a: partner.length old 7"])
     }
@@ -150,13 +122,13 @@ import Testing
       log.observe(guest.header, "title")  // the guest stays observed
       log.observe(holder.header, "partner.length", [.KVO_OLD, .KVO_NEW])
       inBatch(of: guest) {
-        mutateLength(guest, 2) { set(holder, \.partner, other.header) }
-        set(other, \.length, 8)
-        set(other, \.length, 9)
+        guest.mutate(\.length, 2) { holder.set(\.partner, other.header) }
+        other.set(\.length, 8)
+        other.set(\.length, 9)
         expectEqual(log.take(), [])
       }
       expectEqual(log.take(), ["a: partner.length old 0 new 9"])
-      set(other, \.length, 10)
+      other.set(\.length, 10)
       expectEqual(log.take(), ["a: partner.length old 9 new 10"])
     }
   }
@@ -166,8 +138,8 @@ import Testing
     withGuests { guest, other, holder in
       log.observe(guest.header, "title")  // the guest stays observed
       log.observe(holder.header, "partner.tally", [.KVO_OLD, .KVO_NEW])
-      mutate(guest, \.mood, 3) {
-        mutateLength(guest, 2) { set(holder, \.partner, other.header) }
+      guest.mutate(\.mood, 3) {
+        guest.mutate(\.length, 2) { holder.set(\.partner, other.header) }
         expectEqual(log.take(), [])
       }
       expectEqual(log.take(), ["a: partner.tally old 0 new 7"])
@@ -181,7 +153,7 @@ import Testing
       for options in [[.KVO_OLD, .KVO_NEW], .KVO_OLD, [], [.KVO_OLD, .KVO_NEW]] as [kvo_options] {
         log.observe(guest.header, "tally", options)
       }
-      mutateLength(guest, 2) { kvo_will_change(guest.header, "mood") }
+      guest.mutate(\.length, 2) { kvo_will_change(guest.header, "mood") }
       expectEqual(
         log.take(), ["a: tally old 0 new 2", "a: tally old 0", "a: tally", "a: tally old 0 new 2"])
       guest.pointee.mood = 3
@@ -202,13 +174,13 @@ import Testing
         log.observe(guest.header, key, [.KVO_PRIOR, .KVO_OLD, .KVO_NEW]) { _ in
           if isNested { return }
           isNested = true
-          mutateLength(guest, 1) {
+          guest.mutate(\.length, 1) {
             for _ in 0..<count { log.observe(guest.header, "summary", as: "later") }
-            set(guest, \.mood, 3)
+            guest.set(\.mood, 3)
           }
         }
       }
-      let change = { set(guest, \.length, 2) }
+      let change = { guest.set(\.length, 2) }
       switch way {
       case 0: change()
       case 1: inBatch(of: guest, change)
@@ -232,7 +204,7 @@ import Testing
   func priorOfPair() {
     withGuests { guest, _, _ in
       log.observe(guest.header, "tally", [.KVO_PRIOR, .KVO_OLD, .KVO_NEW])
-      mutateLength(guest, 2) { kvo_will_change(guest.header, "mood") }
+      guest.mutate(\.length, 2) { kvo_will_change(guest.header, "mood") }
       expectEqual(log.take(), ["a: prior tally old 0", "a: tally old 0 new 2"])
       guest.pointee.mood = 3
       kvo_did_change(guest.header, "mood")
@@ -245,7 +217,7 @@ import Testing
     withGuests { guest, _, _ in
       log.observe(guest.header, "tally", [.KVO_OLD, .KVO_NEW])
       kvo_will_change(guest.header, "mood")
-      mutateLength(guest, 2) {
+      guest.mutate(\.length, 2) {
         guest.pointee.mood = 3
         _ = bound_object_take_tallies()
         kvo_did_change(guest.header, "mood")
@@ -262,8 +234,8 @@ import Testing
       log.observe(guest.header, "length")
       log.observe(guest.header, "tally")
       log.observe(holder.header, "partner.length")
-      let frame = kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length))
-      set(guest, \.mood, 3)
+      let frame = guest.beginMutation(of: \.length)
+      guest.set(\.mood, 3)
       frame.map { kvo_stored_property_cancel_change($0) }
       expectEqual(log.take(), ["a: tally"])
     }
@@ -276,27 +248,26 @@ import Testing
       for (key, observers) in [("tally", 1), ("summary", 1), ("summary", 2)] {
         let tests = InPlaceNestingTests()
         tests.withGuests { guest, _, _ in
-          let shared = Shared((guest, tests))
+          let shared = Shared(guest)
           let setMood = { @Sendable (task: UInt, mood: Int64) in
             onThreads(1) { _ in
               fixture_run_task(task)
-              shared.value.1.set(shared.value.0, \.mood, mood)
+              shared.value.set(\.mood, mood)
             }
           }
           for _ in 0..<observers { tests.log.observe(guest.header, key) }
           let calls = [String](repeating: "a: \(key)", count: observers)
           fixture_run_task(1)
-          let frame = kvo_stored_property_will_change_in_place(
-            guest.header, tests.address(guest, \.length))
+          let frame = guest.beginMutation(of: \.length)
           setMood(1, 3)
           expectEqual(tests.log.take(), [])
           setMood(2, 4)
           expectEqual(tests.log.take(), calls)
           fixture_run_task(2)
-          tests.set(guest, \.mood, 5)
+          guest.set(\.mood, 5)
           expectEqual(tests.log.take(), calls)
           fixture_run_task(1)
-          tests.set(guest, \.mood, 6)
+          guest.set(\.mood, 6)
           expectEqual(tests.log.take(), [])
           frame.map { kvo_stored_property_did_change($0) }
           expectEqual(tests.log.take(), calls)
@@ -304,6 +275,28 @@ import Testing
           expectEqual(tests.log.take(), calls)
           guest.pointee.mood = 0
         }
+      }
+    }
+  }
+
+  @Test(
+    "E4: a mutation that no task began gets the changes of its thread, whichever task makes them")
+  func taskInMutation() async {
+    await #expect(processExitsWith: .success) {
+      fixture_have_tasks()
+      let tests = InPlaceNestingTests()
+      tests.withGuests { guest, _, _ in
+        tests.log.observe(guest.header, "tally")
+        let shared = Shared(guest)
+        guest.mutate(\.length, 2) {
+          onThreads(1) { _ in shared.value.set(\.mood, 2) }
+          expectEqual(tests.log.take(), ["a: tally"])
+          fixture_run_task(1)
+          guest.set(\.mood, 3)
+          expectEqual(tests.log.take(), [])
+          fixture_run_task(0)
+        }
+        expectEqual(tests.log.take(), ["a: tally"])
       }
     }
   }

@@ -8,31 +8,6 @@ import Testing
 @Suite(.recording) struct InPlaceTests {
   private typealias Guest = UnsafeMutablePointer<bound_object>
 
-  private func address(_ guest: Guest, _ property: PartialKeyPath<bound_object>)
-    -> UnsafeMutableRawPointer
-  {
-    UnsafeMutableRawPointer(guest) + MemoryLayout<bound_object>.offset(of: property)!
-  }
-
-  private func mutateLength(_ guest: Guest, _ length: Double, _ body: () -> Void) {
-    let frame = kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length))
-    guest.pointee.length = length
-    body()
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
-  private func setMood(_ guest: Guest, _ mood: Int64) {
-    let frame = kvo_stored_property_will_change(guest.header, address(guest, \.mood))
-    guest.pointee.mood = mood
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
-  private func setPartner(_ guest: Guest, _ partner: CObject?) {
-    let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
-    guest.pointee.partner = partner
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
   private func withGuests(_ count: Int, _ body: ([Guest]) -> Void) {
     guard count > 0 else { return body([]) }
     withGuest { guest in withGuests(count - 1) { body([guest] + $0) } }
@@ -46,15 +21,15 @@ import Testing
       log.observe(guest.header, "tally", [.KVO_OLD, .KVO_NEW])
       log.observe(guest.header, "mood")
       _ = bound_object_take_tallies()
-      mutateLength(guest, 2) {
+      guest.mutate(\.length, 2) {
         _ = bound_object_take_tallies()
-        setMood(guest, 3)
-        setMood(guest, 4)
+        guest.set(\.mood, 3)
+        guest.set(\.mood, 4)
         expectEqual(bound_object_take_tallies(), 0)
         expectEqual(log.take(), ["a: mood", "a: mood"])
       }
       expectEqual(Set(log.take()), ["a: summary", "a: tally old 0 new 6"])
-      setMood(guest, 5)
+      guest.set(\.mood, 5)
       expectEqual(
         Set(log.take()), ["a: mood", "a: summary", "a: tally old 6 new 7"])
       log.end()
@@ -71,17 +46,17 @@ import Testing
       let batch = isInBatch ? kvo_batch_begin(guest.header) : nil
       let outer =
         isInBatch
-        ? nil : kvo_stored_property_will_change(guest.header, address(guest, \.length))
+        ? nil : kvo_stored_property_will_change(guest.header, guest.address(of: \.length))
       _ = bound_object_take_tallies()
-      mutateLength(guest, 2) {
-        setMood(guest, 3)
+      guest.mutate(\.length, 2) {
+        guest.set(\.mood, 3)
         expectEqual(bound_object_take_tallies(), isInBatch ? 1 : 0)
       }
       expectEqual(log.take(), [])
       outer.map { kvo_stored_property_did_change($0) }
       batch.map { kvo_batch_end($0) }
       expectEqual(log.take(), ["a: tally old 0 new 5"])
-      setMood(guest, 4)
+      guest.set(\.mood, 4)
       expectEqual(log.take(), ["a: tally old 5 new 6"])
       log.end()
     }
@@ -92,13 +67,12 @@ import Testing
     withGuest { guest in
       let log = Recorder()
       log.observe(guest.header, "tally", [.KVO_NEW])
-      let outer = kvo_stored_property_will_change(guest.header, address(guest, \.length))
-      let inner = kvo_stored_property_will_change_in_place(
-        guest.header, address(guest, \.length))
-      setMood(guest, 3)
+      let outer = kvo_stored_property_will_change(guest.header, guest.address(of: \.length))
+      let inner = guest.beginMutation(of: \.length)
+      guest.set(\.mood, 3)
       expectEqual(log.take(), [])
       inner.map { kvo_stored_property_cancel_change($0) }
-      setMood(guest, 4)
+      guest.set(\.mood, 4)
       expectEqual(log.take(), ["a: tally new 4"])
       outer.map { kvo_stored_property_did_change($0) }
       expectEqual(log.take(), ["a: tally new 4"])
@@ -112,11 +86,10 @@ import Testing
       let log = Recorder()
       log.observe(guest.header, "partner.length")
       log.observe(guest.header, "tally", [.KVO_NEW])
-      let frame = kvo_stored_property_will_change_in_place(
-        guest.header, address(guest, \.partner))
-      setMood(guest, -3)
+      let frame = guest.beginMutation(of: \.partner)
+      guest.set(\.mood, -3)
       expectEqual(log.take(), ["a: tally new -3"])
-      let length = kvo_stored_property_will_change(guest.header, address(guest, \.length))
+      let length = kvo_stored_property_will_change(guest.header, guest.address(of: \.length))
       length.map { kvo_stored_property_did_change($0) }
       expectEqual(log.take(), [])
       frame.map { kvo_stored_property_did_change($0) }
@@ -133,9 +106,9 @@ import Testing
       let log = Recorder()
       for _ in 0..<observers { log.observe(guest.header, "tally", [.KVO_OLD, .KVO_NEW]) }
       let once = { (call: String) in [String](repeating: call, count: observers) }
-      mutateLength(guest, 2) { setMood(guest, -3) }
+      guest.mutate(\.length, 2) { guest.set(\.mood, -3) }
       expectEqual(log.take(), once("a: tally old 0 new -3"))
-      setMood(guest, -4)
+      guest.set(\.mood, -4)
       expectEqual(log.take(), once("a: tally old -3 new -4"))
       log.end()
     }
@@ -150,16 +123,15 @@ import Testing
       let log = Recorder()
       for _ in 0..<observers { log.observe(guest.header, key) }
       let cancelled = { (body: () -> Void) in
-        let frame = kvo_stored_property_will_change_in_place(
-          guest.header, address(guest, \.length))
+        let frame = guest.beginMutation(of: \.length)
         body()
         frame.map { kvo_stored_property_cancel_change($0) }
       }
       cancelled {}
       expectEqual(log.take(), [])
       cancelled {
-        setMood(guest, 3)
-        let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
+        guest.set(\.mood, 3)
+        let frame = kvo_stored_property_will_change(guest.header, guest.address(of: \.partner))
         frame.map { kvo_stored_property_did_change($0) }
         expectEqual(log.take(), [])
       }
@@ -178,14 +150,14 @@ import Testing
         log.observe(guest.header, "title")  // the guest stays observed
         let found = log.observe(holder.header, "partner.length")
         var kept = 0
-        mutateLength(guest, 2) {
+        guest.mutate(\.length, 2) {
           let address = found.handle
           found.release()
           var others = [log.observe(guest.header, "summary")]
           while others.last?.handle != address, others.count < 64 {
             others.append(log.observe(guest.header, "summary"))
           }
-          setMood(guest, 3)
+          guest.set(\.mood, 3)
           expectEqual(log.take(), [])
           kept = others.count
         }
@@ -204,13 +176,12 @@ import Testing
         let log = Recorder()
         log.observe(holder.header, "partner.length", [.KVO_OLD, .KVO_NEW])
         let setLength = { (length: Double) in
-          let frame = kvo_stored_property_will_change(guest.header, address(guest, \.length))
+          let frame = kvo_stored_property_will_change(guest.header, guest.address(of: \.length))
           guest.pointee.length = length
           frame.map { kvo_stored_property_did_change($0) }
         }
         let setInLink = { (length: Double) in
-          let frame = kvo_stored_property_will_change_in_place(
-            holder.header, address(holder, \.partner))
+          let frame = holder.beginMutation(of: \.partner)
           setLength(length)
           frame.map { kvo_stored_property_did_change($0) }
         }
@@ -238,12 +209,12 @@ import Testing
       let log = Recorder()
       log.observe(guest.header, "partner.partner.length", [.KVO_OLD, .KVO_NEW])
       log.observe(guest.header, "partner.length", [.KVO_OLD, .KVO_NEW])
-      mutateLength(guest, 2) {
+      guest.mutate(\.length, 2) {
         let batch = kvo_batch_begin(guest.header)
         for _ in 0..<2 {
-          let frame = kvo_stored_property_will_change(guest.header, address(guest, \.partner))
+          let frame = kvo_stored_property_will_change(guest.header, guest.address(of: \.partner))
           frame.map { kvo_stored_property_did_change($0) }
-          setMood(guest, 3)
+          guest.set(\.mood, 3)
         }
         batch.map { kvo_batch_end($0) }
         expectEqual(log.take(), [])
@@ -267,9 +238,9 @@ import Testing
         guests[number].pointee.partner = guest.header
         log.observe(guests[number].header, "partner.summary", as: "\(number)")
       }
-      mutateLength(guest, 2) {
-        setMood(guest, 3)
-        for number in leaving { setPartner(guests[number], nil) }
+      guest.mutate(\.length, 2) {
+        guest.set(\.mood, 3)
+        for number in leaving { guests[number].set(\.partner, nil) }
         expectEqual(log.take(), [])
       }
       expectEqual(log.take(), [0, 1, 2, 0, 1, 2].map { "\($0): partner.summary" })
@@ -284,8 +255,8 @@ import Testing
       let log = Recorder()
       for _ in 0..<2 { log.observe(guest.header, "summary") }
       let frame = Shared(
-        kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length)))
-      setMood(guest, 3)
+        guest.beginMutation(of: \.length))
+      guest.set(\.mood, 3)
       expectEqual(log.take(), [])
       onThreads(1) { _ in kvo_stored_property_did_change(frame.value!) }
       expectEqual(log.take(), ["a: summary", "a: summary"])
@@ -299,10 +270,10 @@ import Testing
       let log = Recorder()
       for _ in 0..<2 { log.observe(guest.header, "summary") }
       let frame = Shared(
-        kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length)))
+        guest.beginMutation(of: \.length))
       onThreads(1) { _ in kvo_stored_property_cancel_change(frame.value!) }
       expectEqual(log.take(), [])
-      setMood(guest, 3)
+      guest.set(\.mood, 3)
       expectEqual(log.take(), ["a: summary", "a: summary"])
       log.end()
     }

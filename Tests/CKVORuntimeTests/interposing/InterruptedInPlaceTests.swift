@@ -16,12 +16,12 @@ import Testing
       withThrowing { object, trap in
         trap.pointee.first_context = UnsafeMutableRawPointer(guest)
         trap.pointee.first = {
-          _ = beginMutation(of: $0!.assumingMemoryBound(to: bound_object.self))
+          _ = $0!.assumingMemoryBound(to: bound_object.self).beginMutation(of: \.length)
         }
         trap.pointee.final = 7
         expectEqual(thrown_by_set_reading(object, 1), 7)
       }
-      setMood(guest, 3)
+      guest.set(\.mood, 3)
       expectEqual(log.take(), ["a: summary"])
       log.end()
     }
@@ -42,7 +42,7 @@ import Testing
         onThreads(2) { index in
           let (guest, turn) = shared.value
           if index == 0 {
-            let frame = beginMutation(of: guest)
+            let frame = guest.beginMutation(of: \.length)!
             fixture_raise(turn)
             awaitTurn(turn, 2)
             kvo_stored_property_did_change(frame)
@@ -73,19 +73,6 @@ import Testing
   }
 }
 
-/// Begins a mutation of `length`, of which `summary` is derived.
-private func beginMutation(of guest: InterruptedInPlaceTests.Guest) -> OpaquePointer {
-  let length = UnsafeMutableRawPointer(guest) + MemoryLayout<bound_object>.offset(of: \.length)!
-  return kvo_stored_property_will_change_in_place(guest.header, length)!
-}
-
-private func setMood(_ guest: InterruptedInPlaceTests.Guest, _ mood: Int64) {
-  let address = UnsafeMutableRawPointer(guest) + MemoryLayout<bound_object>.offset(of: \.mood)!
-  let frame = kvo_stored_property_will_change(guest.header, address)
-  guest.pointee.mood = mood
-  frame.map { kvo_stored_property_did_change($0) }
-}
-
 /// In a forked child: whether mutations on new threads hold back what depends on them until they have ended. All threads are
 /// there at once, so one of them gets the record of the thread that is gone.
 private func mutatesInChild(_ context: UnsafeMutableRawPointer) -> Bool {
@@ -101,8 +88,8 @@ private func mutatesInChild(_ context: UnsafeMutableRawPointer) -> Bool {
       onThreads(Int(count)) { index in
         let (guest, log, calls, turn) = shared.value
         awaitTurn(turn, Int32(index))
-        let frame = beginMutation(of: guest)
-        setMood(guest, Int64(index))
+        let frame = guest.beginMutation(of: \.length)!
+        guest.set(\.mood, Int64(index))
         calls.pointee.append("\(index): \(log.take().count)")
         kvo_stored_property_did_change(frame)
         calls.pointee.append("\(index): \(log.take().count)")

@@ -9,27 +9,6 @@ import Testing
   fileprivate typealias Guest = UnsafeMutablePointer<bound_object>
   private let log = Recorder()
 
-  private func address(_ guest: Guest, _ property: PartialKeyPath<bound_object>)
-    -> UnsafeMutableRawPointer
-  {
-    UnsafeMutableRawPointer(guest) + MemoryLayout<bound_object>.offset(of: property)!
-  }
-
-  private func set<Value>(
-    _ guest: Guest, _ property: WritableKeyPath<bound_object, Value>, _ value: Value
-  ) {
-    let frame = kvo_stored_property_will_change(guest.header, address(guest, property))
-    guest.pointee[keyPath: property] = value
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
-  private func mutateLength(_ guest: Guest, _ body: () -> Void) {
-    let frame = kvo_stored_property_will_change_in_place(guest.header, address(guest, \.length))
-    guest.pointee.length += 1
-    body()
-    frame.map { kvo_stored_property_did_change($0) }
-  }
-
   private func withLinked(_ body: (_ holder: Guest, _ guest: Guest) -> Void) {
     withGuest { holder in
       withGuest { guest in
@@ -66,9 +45,26 @@ import Testing
   func ofDerivedKey(_ way: Announcement, _ observers: Int) {
     withGuest { guest in
       for _ in 0..<observers { log.observe(guest.header, "summary", [.KVO_PRIOR, .KVO_NEW]) }
-      mutateLength(guest) {
+      guest.mutate(\.length, guest.pointee.length + 1) {
         expectEqual(log.take().count, observers)
         change("summary", of: guest, by: way) { guest.pointee.mood = 3 }
+        expectEqual(log.take(), [])
+      }
+      expectEqual(log.take().filter { $0.contains("summary new") }.count, observers)
+      log.end()
+    }
+  }
+
+  @Test(
+    "E4: a pair of a key that depends on the property, ended in the mutation, is left to it",
+    arguments: [1, 2])
+  func crossingPair(_ observers: Int) {
+    withGuest { guest in
+      for _ in 0..<observers { log.observe(guest.header, "summary", [.KVO_NEW]) }
+      kvo_will_change(guest.header, "summary")
+      guest.mutate(\.length, 2) {
+        guest.pointee.mood = 3
+        kvo_did_change(guest.header, "summary")
         expectEqual(log.take(), [])
       }
       expectEqual(log.take().filter { $0.contains("summary new") }.count, observers)
@@ -87,10 +83,10 @@ import Testing
       kvo_will_change(holder.header, "partner")
       expectEqual(log.take(), ["a: prior partner.tally\(old(0))"])
       let batch = kvo_batch_begin(guest.header)
-      set(guest, \.length, 10)
+      guest.set(\.length, 10)
       kvo_did_change(holder.header, "partner")
       expectEqual(log.take(), ["a: partner.tally\(old(0))\(new(10))"])
-      set(guest, \.mood, 2)
+      guest.set(\.mood, 2)
       expectEqual(log.take(), ["a: prior partner.tally\(old(10))"])
       batch.map { kvo_batch_end($0) }
       expectEqual(log.take(), ["a: partner.tally\(old(10))\(new(12))"])
@@ -114,7 +110,7 @@ import Testing
           expectEqual(log.take(), ["a: partner.length old 0 new 5"])
           kvo_did_change(holder.header, "partner")
         }
-        if isMutating { mutateLength(other, crossing) } else { crossing() }
+        if isMutating { other.mutate(\.length, 1, crossing) } else { crossing() }
         log.end()
       }
     }
@@ -128,15 +124,14 @@ import Testing
         tests.log.observe(guest.header, "tally", [.KVO_NEW])
         tests.log.observe(guest.header, "summary")
         guard fixture_limit_memory(0) else { return tests.log.end() }
-        let frame = kvo_stored_property_will_change_in_place(
-          guest.header, tests.address(guest, \.length))
+        let frame = guest.beginMutation(of: \.length)
         fixture_limit_memory(-1)
         _ = bound_object_take_tallies()
-        tests.set(guest, \.mood, 3)
+        guest.set(\.mood, 3)
         precondition(bound_object_take_tallies() == 0)
         frame.map { kvo_stored_property_did_change($0) }
         _ = tests.log.take()
-        tests.set(guest, \.mood, 4)
+        guest.set(\.mood, 4)
         precondition(tests.log.take().contains("a: tally new 4"))
         tests.log.end()
       }
@@ -155,11 +150,9 @@ import Testing
         let frame = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
         let shared = Shared((guest, tests, frame))
         onThreads(1) { _ in
-          let (guest, tests, frame) = shared.value
+          let (guest, _, frame) = shared.value
           fixture_run_task(1)
-          frame.initialize(
-            to: kvo_stored_property_will_change_in_place(
-              guest.header, tests.address(guest, \.length)))
+          frame.initialize(to: guest.beginMutation(of: \.length))
         }
         fixture_run_task(1)
         withUnsafePointer(to: shared) {
@@ -182,8 +175,8 @@ import Testing
   fileprivate static func endMutation(_ mutation: MutationOfTask) -> Bool {
     let (guest, tests, frame) = mutation
     let shared = Shared(mutation)
-    onThreads(4) { _ in shared.value.1.set(shared.value.0, \.partner, nil) }
-    tests.set(guest, \.mood, 3)
+    onThreads(4) { _ in shared.value.0.set(\.partner, nil) }
+    guest.set(\.mood, 3)
     let isHeld = tests.log.take() == []
     kvo_stored_property_did_change(frame.pointee!)
     return isHeld && tests.log.take() == ["a: summary", "a: tally"]
