@@ -10,7 +10,6 @@ name is known.
 """
 
 import contextlib
-import ctypes
 import dataclasses
 import itertools
 import json
@@ -38,7 +37,8 @@ ENVIRONMENT = {
     "KVO_PATIENCE": "0",  # the watchdog measures the time of a clock
 }
 LOADER_FAILED = 127
-PR_SET_PDEATHSIG = 1  # of Linux's prctl
+# A check that is killed leaves no test program behind, which is in a session of its own.
+END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 MOST_NAMED = 5
 
 
@@ -75,17 +75,12 @@ class Outcome:
 
 
 def command(program, events, *options):
-    arguments = [str(program), "--testing-library", "swift-testing", *options]
+    arguments = [*END_WITH_PARENT, str(program), "--testing-library", "swift-testing", *options]
     return [*arguments, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
 
 
 def one_by_one(pattern):
     return ["--filter", pattern, "--no-parallel"]
-
-
-def end_with_parent():
-    """In a new process: a check that is killed leaves no test program behind, which is in a session of its own."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run(arguments, events, most_cpu, is_enough=lambda: False, **options):
@@ -124,9 +119,7 @@ def run_and_judge(reasons, program, *options):
     """Runs tests as they come, shows their output, and returns the errors of the run."""
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events")
-        code, is_hanging = run(
-            command(program, events, *options), events, MOST_CPU_AT_ONCE, preexec_fn=end_with_parent
-        )
+        code, is_hanging = run(command(program, events, *options), events, MOST_CPU_AT_ONCE)
         errors = list(judge(events, reasons))
         if is_hanging:
             errors += list(still_running(events))

@@ -58,9 +58,9 @@ tree_now() {
   mv "$GIT_INDEX_FILE" "$build/index"
 }
 
-# help_if_asked ARGUMENT...: prints the comment at the head of the script if the first argument is --help.
+# help_if_asked ARGUMENT...: prints the comment at the head of the script if an argument is --help.
 help_if_asked() {
-  [ "${1-}" = --help ] || return 0
+  [[ " $* " = *" --help "* ]] || return 0
   sed -n '2,/^set/s/^# \{0,1\}//p' "$script"
   exit
 }

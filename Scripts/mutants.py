@@ -1,9 +1,9 @@
 """Breaks the libraries, a line at a time, and checks that a test of the broken rule notices.
 
-Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--times N] [--write] [RULE | MUTANT]...
+Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--known | [--times N] [--write]] [RULE | MUTANT]...
        mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth COUNT]
 
-BUILD_FOLDER has the built tests. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
+BUILD_FOLDER has the built tests. `--known` only fails if an argument names no mutant. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
 A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name the
 rule must fail, crash or hang (events.py), and must pass without the mutant, in less than a fifth of the CPU time of a
@@ -240,22 +240,25 @@ def run_all(paths, build, scratch, records, times):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("build", type=link_variants.Build)
+    arguments.add_argument("build")
     arguments.add_argument("scratch", type=pathlib.Path)
     arguments.add_argument("--times", type=int, default=1)
     arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--known", action="store_true")
     selection.add_arguments(arguments)
     arguments.add_argument("wanted", nargs="*")
     given = arguments.parse_intermixed_args()
     records = selection.read_records(NOTICED)
     paths = chosen(given.wanted)
+    if given.known:
+        return
     if given.changed_since:
         paths = selection.select(paths, records, given.changed_since, given.tenth)
     failures = 0
     if paths:
         shutil.rmtree(given.scratch, ignore_errors=True)
         given.scratch.mkdir(parents=True)
-        found, wrong = run_all(paths, given.build, given.scratch, records, given.times)
+        found, wrong = run_all(paths, link_variants.Build(given.build), given.scratch, records, given.times)
         failures = wrong + sum(test is None for test in found.values())
         if given.write:
             write_records(records, found)

@@ -137,6 +137,22 @@ SLOW = """for turn in range(12):
     end = time.process_time() + 0.02
     while time.process_time() < end: pass
 """
+
+
+def of_programs(bodies, work):
+    """The results of work with a test program for each body, all at once."""
+
+    def with_program(body):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text(RUNNING + body)
+            program.chmod(0o755)
+            return work(program)
+
+    with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
+        return list(pool.map(with_program, bodies))
+
+
 # A plan of SwiftPM: a source that two targets compile, one of which is linked with the tests.
 PLAN = """commands:
   "tests":
@@ -185,32 +201,28 @@ class FilesTest(unittest.TestCase):
     def test_a_test_hangs_by_its_threads_and_not_by_a_clock(self):
         import events
 
-        def outcome(body):
-            with tempfile.TemporaryDirectory() as folder:
-                program = pathlib.Path(folder, "program")
-                program.write_text(RUNNING + body)
-                program.chmod(0o755)
-                return events.run_tests(program, ["T"], most_cpu=2)
-
         bodies = ["threading.Event().wait()", "subprocess.run(['sleep', 'infinity'])", "while True: pass", SLOW]
-        with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
-            *hanging, slow = pool.map(outcome, bodies)
+        *hanging, slow = of_programs(bodies, lambda program: events.run_tests(program, ["T"], most_cpu=2))
         for found, body in zip(hanging, bodies):
             self.assertEqual((found.noticed_by, found.end), ("T/f()", "hangs"), body)
         self.assertEqual((slow.noticed_by, slow.end, slow.fault), (None, "ends with 0", None))
 
-    def test_a_run_fails_if_a_test_hangs_or_the_program_crashes(self):
-        def outcome(body):
-            with tempfile.TemporaryDirectory() as folder:
-                program = pathlib.Path(folder, "program")
-                program.write_text(RUNNING + body)
-                program.chmod(0o755)
-                return run(sys.executable, SCRIPTS / "events.py", "no reason", program)
+    def test_a_test_program_ends_with_the_check_that_started_it(self):
+        def said_after_the_check_was_killed(program):
+            check = subprocess.Popen(
+                [sys.executable, SCRIPTS / "events.py", "no reason", program], stdout=subprocess.PIPE, text=True
+            )
+            begun = check.stdout.readline()
+            check.kill()
+            return begun, check.communicate(timeout=60)[0]  # returns when the program has ended, too
 
+        body = "print('begun', flush=True); threading.Event().wait()"
+        self.assertEqual(of_programs([body], said_after_the_check_was_killed), [("begun\n", "")])
+
+    def test_a_run_fails_if_a_test_hangs_or_the_program_crashes(self):
         bodies = ["", "threading.Event().wait()", "os.abort()", "raise SystemExit(1)", "open(sys.argv[4], 'w')"]
         said = ["", "wrong: a test hangs: T/f()\n", *(f"wrong: the test program ends with {end}\n" for end in (-6, 1))]
-        with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
-            *found, silent = pool.map(outcome, bodies)
+        *found, silent = of_programs(bodies, lambda program: run(sys.executable, SCRIPTS / "events.py", "no reason", program))
         self.assertEqual(found, [(bool(text), text) for text in said])
         self.assertEqual(silent, (1, "wrong: no test was run\n"))
 
