@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A statically linked program has no dlopen, and no libraries.
+// A statically linked program has no libraries, so dlopen is not called there. A weak reference does not link it in;
+// glibc's libc.a links it for itself, and the linker then warns about this reference.
 #pragma weak dlopen
 
 // The program or library that contains an address: where it is loaded, its file, and the segment with the address.
