@@ -67,7 +67,7 @@ extension KVOObject {
     Hint.give(
       """
       "\(key)" of \(className(of: type(of: self))) is observed, and its getter reads no @Observed \
-      property: \(remedy(for: key)) Setting it by key always notifies.
+      property: \(remedy(for: key)) Setting it by key notifies.
       """)
   }
 

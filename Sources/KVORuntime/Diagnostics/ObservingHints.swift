@@ -21,7 +21,7 @@ extension KVOObject {
       """
       "\(key)" of \(name) is observed, and is \(word): assigning to it notifies no observer. \
       \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
-      { … }. Setting it by key always notifies.
+      { … }. Setting it by key notifies, unless automatic notification is off for it.
       """)
   }
 

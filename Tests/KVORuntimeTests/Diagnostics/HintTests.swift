@@ -71,7 +71,8 @@ import Testing
     }
     func text(_ key: String, _ remedy: String) -> String {
       "\"\(key)\" of Doc is observed, and is a plain property: assigning to it notifies no observer. "
-        + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key always notifies."
+        + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key notifies, "
+        + "unless automatic notification is off for it."
     }
     let silent = "\"declared\" of Doc is observed, and its getter reads no @Observed property"
     let told = try hints(in: result)
@@ -202,7 +203,8 @@ import Testing
       [
         "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it notifies no observer. PartlyMarked has the "
           + "macro @KVO, which leaves this property plain: mark it dynamic, as others of PartlyMarked are, or take its "
-          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key always notifies."
+          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key notifies, "
+          + "unless automatic notification is off for it."
       ])
   }
 
