@@ -1,7 +1,9 @@
-// Tries random programs, or a program from a file, under many schedules.
+// Tries random programs, or a program from a file, under many schedules. Begin to read here, and go on with program.h
+// (what runs), schedule.h (which thread runs next) and oracle.h (what must hold).
 //
 // Programs are generated from SEED, SEED + 1 and so on until COUNT schedules or programs have been tried; without
-// COUNT, endlessly. words.c has the format of a file. A failing program is printed with the first schedule under which
+// COUNT, endlessly. A program is tried under all its schedules, even if that makes more than COUNT. words.c has the
+// format of a file. A failing program is printed with the first schedule under which
 // it fails; simple ones are tried first. One that was generated is made smaller before. The status is then 1.
 #include "explore.h"
 
@@ -13,10 +15,14 @@ static const char usage[] =
     "Usage: schedules [--schedules COUNT] [--programs COUNT] [--seed SEED] [--history] [FILE...]\n"
     "       schedules --words\n"
     "\n"
-    "Tries programs of threads under many schedules: random ones from SEED on, until COUNT schedules\n"
-    "or programs have been tried, or the programs in files, for which SEED selects the schedules.\n"
-    "--history prints what happened where one fails. --words prints the words that a program can\n"
-    "have. The status is 1 if a program fails.\n";
+    "Tries programs of threads under many schedules: random ones from SEED on, until at least COUNT\n"
+    "schedules or programs have been tried (the last program under all its schedules), or the\n"
+    "programs in files, for which SEED selects the schedules. --history prints what happened where\n"
+    "one fails. --words prints the words that a program can have, with their meanings.\n"
+    "\n"
+    "The last line has the number of schedules, programs and points (the places where threads may\n"
+    "switch), and a digest of points and switches, equal for equal runs. The status is 1 if a\n"
+    "program fails.\n";
 
 typedef struct {
   uint64_t schedules, programs, seed;

@@ -1,4 +1,5 @@
-/// Small programs: the ops of each thread, in words that can be written down and read again. words.c lists the words.
+/// Small programs: the ops of each thread, in words that can be written down and read again. words.c lists the words
+/// and their meanings.
 #ifndef SCHEDULES_PROGRAM_H
 #define SCHEDULES_PROGRAM_H
 
@@ -7,46 +8,47 @@
 
 #include <stdio.h>
 
+/// The table `forms` in words.c says what each does.
 typedef enum verb {
-  SET,         ///< a key, by its setter
-  SET_BY_KEY,  ///< by key-value coding
-  SET_BY_PATH, ///< next.value, by key-value coding
-  SET_BY_HAND, ///< between will and did
+  SET,
+  SET_BY_KEY,
+  SET_BY_PATH,
+  SET_BY_HAND,
   SET_IN_BRACKET,
-  SET_IN_PLACE,    ///< a number, whose mutation sets the other number
-  CANCEL_IN_PLACE, ///< the same, but the number stays
-  LINK_IN_PLACE,   ///< to another node, in a mutation that sets the value of the node before
-  LINK,            ///< to another node, or to none
-  BATCH,           ///< value, other and value again, in a batch
-  BATCH_IN_PLACE,  ///< the same, value by mutations in place
-  STAMP,           ///< a node with the stamp that belongs to its value
-  INSERT,          ///< an item, by a proxy
+  SET_IN_PLACE,
+  CANCEL_IN_PLACE,
+  LINK_IN_PLACE,
+  LINK,
+  BATCH,
+  BATCH_IN_PLACE,
+  STAMP,
+  INSERT,
   INSERT_BY_HAND,
-  REMOVE,     ///< an item, by a proxy
-  WATCH,      ///< registers a callback
-  WATCH_KEYS, ///< value, other and next by one token
-  OBSERVE,    ///< registers an observer object
-  END,        ///< releases a token
-  INVALIDATE, ///< a token
-  UNOBSERVE,  ///< removes an observer
-  REMOVE_ALL, ///< observers of a node
-  DROP,       ///< the thread's reference to a mortal node
-  KEEP,       ///< an association, replacing the old one
-  READ,       ///< whether a key is observed, the value at a path, the dump
-  PASS,       ///< makes an object, observes it, sets it, and releases it
+  REMOVE,
+  WATCH,
+  WATCH_KEYS,
+  OBSERVE,
+  END,
+  INVALIDATE,
+  UNOBSERVE,
+  REMOVE_ALL,
+  DROP,
+  KEEP,
+  READ,
+  PASS,
   VERBS
 } verb;
 
-/// The action of an observer when it is called.
+/// The action of an observer when it is called (`act_meanings` in words.c).
 typedef enum act {
   ACT_NONE,
-  ACT_END,      ///< ends its own registration
-  ACT_SET,      ///< sets a key of a leaf
-  ACT_LINK,     ///< links the other middle elsewhere
-  ACT_WATCH,    ///< makes a short-lived registration
-  ACT_DROP,     ///< releases the mortal node
-  ACT_LEAVE,    ///< ends the thread
-  ACT_REGISTER, ///< in `ended`: registers another observer of the node
+  ACT_END,
+  ACT_SET,
+  ACT_LINK,
+  ACT_WATCH,
+  ACT_DROP,
+  ACT_LEAVE,
+  ACT_REGISTER,
   ACTS
 } act;
 
@@ -71,9 +73,9 @@ typedef struct program {
   bool come_and_go; ///< its threads begin and end within the schedule
   bool is_own;      ///< the first thread makes the nodes, and so owns them (Memory.md, 17)
   bool without_kernel_fences;
-  bool reuses_memory;
-  bool is_cold;    ///< each schedule is the process's first
-  uint8_t holders; ///< a bit for each thread that retains the mortal nodes
+  bool reuses_memory; ///< at once, so new objects have the addresses of dead ones
+  bool is_cold;       ///< each schedule is the process's first
+  uint8_t holders;    ///< a bit for each thread that retains the mortal nodes
   int8_t next[NODES];
   ops before; ///< performed before the threads start
   ops of[SCHEDULE_THREADS];
@@ -83,7 +85,7 @@ typedef struct program {
 void generate_program(program *program, uint64_t seed);
 
 void write_program(const program *program, char text[PROGRAM_TEXT]);
-/// Prints the words that a program's text may use.
+/// Prints the words that a program's text may use, with their meanings.
 void print_words(void);
 extern const char *const node_names[NODES];
 const char *name_of_verb(uint8_t verb);

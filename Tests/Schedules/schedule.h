@@ -1,5 +1,6 @@
 /// A controlled scheduler. One thread of a program runs at a time, and only at a point of interpose.h another one may
-/// take over. The schedule alone decides which, so the same schedule gives the same run on any machine.
+/// take over. The schedule alone decides which, so the same schedule gives the same run of the same build on
+/// any machine.
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
 

@@ -7,9 +7,9 @@
 //     before watch root next.value old+new #1 none
 //     1 set middle value
 //
-// An op's verb determines its words: `forms` lists verbs with their words; `node_names`, `path_names` (world.c),
-// `act_names` and `option_names` list the words. `Scripts/prove --schedules` with a file runs a program. The option
-// `--words` of `.build/schedules/schedules` prints the lists.
+// An op's verb determines its words. The tables below have all words with their meanings; those of keys are named in
+// world.c. `Scripts/prove --schedules` with a file runs a program. The option `--words` of
+// `.build/schedules/schedules` prints the tables.
 #include "program.h"
 
 #include <stdarg.h>
@@ -19,41 +19,74 @@
 typedef struct {
   const char *name;
   const char *fields; // a letter for each: see `write_field`
+  const char *meaning;
 } form;
 
 static const form forms[VERBS] = {
-    [SET] = {"set", "nk"},
-    [SET_BY_KEY] = {"set-by-key", "nk"},
-    [SET_BY_PATH] = {"set-by-path", "n"},
-    [SET_BY_HAND] = {"set-by-hand", "nk"},
-    [SET_IN_BRACKET] = {"set-in-bracket", "nk"},
-    [SET_IN_PLACE] = {"set-in-place", "nk"},
-    [CANCEL_IN_PLACE] = {"cancel-in-place", "nk"},
-    [LINK_IN_PLACE] = {"link-in-place", "nt"},
-    [LINK] = {"link", "nt"},
-    [BATCH] = {"batch", "n"},
-    [BATCH_IN_PLACE] = {"batch-in-place", "n"},
-    [STAMP] = {"stamp", "n"},
-    [INSERT] = {"insert", "n"},
-    [INSERT_BY_HAND] = {"insert-by-hand", "n"},
-    [REMOVE] = {"remove", "n"},
-    [WATCH] = {"watch", "nkola"},
-    [WATCH_KEYS] = {"watch-keys", "nola"},
-    [OBSERVE] = {"observe", "nkwola"},
-    [END] = {"end", "l"},
-    [INVALIDATE] = {"invalidate", "l"},
-    [UNOBSERVE] = {"unobserve", "l"},
-    [REMOVE_ALL] = {"remove-all", "n"},
-    [DROP] = {"drop", "n"},
-    [KEEP] = {"keep", "n"},
-    [READ] = {"read", "nk"},
-    [PASS] = {"pass", ""},
+    [SET] = {"set", "nk", "by the setter"},
+    [SET_BY_KEY] = {"set-by-key", "nk", "by key-value coding"},
+    [SET_BY_PATH] = {"set-by-path", "n", "next.value, by key-value coding"},
+    [SET_BY_HAND] = {"set-by-hand", "nk", "between will and did"},
+    [SET_IN_BRACKET] = {"set-in-bracket", "nk", "in a scoped change"},
+    [SET_IN_PLACE] = {"set-in-place", "nk",
+        "by a mutation in place that also sets the other number"},
+    [CANCEL_IN_PLACE] = {"cancel-in-place", "nk", "begin such a mutation, but store nothing"},
+    [LINK_IN_PLACE] = {"link-in-place", "nt",
+        "by a mutation in place that also sets the value of the node linked before"},
+    [LINK] = {"link", "nt", "set next, by the setter"},
+    [BATCH] = {"batch", "n", "set value, other and value again, in a batch"},
+    [BATCH_IN_PLACE] = {"batch-in-place", "n",
+        "set value, other and value again, in a batch; value by mutations in place"},
+    [STAMP] = {"stamp", "n", "set the stamp that belongs to the value"},
+    [INSERT] = {"insert", "n", "an item, by a proxy"},
+    [INSERT_BY_HAND] = {"insert-by-hand", "n", "an item, between will and did"},
+    [REMOVE] = {"remove", "n", "an item, by a proxy"},
+    [WATCH] = {"watch", "nkola", "register a callback"},
+    [WATCH_KEYS] = {"watch-keys", "nola",
+        "register a callback for value, other and next by one token"},
+    [OBSERVE] = {"observe", "nkwola", "register an observer object"},
+    [END] = {"end", "l", "release the token"},
+    [INVALIDATE] = {"invalidate", "l", "invalidate the token"},
+    [UNOBSERVE] = {"unobserve", "l", "remove the observer object"},
+    [REMOVE_ALL] = {"remove-all", "n", "remove all observers of the node"},
+    [DROP] = {"drop", "n", "release the thread's reference to a mortal node"},
+    [KEEP] = {"keep", "n", "associate a value with the node, in place of the one before"},
+    [READ] = {"read", "nk", "read whether the key is observed, its value, and the dump"},
+    [PASS] = {"pass", "", "make an object, observe it, set it, and release it"},
+};
+
+// A word without arguments.
+typedef struct {
+  const char *name, *meaning;
+} entry;
+
+static const entry ways[] = {
+    {"stay", "the threads outlive the schedule"},
+    {"come-and-go", "each thread begins and ends within the schedule"},
+    {"own", "thread 0 makes the nodes, and so owns them (Memory.md, 17)"},
+    {"without-kernel-fences", "as on a kernel without membarrier(2)"},
+    {"reuse", "freed memory is reused at once, so new objects have the addresses of dead ones"},
+    {"cold", "each schedule has a process of its own, and is its first"},
 };
 
 const char *const node_names[NODES] = {
     "root", "middle", "other-middle", "leaf", "other-leaf", "mortal", "watcher", "mortal-watcher"};
+static const char *const node_meanings[NODES] = {"its next may be a middle",
+    "its next may be a leaf", "its next may be a leaf", "has no next", "has no next",
+    "a root that each thread of hold retains", "an observer object",
+    "an observer object that each thread of hold retains; also a middle"};
+static const char *const path_meanings[PATHS] = {"a number", "a number", "the linked node",
+    "a collection", "a number that belongs to the value", "derived from value and other", "a path",
+    "a path", "a path", "a path", "derived from next.value", "derived from next.next.value",
+    "the number of items", "derived from value and stamp; its getter sets the stamp",
+    "tracked: reads next, its value, and more by whether that is odd"};
+
 static const char *const act_names[ACTS] = {
     "none", "end", "set", "link", "watch", "drop", "leave", "register"};
+static const char *const act_meanings[ACTS] = {"does nothing", "ends its own registration",
+    "sets other of other-leaf", "links other-middle elsewhere",
+    "makes a registration and ends it at once", "releases the mortal node", "ends the thread",
+    "registers another observer of the node when the registration has ended"};
 static const char *const option_names[] = {"new", "old", "initial", "prior", "distinct"};
 enum { OPTIONS = sizeof option_names / sizeof *option_names };
 
@@ -150,26 +183,46 @@ static const char *meaning(char field) {
   }
 }
 
-static void print_list(const char *title, const char *const *names, int count) {
-  printf("%s:", title);
-  for (int i = 0; i < count; i++) printf(" %s", names[i]);
-  printf("\n");
+static void print_word(const char *name, const char *meaning) {
+  printf("  %-21s  %s\n", name, meaning);
+}
+
+static void print_list(const char *title, const char *const *names, const char *const *meanings,
+    int count) {
+  printf("\n%s:\n", title);
+  for (int i = 0; i < count; i++) print_word(names[i], meanings[i]);
+}
+
+static void print_ways(void) {
+  printf("The way in which the program runs:\n"
+         "  runs stay|come-and-go [own] [without-kernel-fences] [reuse] [cold]\n\n");
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) print_word(ways[i].name, ways[i].meaning);
+}
+
+static void print_forms(void) {
+  printf("\nAn op. Ops of `before` are done before the threads run:\n"
+         "  before|THREAD VERB WORD...\n\n");
+  for (int verb = 0; verb < VERBS; verb++) {
+    char words[64];
+    int length = snprintf(words, sizeof words, "%s", forms[verb].name);
+    for (const char *field = forms[verb].fields; *field; field++)
+      length += snprintf(words + length, sizeof words - (size_t)length, " %s", meaning(*field));
+    printf("  %-59s%s\n", words, forms[verb].meaning);
+  }
 }
 
 void print_words(void) {
-  printf("runs stay|come-and-go [own] [without-kernel-fences] [reuse] [cold]\n"
-         "hold THREAD...\n"
-         "link NODE NODE\n");
-  for (int verb = 0; verb < VERBS; verb++) {
-    printf("before|THREAD %s", forms[verb].name);
-    for (const char *field = forms[verb].fields; *field; field++) printf(" %s", meaning(*field));
-    printf("\n");
-  }
-  printf("THREAD: 0 to %d\nLABEL: 1 to %d\n", SCHEDULE_THREADS - 1, LABELS);
-  print_list("NODE", node_names, NODES);
-  print_list("KEY", path_names, PATHS);
-  print_list("OPTIONS, joined by +, or plain", option_names, OPTIONS);
-  print_list("ACT", act_names, ACTS);
+  print_ways();
+  printf("\nThe threads that retain the mortal nodes, 0 by default:\n  hold THREAD...\n");
+  printf("\nThe next of a node before the program runs:\n  link NODE NODE\n");
+  print_forms();
+  printf("\nTHREAD: 0 to %d\nLABEL: 1 to %d, names a registration\n", SCHEDULE_THREADS - 1, LABELS);
+  printf("OPTIONS: plain, or joined by +:");
+  for (int i = 0; i < OPTIONS; i++) printf(" %s", option_names[i]);
+  printf("\n");
+  print_list("NODE", node_names, node_meanings, NODES);
+  print_list("KEY", path_names, path_meanings, PATHS);
+  print_list("ACT, the action of an observer when it is called", act_names, act_meanings, ACTS);
 }
 
 // MARK: Reading
