@@ -1,6 +1,6 @@
 """Maps each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
 
-Usage: rules.py [--write]
+Usage: rules.py [--write | --help]
        rules.py --tests-for <FILES
        rules.py --tests-of RULE...
 
@@ -44,9 +44,9 @@ RULE = re.compile(r"^([0-9]+)\. ")
 
 HEAD = """# Rules and files
 
-Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests stand, and how many mutants
-break it (`Tests/Mutants`); below, the rules of each source. Made by
-`python3 Scripts/rules.py --write`; `Scripts/check rules` sees that it is up to date.
+Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests are, and how many mutants break it
+(`Tests/Mutants`); below, the rules of each source. `python3 Scripts/rules.py --write` writes this page, and
+`Scripts/check rules` checks that it is up to date.
 """
 
 
@@ -268,6 +268,9 @@ def misfits():
 
 
 def main(arguments):
+    if arguments == ["--help"]:
+        print(__doc__.strip())
+        return 0
     if arguments[:1] == ["--tests-for"]:
         print(pattern_for(tests_for(filter(None, sys.stdin.read().split("\0")))))
         return 0
@@ -275,6 +278,9 @@ def main(arguments):
         unnamed = [rule for rule in arguments[1:] if not tests_of([rule])]
         print(f"no test names {' or '.join(unnamed)}" if unnamed else pattern_for(tests_of(arguments[1:])))
         return bool(unnamed)
+    if arguments not in ([], ["--write"]):
+        print(f"rules.py: {' '.join(arguments)} is not understood: see --help", file=sys.stderr)
+        return 2
     text, keepers, known = index()
     if arguments == ["--write"]:
         INDEX.write_text(text)
