@@ -55,6 +55,8 @@ def main(commit, *ran):
             groups.setdefault((check.ring, tuple(sorted(own))), []).append(check.name)
     for (ring, own), names in groups.items():
         print(f"not tried here: {named(own)}: Scripts/check {' '.join(names)} ({ring} ring)")
+    if any(pathlib.Path(file).parts[1:2] in {(name,) for name in MACRO} for file in untried):
+        print("what the macro generates is not compiled here: Scripts/test compiles and runs it")
     if unknown:
         print(f"no check tries {named(sorted(unknown))}")
 

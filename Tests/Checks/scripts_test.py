@@ -338,6 +338,11 @@ class FilesTest(unittest.TestCase):
             ],
         )
 
+    def test_a_source_of_the_macro_names_the_tests_of_what_it_generates(self):
+        file = "Sources/KVOExpansion/SetterCheck.swift"
+        _, output = run(sys.executable, SCRIPTS / "untried.py", "HEAD", stdin=file)
+        self.assertRegex(output, "(?m)^what the macro generates .* Scripts/test")
+
     def test_a_source_that_is_not_compiled_is_not_tried(self):
         file = "Sources/KVOFoundation/OpenCombine/KeyValuePublisher.swift"
         _, output = run(sys.executable, SCRIPTS / "untried.py", "HEAD", stdin=file)
