@@ -37,7 +37,8 @@ ENVIRONMENT = {
     "KVO_PATIENCE": "0",  # the watchdog measures the time of a clock
 }
 LOADER_FAILED = 127
-# A check that is killed leaves no test program behind, which is in a session of its own.
+# A check that is killed leaves no test program behind, which is in a session of its own. It counts as killed when the
+# thread that started the program ends, so that thread must wait for the program.
 END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 MOST_NAMED = 5
 

@@ -3,7 +3,8 @@
 Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--known | [--times N] [--write]] [RULE | MUTANT]...
        mutants.py BUILD_FOLDER SCRATCH_FOLDER --changed-since COMMIT [--tenth COUNT]
 
-BUILD_FOLDER has the built tests. `--known` only fails if an argument names no mutant. `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
+BUILD_FOLDER has the built tests. `--known` needs no build: it fails if an argument names no mutant, and does no more.
+`mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
 A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name the
 rule must fail, crash or hang (events.py), and must pass without the mutant, in less than a fifth of the CPU time of a

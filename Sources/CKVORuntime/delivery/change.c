@@ -342,9 +342,8 @@ KVO_INLINE void change_finish(kvo_frame *frame, bool by_setter) {
   }
   uint32_t options = kvo_observers_options(observers);
   bool reaches = options & KVO_PATH_NODE ||
-                 frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
-  // A setter's change began in the same mutations.
-  if (!by_setter) reaches = reaches || kvo_in_place_may_hold(observers);
+                 frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT) ||
+                 kvo_in_place_may_hold(observers); // perhaps a mutation that began after the change
   if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
     bool was_single = frame->flags & KVO_FRAME_SINGLE_RECIPIENT;
     if (!was_single || !kvo_single_recipient_finish(frame, observers))

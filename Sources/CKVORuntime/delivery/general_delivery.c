@@ -170,6 +170,13 @@ static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_noti
   return before && before->is_owed;
 }
 
+// Whether a change that was cancelled notifies, because others have been left to it.
+static bool stands_for_others(const kvo_general_delivery *delivery,
+    const kvo_pending_notification *pending) {
+  const kvo_pending_notification *before = pending_before(delivery, pending);
+  return before && (before->is_owed || before->stands_for_others);
+}
+
 static void read_member(const kvo_frame *frame, const kvo_general_delivery *delivery,
     kvo_recipients *recipients, kvo_pending_notification *pending) {
   const kvo_path_observation *observation = observation_of(pending);
@@ -384,7 +391,7 @@ static void call_late(const kvo_frame *frame, const kvo_general_delivery *delive
 static void call_final(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   uint32_t options = pending->registration->options;
-  if (frame->flags & KVO_FRAME_CANCELLED && !is_owed(delivery, pending)) return;
+  if (frame->flags & KVO_FRAME_CANCELLED && !stands_for_others(delivery, pending)) return;
   if (pending->is_late) {
     call_late(frame, delivery, pending);
     return;

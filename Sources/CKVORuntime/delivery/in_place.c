@@ -22,11 +22,16 @@
 
 kvo_frame *kvo_in_place_newest;
 
-static const void *(*current_task)(void);
+static const void *(*current_task)(void); // atomic
 
-void kvo_set_current_task(const void *(*find)(void)) { current_task = find; }
+void kvo_set_current_task(const void *(*find)(void)) {
+  __atomic_store_n(&current_task, find, __ATOMIC_RELEASE);
+}
 
-static const void *find_task(void) { return current_task ? current_task() : NULL; }
+static const void *find_task(void) {
+  const void *(*find)(void) = __atomic_load_n(&current_task, __ATOMIC_ACQUIRE);
+  return find ? find() : NULL;
+}
 
 // Without memory it is not known what the change reaches.
 static bool reaches_no_other_key(const kvo_frame *frame) {

@@ -75,6 +75,7 @@ typedef struct kvo_pending_notification {
   bool is_due;
   bool is_newer; ///< it was found after the change began (in_place.c); then it is also `is_behind`
   bool is_owed;  ///< another change has left it to this one; graph lock
+  bool stands_for_others; ///< changes behind this one's node are part of it; graph lock
 } kvo_pending_notification;
 
 enum { KVO_NO_INDEX = UINT32_MAX };

@@ -283,6 +283,16 @@ bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
   return member && member->is_owed;
 }
 
+// Lets an open change of a node stand for a change behind the node, even if it is cancelled. It owes no more than that: if
+// the path leads elsewhere meanwhile, the change that leads it there notifies (G5).
+static bool stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
+  if (open->batch) return kvo_recipients_owe_locked(open, registration, false);
+  kvo_pending_notification *member = find_member(open, registration);
+  if (!member || member->is_behind) return false;
+  member->stands_for_others = open->has_others = true;
+  return true;
+}
+
 // Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all
 // of its changes until the batch ends.
 static bool leave_to_open(const search *search, const kvo_registration *registration,
@@ -290,7 +300,7 @@ static bool leave_to_open(const search *search, const kvo_registration *registra
   kvo_general_delivery *open = NULL;
   while ((open = kvo_open_path_changes_next_locked(open))) {
     if (open == search->general_delivery) continue;
-    if (is_behind && kvo_recipients_owe_locked(open, registration, false)) return true;
+    if (is_behind && stand_for(open, registration)) return true;
     if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
   }
   return false;

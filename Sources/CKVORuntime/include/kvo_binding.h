@@ -310,8 +310,8 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key(void *header, const 
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key_in_place(void *header,
     const char *interned_key);
 
-/// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread. Returns NULL
-/// if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
+/// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread, and not in a
+/// mutation in place that began after it. Returns NULL if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
 /// there is no memory.
 kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
 /// Ends the batch that `kvo_batch_begin` began, and delivers the collected changes.

@@ -56,17 +56,18 @@ import Testing
   }
 
   @Test(
-    "E4: a pair of a key that depends on the property, ended in the mutation, is left to it",
-    arguments: [1, 2])
-  func crossingPair(_ observers: Int) {
+    "E4: a change of a key that depends on the property, ended in the mutation, is left to it",
+    arguments: Announcement.allCases, [1, 2])
+  func crossing(_ way: Announcement, _ observers: Int) {
     withGuest { guest in
       for _ in 0..<observers { log.observe(guest.header, "summary", [.KVO_NEW]) }
-      kvo_will_change(guest.header, "summary")
-      guest.mutate(\.length, 2) {
+      var mutation: OpaquePointer?
+      change("summary", of: guest, by: way) {
+        mutation = guest.beginMutation(of: \.length)
         guest.pointee.mood = 3
-        kvo_did_change(guest.header, "summary")
-        expectEqual(log.take(), [])
       }
+      expectEqual(log.take(), [])
+      mutation.map { kvo_stored_property_did_change($0) }
       expectEqual(log.take().filter { $0.contains("summary new") }.count, observers)
       log.end()
     }

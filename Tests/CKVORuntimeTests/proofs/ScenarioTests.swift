@@ -119,6 +119,9 @@ import Testing
   @Test("G4: relinking by what was observed before", arguments: Scenario.of("G4"))
   func g4(_ scenario: Scenario) { check(scenario) }
 
+  @Test("G5: changes behind an open change of a link", arguments: Scenario.of("G5"))
+  func g5(_ scenario: Scenario) { check(scenario) }
+
   // MARK: To-many
 
   @Test("H1: kinds, indexes, elements", arguments: Scenario.of("H1"))
@@ -147,7 +150,7 @@ import Testing
   private let rules = [
     "C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C10", "C11", "D1", "D2", "D3", "D4", "D5",
     "D6", "D7", "D8", "D11", "D12", "D13", "E1", "E2", "E3", "F1", "F2", "F3", "F4", "G1", "G2",
-    "G4", "H1", "H2", "H3", "H4", "H5", "H6",
+    "G4", "G5", "H1", "H2", "H3", "H4", "H5", "H6",
   ]
 }
 

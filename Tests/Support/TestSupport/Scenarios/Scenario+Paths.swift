@@ -159,5 +159,28 @@ extension Scenario {
       set b.value 2
       set c.value 3 => x old 1 new 3
       """),
+    Scenario(
+      "G5",
+      "a path that is led elsewhere while a pair of its link is open is silent when the pair ends",
+      """
+      set a.next b
+      set b.other a
+      on x a.next.other.value
+      will b.other
+      set a.value 1
+      set a.next c  => x
+      did b.other
+      """),
+    Scenario(
+      "G5", "a path through elements that is led elsewhere meanwhile is silent, too",
+      """
+      set a.next b
+      insert b.items 0,1 c a
+      on x a.next.items.@sum.value
+      will b.items
+      set c.value 1
+      set a.next c  => x
+      did b.items
+      """),
   ]
 }
