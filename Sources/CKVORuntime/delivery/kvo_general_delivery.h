@@ -202,6 +202,9 @@ KVO_INLINE void kvo_open_path_changes_end_locked(kvo_general_delivery *delivery)
 /// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
+/// Whether an open change is that of a node before this one on its path.
+bool kvo_open_path_change_is_before_locked(const kvo_general_delivery *open,
+    const kvo_path_node *node);
 /// Whether a node before this one on its path has an open change, other than the one that is searching.
 bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
     const kvo_general_delivery *searching);

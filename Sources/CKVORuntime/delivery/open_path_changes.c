@@ -88,7 +88,8 @@ static bool is_typed_path(const kvo_dependent_key *dependent_key) {
   return dependent_key && dependent_key->is_tracked && dependent_key->accessors->property->is_path;
 }
 
-static bool is_behind(const kvo_general_delivery *open, const kvo_path_node *node) {
+bool kvo_open_path_change_is_before_locked(const kvo_general_delivery *open,
+    const kvo_path_node *node) {
   const kvo_dependent_key *dependent_key = node->observation->dependent_key;
   return is_typed_path(dependent_key) ? affects_on_path(open, dependent_key, node->entry.object)
                                       : affects_before(open, node);
@@ -113,6 +114,6 @@ bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
   if (!node->parent && !is_typed_path(node->observation->dependent_key)) return false;
   const kvo_general_delivery *open = NULL;
   while (KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL))
-    if (open != searching && is_behind(open, node)) return true;
+    if (open != searching && kvo_open_path_change_is_before_locked(open, node)) return true;
   return false;
 }

@@ -226,12 +226,14 @@ typedef struct {
   uint64_t stamp;
   uint64_t
       held_since; // the keys with a stamp from this one on, up to the search's own, are held; 0 if no key is
-  bool has_open;              // the thread has changes open to which recipients may be left
-  bool has_left;              // a recipient has been left to another change
-  bool is_extending;          // only finds what an open change reaches now
-  uint32_t start;             // index of the root among the affected keys
-  uint32_t first;             // index of the first recipient that the root has added
-  uint32_t index;             // index of the affected key whose observers are searched
+  bool has_open;     // the thread has changes open to which recipients may be left
+  bool has_left;     // a recipient has been left to another change
+  bool is_extending; // only finds what an open change reaches now
+  const kvo_path_node
+      *node;      // the node behind which a registration is found, unless only its key is known
+  uint32_t start; // index of the root among the affected keys
+  uint32_t first; // index of the first recipient that the root has added
+  uint32_t index; // index of the affected key whose observers are searched
   kvo_dependent_key *path;    // the tracked path whose observers are searched instead
   kvo_dependent_key *pending; // tracked paths found at that key, linked by `pending`
   bool ok;
@@ -297,10 +299,12 @@ static bool stand_for(kvo_general_delivery *open, const kvo_registration *regist
 // of its changes until the batch ends.
 static bool leave_to_open(const search *search, const kvo_registration *registration,
     bool is_behind) {
+  const kvo_path_node *node = search->node;
   kvo_general_delivery *open = NULL;
   while ((open = kvo_open_path_changes_next_locked(open))) {
     if (open == search->general_delivery) continue;
-    if (is_behind && stand_for(open, registration)) return true;
+    bool is_before = is_behind && (!node || kvo_open_path_change_is_before_locked(open, node));
+    if (is_before && stand_for(open, registration)) return true;
     if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
   }
   return false;
@@ -475,12 +479,16 @@ static void recipients_find_node(search *search, kvo_path_node *node) {
     else if (is_announced) recipients_announce(search, node);
   }
   kvo_dependent_key *derived = observation->dependent_key;
-  if (derived)
+  if (derived) {
     find_dependent_keys(search, derived, added_by_other_thread,
         is_behind || is_held(search, derived));
-  else if (observation->first && !kvo_thread_is_reading(observation->root, (uintptr_t)observation))
+  } else if (observation->first &&
+             !kvo_thread_is_reading(observation->root, (uintptr_t)observation)) {
+    search->node = search->is_behind ? NULL : node;
     find_pending(search, &observation->first->entry, recipients_leads_on(node),
         added_by_other_thread, is_behind);
+    search->node = NULL;
+  }
 }
 
 static void find_entry(search *search, kvo_registration *entry) {

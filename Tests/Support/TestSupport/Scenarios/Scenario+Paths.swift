@@ -182,5 +182,19 @@ extension Scenario {
       set a.next c  => x
       did b.items
       """),
+    Scenario(
+      "G5",
+      "an observer that a link's pair does not know is notified of changes behind it, beside another pair",
+      """
+      insert a.items 0,1 c a
+      on x b.other.items.@sum.nextTotal
+      on y a.items.@sum.items.@count
+      will a.items
+      set b.other a => x
+      will c.next
+      set a.next a  => x
+      did c.next    => x
+      did a.items   => y
+      """),
   ]
 }
