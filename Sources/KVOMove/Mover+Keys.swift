@@ -115,7 +115,7 @@ extension Mover {
     let entries =
       own + entries(for: all.flatMap(\.properties), methods, type)
       + ([type] + project.extensions(of: type)).flatMap {
-        getterEntries(of: $0) + methodEntries(of: $0, type)
+        accessorEntries(of: $0) + methodEntries(of: $0, type)
       } + elementEntries(of: type)
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
@@ -157,20 +157,31 @@ extension Mover {
       || isNew && isNamed && !method.modifiers.contains("override")
   }
 
-  /// Declarations of getters that have a name of their own in Objective-C, `@objc(isOn) get`, if the sources use it as a
-  /// key.
-  private func getterEntries(of part: TypeDeclaration) -> [String] {
+  /// Declarations of accessors that have names of their own in Objective-C, `@objc(isOn) get` and `@objc(setIsOn:) set`, if
+  /// the sources use these as a key.
+  private func accessorEntries(of part: TypeDeclaration) -> [String] {
     let tokens = project.files[part.id.file].tokens
-    return part.properties.compactMap { property in
-      guard let brace = property.accessors["get"], !property.isStatic,
-        let attribute = (property.keyword..<brace).last(where: {
-          tokens[$0].is("@") && tokens[$0 + 1].text == "objc" && tokens[$0 + 2].is("(")
-        })
+    // The name that is written before an accessor's brace.
+    func name(before brace: Int, in property: PropertyDeclaration) -> String? {
+      let word = tokens[..<brace].lastIndex { $0.isWord("get") || $0.isWord("set") }
+      guard let word, word > property.keyword, tokens[word - 1].is(")") else { return nil }
+      let attribute = (property.keyword..<word).last { tokens[$0].is("@") }
+      guard let attribute, tokens[attribute + 1].text == "objc", tokens[attribute + 2].is("(")
       else { return nil }
-      let key = tokens[attribute + 3].name
-      guard project.participants.keys.contains(key), key != property.key ?? property.name else {
-        return nil
+      return tokens[attribute + 3].name
+    }
+    func used(_ key: String?, of property: PropertyDeclaration) -> String? {
+      guard let key, key != property.key ?? property.name else { return nil }
+      return project.participants.keys.contains(key) ? key : nil
+    }
+    return part.properties.compactMap { property in
+      guard !property.isStatic, let getter = property.accessors["get"] else { return nil }
+      let setter = property.accessors["set"].flatMap { name(before: $0, in: property) }
+      let keySet = setter.flatMap { self.key(in: $0, after: "set") }
+      if let key = used(keySet, of: property) {
+        return "keys.computed(\"\(key)\", \\.\(property.name), affectedBy: [\"\(property.name)\"])"
       }
+      guard let key = used(name(before: getter, in: property), of: property) else { return nil }
       return "keys.accessors(\"\(key)\", get: { $0.\(property.name) })"
     }
   }
@@ -276,7 +287,8 @@ extension Mover {
   mutating func lookAtValidator(_ method: MethodDeclaration, in type: TypeDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard parameters.contains(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }),
-      let key = key(of: method, "validate"), let declaration = project.declaration(of: type),
+      let key = key(in: method.name, after: "validate"),
+      let declaration = project.declaration(of: type),
       !keys(of: declaration).contains(key)
     else { return }
     find(
@@ -314,13 +326,13 @@ extension Mover {
       }
     }
     for method in methods {
-      if let key = key(of: method, "keyPathsForValuesAffecting"), key != "value",
+      if let key = key(in: method.name, after: "keyPathsForValuesAffecting"), key != "value",
         !properties.contains(where: { $0.isDynamic && ($0.key ?? $0.name) == key })
       {
         entries.append("keys.dependency(\"\(key)\", on: self.\(method.name)())")
-      } else if let key = key(of: method, "automaticallyNotifiesObserversOf") {
+      } else if let key = key(in: method.name, after: "automaticallyNotifiesObserversOf") {
         entries.append("keys.automaticallyNotifies(\"\(key)\", self.\(method.name)())")
-      } else if let key = key(of: method, "validate"), known.contains(key) {
+      } else if let key = key(in: method.name, after: "validate"), known.contains(key) {
         let call = "try object.\(method.name)(&value)"
         entries.append("keys.validator(\"\(key)\") { object, value in \(call) }")
       }
@@ -332,9 +344,10 @@ extension Mover {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
-  private func key(of method: MethodDeclaration, _ prefix: String) -> String? {
-    guard method.name.hasPrefix(prefix), method.name != prefix else { return nil }
-    let rest = method.name.dropFirst(prefix.count)
+  /// The key that follows a prefix in a method's name.
+  private func key(in name: String, after prefix: String) -> String? {
+    guard name.hasPrefix(prefix), name != prefix else { return nil }
+    let rest = name.dropFirst(prefix.count)
     return rest.prefix(1).lowercased() + rest.dropFirst()
   }
 }

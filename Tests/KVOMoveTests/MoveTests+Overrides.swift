@@ -32,15 +32,32 @@ extension MoveTests {
     expect(Self.macro(here).edits.isEmpty)
   }
 
-  @Test("the name that a getter has in Objective-C is declared if it is used as a key")
-  func getterNames() {
+  static let accessorNames: [(String, String?)] = [
+    ("@objc(isOn) get { true } set {}", "keys.accessors(\"isOn\", get: { $0.on })"),
+    (
+      "@objc(isOn) get { true } @objc(setIsOn:) set {}",
+      "keys.computed(\"isOn\", \\.on, affectedBy: [\"on\"])"
+    ),
+    (
+      "get { true }\n    @objc(setIsOn:)\n    set(new) {}",
+      "keys.computed(\"isOn\", \\.on, affectedBy: [\"on\"])"
+    ),
+    ("get { true } @objc(putIsOn:) set {}", nil), ("get { true } set {}", nil),
+  ]
+
+  @Test(
+    "the names that accessors have in Objective-C are declared if they are used as a key",
+    arguments: accessorNames)
+  func accessorsNamed(_ accessors: String, _ declaration: String?) {
     func source(_ key: String) -> String {
-      "class A: NSObject {\n  @objc dynamic var on: Bool { @objc(isOn) get { true } set {} }\n}\n"
+      "class A: NSObject {\n  @objc dynamic var on: Bool { \(accessors) }\n}\n"
         + "func f(a: A) { a.setValue(a.value(forKey: \"\(key)\"), forKey: k) }"
     }
     let moved = Self.macro(source("isOn")).text
-    expect(moved.contains("var on: Bool { get { true } set {"), moved)
-    expect(moved.contains("keys.accessors(\"isOn\", get: { $0.on })"), moved)
+    expect(moved.contains(declaration ?? "var on: Bool {"), moved)
+    expect(moved.contains("registerKeys") == (declaration != nil), moved)
+    let attributes = Set(["@objc(isOn)", "@objc(setIsOn:)", "@objc(putIsOn:)"])
+    expect(attributes.allSatisfy { !moved.contains($0) }, moved)
     expect(!Self.macro(source("on")).text.contains("registerKeys"))
   }
 
