@@ -255,11 +255,14 @@ private actor Roamer {
     let record = ManualRecord(melody)
     log.observe(record, \.total, [.old, .new], as: "total")
     record.willChangeValue(forKey: "count")
+    record.willChangeValue(forKey: "extra")
     mutate(&record.count) {
       $0 = 7
       record.step = 3
       expectEqual(log.take(), [])
     }
+    record.didChangeValue(forKey: "extra")
+    expectEqual(log.take(), [])
     record.didChangeValue(forKey: "count")
     expectEqual(log.take(), ["total old 2 new 21"])
   }
