@@ -65,6 +65,9 @@ help_if_asked() {
   exit
 }
 
+# commit_seed: a seed for random programs. Each commit has new programs; another run of the same commit tries the same ones.
+commit_seed() { echo $((16#$(git rev-parse --short=7 HEAD))); }
+
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
   exit 1

@@ -286,8 +286,8 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_in_place(void *header, const void *storage);
 /// Sets the function that finds the task which the calling thread runs, for a language whose tasks may suspend in a
 /// mutation in place: while one does, changes by other tasks of its thread are not part of the mutation. A mutation that
-/// no task began is its thread's, and changes by the tasks that the thread runs meanwhile are part of it. The function
-/// returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock, so it
+/// no task began belongs to its thread, and changes by the tasks that the thread runs before it ends are part of it. The
+/// function returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock, so it
 /// must not call the runtime. Set it once, before the first mutation of a task.
 void kvo_set_current_task(const void *KVO_NULLABLE (*KVO_NONNULL find)(void));
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
@@ -311,8 +311,8 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_key_in_place(void *heade
     const char *interned_key);
 
 /// Begins a batch, as `kvo_coalesce` does for its body. `kvo_batch_end` must end it on the same thread, and not in a
-/// mutation in place that began after it. Returns NULL if there is nothing to end: this thread already collects the object's changes, the object is being destroyed, or
-/// there is no memory.
+/// mutation in place that began after it. Returns NULL if there is nothing to end: this thread already collects the
+/// object's changes, the object is being destroyed, or there is no memory.
 kvo_frame *KVO_NULLABLE kvo_batch_begin(void *header);
 /// Ends the batch that `kvo_batch_begin` began, and delivers the collected changes.
 void kvo_batch_end(kvo_frame *frame);
