@@ -100,11 +100,15 @@ extension GraphRuntime {
     case .proxy: throughProxy(number, key, mutation)
     case .hand:
       willChange(number, key, mutation)
-      store(
-        nodes[number].pointer, GraphClass.names[key],
-        mutation.applied(to: stored(nodes[number].pointer, key)))
+      store(number, key, mutation)
       didChange(number, key, mutation)
+    case .store: store(number, key, mutation)
     }
+  }
+
+  private func store(_ number: Int, _ key: GraphClass.Key, _ mutation: Mutation) {
+    let node = nodes[number].pointer
+    store(node, GraphClass.names[key], mutation.applied(to: stored(node, key)))
   }
 
   private func callOfItems(_ node: UnsafeMutablePointer<graph_node>, _ mutation: Mutation) {

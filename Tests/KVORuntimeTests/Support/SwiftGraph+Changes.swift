@@ -114,6 +114,7 @@ extension SwiftGraph {
       willChange(number, key, mutation)
       store(node, name, mutation.applied(to: stored(node, name)))
       didChange(number, key, mutation)
+    case .store: store(node, name, mutation.applied(to: stored(node, name)))
     }
   }
 

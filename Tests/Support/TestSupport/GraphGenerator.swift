@@ -130,9 +130,14 @@ package struct GraphGenerator {
     let (slot, key) = (slot(), key())
     guard opened.count < Self.mostOpened else { return }
     opened.append((slot, key))
-    operations.append(will(slot, key))
+    let will = will(slot, key)
+    operations.append(will)
     guard !GraphClass.keys[key].isDerived, random.next(3) > 0 else { return }
-    operations.append(.set(slot, key, value(key), .store))
+    if case .will(_, _, let mutation?) = will {
+      operations.append(.mutate(slot, key, mutation, .store))
+    } else {
+      operations.append(.set(slot, key, value(key), .store))
+    }
   }
 
   private mutating func closePair() {
@@ -172,7 +177,7 @@ package struct GraphGenerator {
   private mutating func mutate() -> GraphProgram.Operation {
     let (slot, key) = target(Self.mutable)
     let mutation = mutation(key)
-    let route = any(MutationRoute.allCases)
+    let route = any([MutationRoute.accessor, .proxy, .hand])
     let hasAccessor = hasAccessor(key, mutation)
     return .mutate(slot, key, mutation, route == .accessor && !hasAccessor ? .proxy : route)
   }

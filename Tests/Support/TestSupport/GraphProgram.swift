@@ -43,7 +43,8 @@ package struct GraphProgram: Sendable {
 /// behave alike run alike.
 package final class GraphInterpreter {
   private let system: GraphSystem
-  /// Skips misuse: a did without a will, and the death of an object with an open pair.
+  /// Skips misuse: a did without a will, and the death of an object with an open pair. Skips also what the rules leave
+  /// open (`unannounced`).
   private let isCautious: Bool
   private let dialect: GraphDialect
   private var slots: [Int] = []
@@ -54,6 +55,11 @@ package final class GraphInterpreter {
   private var calls: [Int: Int] = [:]
   /// Registrations being made without a token yet, and whether to end them once there is one.
   private var beginning: [Int: Bool] = [:]
+  /// Collections in which elements were stored without a change since the last setting. A change that names its
+  /// elements may leave those out (C6).
+  private var unannounced: [(object: Int, key: GraphClass.Key)] = []
+  /// Collections that a change which names its elements is in progress for, manual changes excepted.
+  private var mutating: [(object: Int, key: GraphClass.Key)] = []
   /// Lists that are being changed through a handle.
   private var handled: [(object: Int, key: GraphClass.Key)] = []
   private var reactions: [(caller: Int, call: Int, operation: GraphProgram.Operation)] = []
@@ -111,11 +117,14 @@ package final class GraphInterpreter {
     let id: (Int) -> Int = { slots[$0] }
     switch operation {
     case .set(let slot, let key, let value, let route):
-      guard !isHandled(id(slot), key, nil) else { return }
+      guard !isHandled(id(slot), key, nil), admitsSet(id(slot), key, route) else { return }
       system.set(id(slot), key, to: value.mapped(id), by: route)
     case .mutate(let slot, let key, let mutation, let route):
-      guard !isHandled(id(slot), key, mutation) else { return }
-      mutate(id(slot), key, mutation.mapped(id), by: route)
+      let mutation = mutation.mapped(id)
+      guard !isHandled(id(slot), key, mutation), admits(mutation, id(slot), key, route) else {
+        return
+      }
+      mutate(id(slot), key, mutation, by: route)
     case .will(let slot, let key, let mutation): will(id(slot), key, mutation?.mapped(id))
     case .did(let slot, let key): did(id(slot), key)
     case .observe(let slot, let path, let options, let callback):
@@ -143,7 +152,9 @@ package final class GraphInterpreter {
   ) {
     let isHandle = dialect == .swift && route == .accessor && !mutation.form.isOfSet
     if isHandle { handled.append((object, key)) }
+    mutating.append((object, key))
     system.mutate(object, key, mutation, by: route)
+    mutating.removeLast()
     if isHandle { handled.removeLast() }
   }
 
@@ -164,7 +175,38 @@ package final class GraphInterpreter {
     }
   }
 
+  /// Whether a collection may be set now.
+  private func admitsSet(_ object: Int, _ key: GraphClass.Key, _ route: SetRoute) -> Bool {
+    guard isCautious, GraphClass.keys[key].isToMany else { return true }
+    if route == .store {
+      guard !isBeingMutated(object, key) else { return false }
+      unannounced.append((object, key))
+    } else {
+      unannounced.removeAll { $0 == (object, key) }
+    }
+    return true
+  }
+
+  private func isBeingMutated(_ object: Int, _ key: GraphClass.Key) -> Bool {
+    mutating.contains { $0 == (object, key) }
+      || pairs.contains { $0.object == object && $0.key == key && $0.mutation != nil }
+  }
+
+  private func admits(
+    _ mutation: Mutation, _ object: Int, _ key: GraphClass.Key, _ route: MutationRoute
+  ) -> Bool {
+    guard isCautious else { return true }
+    guard route == .store else { return !isUnannounced(object, key) }
+    let pair = pairs.last { $0.object == object && $0.key == key }
+    return pair?.mutation == mutation && !mutating.contains { $0 == (object, key) }
+  }
+
+  private func isUnannounced(_ object: Int, _ key: GraphClass.Key) -> Bool {
+    unannounced.contains { $0 == (object, key) }
+  }
+
   private func will(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
+    let mutation = isCautious && isUnannounced(object, key) ? nil : mutation
     pairs.append((object, key, mutation))
     for member in mutation?.objects ?? [] { system.retain(member) }
     system.willChange(object, key, mutation)
@@ -176,6 +218,7 @@ package final class GraphInterpreter {
       return
     }
     let pair = pairs.remove(at: index)
+    if pair.mutation == nil { unannounced.removeAll { $0 == (object, key) } }
     system.didChange(object, key, pair.mutation)
     for member in pair.mutation?.objects ?? [] { system.release(member) }
   }

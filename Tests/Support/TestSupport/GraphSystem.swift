@@ -42,6 +42,8 @@ package enum MutationRoute: String, Sendable, CaseIterable {
   case accessor, proxy
   /// Into the storage, between will and did.
   case hand
+  /// Into the storage, without a change.
+  case store
 }
 
 /// How Swift registers a callback. The number chooses the form, so that all forms occur.

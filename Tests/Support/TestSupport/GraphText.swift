@@ -1,7 +1,7 @@
 // Programs as text, one operation per line:
 //
 //     set a.next b                       by the setter; `key` by its name, `store` without both
-//     insert a.items 0,2 b c             `proxy insert …`, `hand insert …`; remove, replace
+//     insert a.items 0,2 b c             `proxy insert …`, `hand insert …`, `store insert …`; remove, replace
 //     union a.tags b c                   minus, intersect, assign
 //     will a.items insert 0              did a.items
 //     on x a.next.value old new prior    off x
@@ -27,12 +27,12 @@ package struct GraphReader {
     var words = Words(line)
     let verb = words.next()
     switch verb {
+    case "store" where words.isMutation, "proxy", "hand":
+      let form = words.next()
+      return mutation(form, &words, MutationRoute(rawValue: verb)!)
     case "set", "key", "store":
       let (slot, key) = words.target()
       return .set(slot, key, words.value(GraphClass.keys[key].kind), SetRoute(rawValue: verb)!)
-    case "proxy", "hand":
-      let form = words.next()
-      return mutation(form, &words, MutationRoute(rawValue: verb)!)
     case "will":
       let (slot, key) = words.target()
       return .will(slot, key, words.isAtEnd ? nil : words.mutation(words.next()))
@@ -94,6 +94,8 @@ private struct Words {
   var isAtEnd: Bool { words.isEmpty }
   /// `remove b from …` is about an observer, `remove a.items …` about a list.
   var hasPreposition: Bool { words.dropFirst().first.map { $0 == "from" || $0 == "to" } ?? false }
+
+  var isMutation: Bool { Mutation.Form.allCases.contains { "\($0)" == words.first ?? "" } }
 
   mutating func next() -> String {
     guard let word = words.popFirst() else { preconditionFailure("the line is too short") }

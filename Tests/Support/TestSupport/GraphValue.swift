@@ -123,6 +123,9 @@ package struct Mutation: Sendable, Equatable {
     }
   }
 
+  /// Whether its indexes follow one another.
+  package var isContiguous: Bool { zip(indexes, indexes.dropFirst()).allSatisfy { $0 + 1 == $1 } }
+
   /// Whether a proxy may perform it on a collection of that many elements.
   package func fits(_ count: Int) -> Bool {
     guard !form.isOfSet, let last = indexes.last else { return true }

@@ -79,6 +79,7 @@ extension ObservationModel {
       willChange(object, key, mutation)
       apply(mutation, node)
       didChange(object, key, mutation)
+    case .store: apply(mutation, node)
     }
   }
 
@@ -94,16 +95,16 @@ extension ObservationModel {
     }
   }
 
-  /// A single removed element is returned.
+  /// A handle keeps the elements that it has removed until the change has been delivered. It replaces elements at
+  /// several places as a proxy does.
   private func throughHandle(_ mutation: Mutation, _ node: Node) {
     let value = read(node.object, node.key)
     guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
-    let returned =
-      mutation.form == .remove && mutation.indexes.count == 1
-      ? [value.elements[mutation.indexes[0]]] : []
-    for object in returned { retain(object) }
+    let isKept = mutation.form == .remove || mutation.form == .replace && mutation.isContiguous
+    let kept = isKept ? Mutation.elements(of: value, at: mutation.indexes).elements : []
+    for object in kept { retain(object) }
     automatic(node, mutation, isSaid: mutation.form.isOfSet) { apply(mutation, node) }
-    for object in returned { release(object) }
+    for object in kept { release(object) }
   }
 
   /// In Swift, a proxy without accessors mutates the list in place. If the indexes no longer fit after the prior
