@@ -45,8 +45,8 @@ typedef struct kvo_dirty_key {
   const char *KVO_NULLABLE key; ///< for a derived key; interned
   uint64_t serial;              ///< orders keys of one name by when they were first watched
   bool added_by_other_thread;   ///< reached through a node that another thread placed
-  bool is_behind;   ///< reached only behind nodes whose changes are open (open_path_changes.c)
   uint32_t tracked; ///< for a tracked key: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
+  uint64_t behind;  ///< what all ways to it lead behind (open_path_changes.c); 0 for most
   const kvo_changed_key *KVO_NULLABLE changed_key; ///< for a changed key
   bool is_read;
   kvo_value value; ///< the value that was read, for the key's plain observers
@@ -69,6 +69,7 @@ typedef struct kvo_pending_notification {
   bool is_read;
   kvo_value value;       ///< the path's value, or one that another change has handed on
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
+  uint64_t behind;       ///< what all ways to it lead behind, if it is `is_behind`
   /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
   bool is_behind;
   /// In a batch: it was `is_behind` and is no longer, so its old value and prior call are due.
@@ -202,11 +203,14 @@ KVO_INLINE void kvo_open_path_changes_end_locked(kvo_general_delivery *delivery)
 /// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
-/// Whether an open change is that of a node before this one on its path.
-bool kvo_open_path_change_is_before_locked(const kvo_general_delivery *open,
-    const kvo_path_node *node);
-/// Whether a node before this one on its path has an open change, other than the one that is searching.
-bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
+/// Bits of the sets named `behind`.
+enum {
+  KVO_HELD = 1, ///< it depends on a property that is being mutated in place
+  KVO_NEWEST_OPEN =
+      2, ///< it is found only behind the thread's newest open change; the next bits are for the next ones
+};
+/// The open changes of nodes before this one on its path, other than the change that is searching.
+uint64_t kvo_open_path_changes_before_locked(const kvo_path_node *node,
     const kvo_general_delivery *searching);
 /// Takes a change that was never finished out of the list. No lock held.
 void kvo_open_path_changes_leave(kvo_general_delivery *delivery);

@@ -11,11 +11,14 @@
 // list. A change that ends in another way, by an exception or with its object, leaves it when it is freed. All leave
 // it when their thread ends.
 //
-// An observer is left out of an inner change only if the search before the outer change found it: then the outer
-// change notifies it. It is found behind the open change
+// An observer is left out of an inner change only if the search before the outer change found it, so that the outer
+// change notifies it, and if all ways to it lead behind the outer change. A way leads behind an open change
 //
 // * by a node, if the change affects the key of a node before it on the same path;
-// * by a property that a typed path has read, if the change affects an object that the path passes through before.
+// * by a property that a typed path has read, if the change affects one that the path has read of an object before.
+//
+// A search notes behind which open changes it has found something, as a set of bits. The set has room for the newest
+// 63. An observer behind an older one is notified immediately as well.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_lock.h"
@@ -54,12 +57,6 @@ static bool open_path_change_affects(const kvo_general_delivery *open, const kvo
   return false;
 }
 
-static bool affects_object(const kvo_general_delivery *open, const kvo_object *object) {
-  for (uint32_t i = 0; i < open->before.dirty_key_count; i++)
-    if (open->before.dirty_keys[i].object == object) return true;
-  return false;
-}
-
 static bool affects_before(const kvo_general_delivery *open, const kvo_path_node *node) {
   for (const kvo_path_node *parent = node->parent; parent; parent = parent->parent)
     if (open_path_change_affects(open, parent->entry.object,
@@ -68,19 +65,41 @@ static bool affects_before(const kvo_general_delivery *open, const kvo_path_node
   return false;
 }
 
-// The object whose property a typed path reads there, if that is known.
-static const kvo_object *open_path_change_object_at(const kvo_dependent_key *path, size_t i) {
+// A property that a typed path reads. The object is NULL behind the last one, the key if only the object is known.
+typedef struct {
+  const kvo_object *object;
+  const char *key;
+} property_on_path;
+
+// While another reading is under way, only the objects are known.
+static property_on_path property_at(const kvo_dependent_key *path, size_t i) {
   const kvo_last_reads *last_reads = path->last_reads;
-  if (last_reads) return i < last_reads->count ? last_reads->reads[i].object : NULL;
   const kvo_path_cache *cache = path->path_cache;
-  return cache && i < cache->count ? cache->steps[i].object : NULL;
+  property_on_path property = {0};
+  if (last_reads && i < last_reads->count)
+    property = (property_on_path){last_reads->reads[i].object, last_reads->reads[i].key};
+  else if (!last_reads && cache && i < cache->count) property.object = cache->steps[i].object;
+  return property;
+}
+
+static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
+    property_on_path property) {
+  for (uint32_t i = 0; i < path->count; i++) {
+    const kvo_path_observation *read = path->path_observations[i];
+    bool is_of_key = !property.key || read->path->components[0].key == property.key;
+    if (read->first && read->root == property.object && is_of_key &&
+        open_path_change_affects(open, read->root,
+            kvo_registration_accessors(&read->first->entry)->id))
+      return true;
+  }
+  return false;
 }
 
 static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependent_key *path,
     const kvo_object *changed) {
-  const kvo_object *object;
-  for (size_t i = 0; (object = open_path_change_object_at(path, i)) && object != changed; i++)
-    if (affects_object(open, object)) return true;
+  property_on_path property;
+  for (size_t i = 0; (property = property_at(path, i)).object && property.object != changed; i++)
+    if (affects_property(open, path, property)) return true;
   return false;
 }
 
@@ -88,8 +107,7 @@ static bool is_typed_path(const kvo_dependent_key *dependent_key) {
   return dependent_key && dependent_key->is_tracked && dependent_key->accessors->property->is_path;
 }
 
-bool kvo_open_path_change_is_before_locked(const kvo_general_delivery *open,
-    const kvo_path_node *node) {
+static bool is_before(const kvo_general_delivery *open, const kvo_path_node *node) {
   const kvo_dependent_key *dependent_key = node->observation->dependent_key;
   return is_typed_path(dependent_key) ? affects_on_path(open, dependent_key, node->entry.object)
                                       : affects_before(open, node);
@@ -109,11 +127,13 @@ void kvo_open_path_changes_end_of_thread(kvo_thread *thread) {
   kvo_open_path_changes_abandon(thread);
 }
 
-bool kvo_open_path_changes_are_before_locked(const kvo_path_node *node,
+uint64_t kvo_open_path_changes_before_locked(const kvo_path_node *node,
     const kvo_general_delivery *searching) {
-  if (!node->parent && !is_typed_path(node->observation->dependent_key)) return false;
+  if (!node->parent && !is_typed_path(node->observation->dependent_key)) return 0;
   const kvo_general_delivery *open = NULL;
-  while (KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL))
-    if (open != searching && kvo_open_path_change_is_before_locked(open, node)) return true;
-  return false;
+  uint64_t before = 0;
+  for (uint64_t bit = KVO_NEWEST_OPEN;
+      KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL); bit <<= 1)
+    if (open != searching && is_before(open, node)) before |= bit;
+  return before;
 }

@@ -220,20 +220,19 @@ typedef struct {
   const kvo_path_nodes *read; // tracked keys that have been read already
   kvo_changed_key *changed_key;
   kvo_general_delivery *general_delivery;
-  bool leads_on;              // a path continues from a key that was found
-  bool added_by_other_thread; // how the current key or path was reached, as in kvo_dirty_key
-  bool is_behind;
+  bool leads_on; // a path continues from a key that was found
+  // How the current key or path was reached, as in kvo_dirty_key.
+  bool added_by_other_thread;
+  uint64_t behind;
   uint64_t stamp;
-  uint64_t
-      held_since; // the keys with a stamp from this one on, up to the search's own, are held; 0 if no key is
-  bool has_open;     // the thread has changes open to which recipients may be left
-  bool has_left;     // a recipient has been left to another change
-  bool is_extending; // only finds what an open change reaches now
-  const kvo_path_node
-      *node;      // the node behind which a registration is found, unless only its key is known
-  uint32_t start; // index of the root among the affected keys
-  uint32_t first; // index of the first recipient that the root has added
-  uint32_t index; // index of the affected key whose observers are searched
+  // The keys with a stamp from this one on, up to the search's own, are held; 0 if no key is.
+  uint64_t held_since;
+  bool has_open;              // the thread has changes open to which recipients may be left
+  bool has_left;              // a recipient has been left to another change
+  bool is_extending;          // only finds what an open change reaches now
+  uint32_t start;             // index of the root among the affected keys
+  uint32_t first;             // index of the first recipient that the root has added
+  uint32_t index;             // index of the affected key whose observers are searched
   kvo_dependent_key *path;    // the tracked path whose observers are searched instead
   kvo_dependent_key *pending; // tracked paths found at that key, linked by `pending`
   bool ok;
@@ -285,12 +284,13 @@ bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
   return member && member->is_owed;
 }
 
-// Lets an open change of a node stand for a change behind the node, even if it is cancelled. It owes no more than that: if
-// the path leads elsewhere meanwhile, the change that leads it there notifies (G5).
+// Lets an open change of a node stand for a change behind the node, even if it is cancelled. It owes no more than that:
+// if the path is led elsewhere before it ends, the change that leads it there notifies (G5). A registration that was
+// behind a third change when the open one began is notified by the open one if the third one ends first.
 static bool stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
   if (open->batch) return kvo_recipients_owe_locked(open, registration, false);
   kvo_pending_notification *member = find_member(open, registration);
-  if (!member || member->is_behind) return false;
+  if (!member || member->is_newer) return false;
   member->stands_for_others = open->has_others = true;
   return true;
 }
@@ -298,13 +298,12 @@ static bool stand_for(kvo_general_delivery *open, const kvo_registration *regist
 // Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all
 // of its changes until the batch ends.
 static bool leave_to_open(const search *search, const kvo_registration *registration,
-    bool is_behind) {
-  const kvo_path_node *node = search->node;
+    uint64_t behind) {
   kvo_general_delivery *open = NULL;
-  while ((open = kvo_open_path_changes_next_locked(open))) {
+  for (uint64_t bit = KVO_NEWEST_OPEN; (open = kvo_open_path_changes_next_locked(open));
+      bit <<= 1) {
     if (open == search->general_delivery) continue;
-    bool is_before = is_behind && (!node || kvo_open_path_change_is_before_locked(open, node));
-    if (is_before && stand_for(open, registration)) return true;
+    if (behind & bit && stand_for(open, registration)) return true;
     if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
   }
   return false;
@@ -312,25 +311,26 @@ static bool leave_to_open(const search *search, const kvo_registration *registra
 
 // Leaves the registration to the change of a property that is being mutated in place if that has it among its own
 // recipients, or else to another open change, or else to a mutation that has found it since.
-static bool leave(const search *search, const kvo_registration *registration, bool is_behind) {
+static bool leave(const search *search, const kvo_registration *registration, uint64_t behind) {
   const kvo_general_delivery *searching = search->general_delivery;
   if (search->held_since && kvo_in_place_leave_locked(registration, searching, false)) return true;
-  return leave_to_open(search, registration, is_behind) ||
+  return leave_to_open(search, registration, behind) ||
          (search->held_since && kvo_in_place_leave_locked(registration, searching, true));
 }
 
 // Whether another change notifies the registration.
-KVO_INLINE bool is_left(search *search, const kvo_registration *registration, bool is_behind) {
-  if (KVO_LIKELY(!search->has_open) || !leave(search, registration, is_behind)) return false;
+KVO_INLINE bool is_left(search *search, const kvo_registration *registration, uint64_t behind) {
+  if (KVO_LIKELY(!search->has_open) || !leave(search, registration, behind)) return false;
   search->has_left = true;
   return true;
 }
 
 // Another way leads to a member that was found behind an open change.
 static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
-    bool is_behind) {
+    uint64_t behind) {
   if (known->is_newer) return;
-  known->is_behind = is_left(search, known->registration, is_behind);
+  known->behind &= behind;
+  known->is_behind = is_left(search, known->registration, known->behind);
   bool is_of_earlier_root = known - search->recipients->pending < search->first;
   known->is_due = is_of_earlier_root && !known->is_behind;
 }
@@ -346,12 +346,12 @@ static bool is_held_by_own(const search *search, const kvo_registration *registr
 }
 
 static void find_pending(search *search, kvo_registration *registration, bool is_whole,
-    bool added_by_other_thread, bool is_behind) {
+    bool added_by_other_thread, uint64_t behind) {
   uint32_t index = recipients_index_of(search->recipients, registration);
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
     if (search->index == search->start && is_whole) known->is_whole = true;
-    if (KVO_UNLIKELY(known->is_behind)) stay_behind(search, known, is_behind);
+    if (KVO_UNLIKELY(known->is_behind)) stay_behind(search, known, behind);
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
   }
@@ -367,7 +367,8 @@ static void find_pending(search *search, kvo_registration *registration, bool is
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
       .is_whole = is_whole || search->index > search->start || search->path,
       .added_by_other_thread = added_by_other_thread,
-      .is_behind = is_newer || is_left(search, registration, is_behind),
+      .behind = behind,
+      .is_behind = is_newer || is_left(search, registration, behind),
       .is_newer = is_newer,
       .is_owed = is_owed,
       .is_within = kvo_registration_serial(registration) <= search->changed_key->last_serial,
@@ -378,8 +379,8 @@ static void find_pending(search *search, kvo_registration *registration, bool is
 
 // Whether what was found behind an open change is left unread, because it may lead to a property that is being mutated
 // in place. The change of that property reads it.
-static bool is_unreadable(const search *search, bool is_behind) {
-  return KVO_UNLIKELY(is_behind) && search->held_since;
+static bool is_unreadable(const search *search, uint64_t behind) {
+  return KVO_UNLIKELY(behind) && search->held_since;
 }
 
 static bool is_held(const search *search, const kvo_dependent_key *dependent_key) {
@@ -388,15 +389,14 @@ static bool is_held(const search *search, const kvo_dependent_key *dependent_key
                                                : dependent_key->stamp >= search->held_since;
 }
 
-static void enter(const search *search, kvo_dependent_key *dependent_key, bool is_behind) {
+static void enter(const search *search, kvo_dependent_key *dependent_key, uint64_t behind) {
   dependent_key->is_held = is_held(search, dependent_key);
-  dependent_key->is_behind = is_behind || dependent_key->is_held;
+  dependent_key->behind = behind | (dependent_key->is_held ? KVO_HELD : 0);
   dependent_key->stamp = search->stamp;
 }
 
 static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
-  if (search->nodes && dependent_key->is_tracked &&
-      !is_unreadable(search, dependent_key->is_behind))
+  if (search->nodes && dependent_key->is_tracked && !is_unreadable(search, dependent_key->behind))
     search->ok = search->ok && add_tracked(search->nodes, dependent_key);
 }
 
@@ -412,20 +412,15 @@ static bool is_being_set(const kvo_dependent_key *dependent_key) {
   return thread && kvo_thread_has_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
-// Whether the search has found it already, and not only behind nodes whose changes are open, unless this is such a
-// way too.
-static bool is_found(const search *search, const kvo_dependent_key *dependent_key, bool is_behind) {
-  return dependent_key->stamp == search->stamp && (is_behind || !dependent_key->is_behind);
-}
-
-// A key found first behind the open change of a node, and then by another way, is searched again.
+// A key found first behind an open change, and then by a way that does not lead behind that change, is searched again.
 static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key,
-    bool added_by_other_thread, bool is_behind) {
-  if (is_found(search, dependent_key, is_behind)) return;
+    bool added_by_other_thread, uint64_t behind) {
+  bool is_found = dependent_key->stamp == search->stamp;
+  if (is_found && !(dependent_key->behind & ~behind)) return;
   if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
-  bool is_new =
-      dependent_key->stamp != search->stamp || is_unreadable(search, dependent_key->is_behind);
-  enter(search, dependent_key, is_behind);
+  bool is_new = !is_found || is_unreadable(search, dependent_key->behind);
+  if (is_found) behind &= dependent_key->behind;
+  enter(search, dependent_key, behind);
   dependent_key->added_by_other_thread = added_by_other_thread;
   if (is_new) find_tracked(search, dependent_key);
   if (dependent_key->is_tracked && dependent_key->accessors->property->is_path) {
@@ -441,7 +436,7 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
       .serial = dependent_key->serial,
       .tracked = index_of_tracked(search, dependent_key),
       .added_by_other_thread = added_by_other_thread,
-      .is_behind = is_behind};
+      .behind = behind};
   search->ok = search->ok && add_dirty_key(search->recipients, dirty);
 }
 
@@ -469,11 +464,11 @@ static void recipients_announce(search *search, kvo_path_node *node) {
 static void recipients_find_node(search *search, kvo_path_node *node) {
   const kvo_path_observation *observation = node->observation;
   bool added_by_other_thread = search->added_by_other_thread || is_inserted_by_other_thread(node);
-  bool is_behind =
-      search->is_behind || kvo_open_path_changes_are_before_locked(node, search->general_delivery);
+  uint64_t behind =
+      search->behind | kvo_open_path_changes_before_locked(node, search->general_delivery);
   if (!kvo_path_node_is_last(node)) {
     search->leads_on = true;
-    bool is_followed = search->nodes && !is_unreadable(search, search->is_behind);
+    bool is_followed = search->nodes && !is_unreadable(search, search->behind);
     bool is_announced = !search->nodes && !search->read && !search->is_extending;
     if (is_followed) search->ok = search->ok && add_node(search->nodes, node);
     else if (is_announced) recipients_announce(search, node);
@@ -481,13 +476,11 @@ static void recipients_find_node(search *search, kvo_path_node *node) {
   kvo_dependent_key *derived = observation->dependent_key;
   if (derived) {
     find_dependent_keys(search, derived, added_by_other_thread,
-        is_behind || is_held(search, derived));
+        behind | (is_held(search, derived) ? KVO_HELD : 0));
   } else if (observation->first &&
              !kvo_thread_is_reading(observation->root, (uintptr_t)observation)) {
-    search->node = search->is_behind ? NULL : node;
     find_pending(search, &observation->first->entry, recipients_leads_on(node),
-        added_by_other_thread, is_behind);
-    search->node = NULL;
+        added_by_other_thread, behind);
   }
 }
 
@@ -495,7 +488,7 @@ static void find_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_path_node *node = kvo_path_node_of(entry);
   if (node) recipients_find_node(search, node);
-  else find_pending(search, entry, false, search->added_by_other_thread, search->is_behind);
+  else find_pending(search, entry, false, search->added_by_other_thread, search->behind);
 }
 
 // A group key cannot be retained, so it is promoted to a full registration first.
@@ -509,7 +502,7 @@ static bool find_group_key(search *search, kvo_object *object, uintptr_t id) {
 static void search_observers_locked(search *search, kvo_observers observers) {
   kvo_dependent_key *dependent_key = kvo_observers_derivation(observers);
   if (dependent_key && dependent_key->stamp != search->stamp && !is_being_read(dependent_key)) {
-    enter(search, dependent_key, false);
+    enter(search, dependent_key, 0);
     find_tracked(search, dependent_key);
   }
   if (!kvo_observers_is_list(observers)) {
@@ -558,7 +551,7 @@ static void search_paths(search *search) {
     search->path = search->pending;
     search->pending = search->path->pending;
     search->added_by_other_thread = search->path->added_by_other_thread;
-    search->is_behind = search->path->is_behind;
+    search->behind = search->path->behind;
     search_key(search, search->path->object, search->path->accessors->id);
   }
   search->path = NULL;
@@ -569,7 +562,7 @@ static void search_from(search *search, uint32_t index) {
   uint32_t start = search->recipients->pending_count;
   search->index = index;
   search->added_by_other_thread = dirty.added_by_other_thread;
-  search->is_behind = dirty.is_behind;
+  search->behind = dirty.behind;
   search_key(search, dirty.object, dirty.id);
   search_paths(search);
   sort_pending(search->recipients, start);

@@ -90,9 +90,8 @@ struct kvo_dependent_key {
   bool
       added_by_other_thread; ///< the last search for recipients reached it through another thread's node
   bool is_tracked;           ///< its path observations are what the key's getter reads (tracking.c)
-  bool is_behind; ///< that search reached it only behind nodes whose changes are open; graph lock
-  bool is_held;   ///< that search was made while it is held (in_place.c); graph lock
-  bool never_settles; ///< each reading read other properties, until tracking gave up
+  bool is_held;              ///< that search was made while it is held (in_place.c); graph lock
+  bool never_settles;        ///< each reading read other properties, until tracking gave up
   uint32_t
       index; ///< index in the `kvo_path_nodes` of the change that it was last found for; graph lock
   enum { KVO_UNATTACHED, KVO_BEING_ATTACHED, KVO_ATTACHED } state;
@@ -108,6 +107,8 @@ struct kvo_dependent_key {
   const struct kvo_dependencies *dependencies;
   uint64_t serial; ///< orders keys by when they were first watched
   uint64_t stamp;  ///< stamp of the search for recipients that found it last
+  uint64_t
+      behind; ///< what all ways of that search to it lead behind (open_path_changes.c); graph lock
   kvo_dependent_key *KVO_NULLABLE pending; ///< next one whose observers that search is to look at
   uint64_t issued, installed;              ///< tickets of tracking, as in a node
   /// For a tracked one: how often a path observation was placed, and how many of these placements a reading has fenced.

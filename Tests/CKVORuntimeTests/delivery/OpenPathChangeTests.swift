@@ -210,14 +210,38 @@ import Testing
     next.release()
   }
 
+  /// A class of its own, since another test counts how often objects of the class itself are tracked.
+  private func makeStoredPaths(_ name: String) -> [UnsafeMutablePointer<stored_path>] {
+    let cls = kvo_class_create(name, stored_path_class(), MemoryLayout<stored_path>.size, nil)!
+    kvo_class_register(cls, nil)
+    return (0..<2).map { _ in
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
+    }
+  }
+
+  @Test(
+    "G5 F6: a tracked path passes through an object of which another property has an open change")
+  func otherProperty() {
+    let objects = makeStoredPaths("COpenTurn")
+    let (root, next) = (objects[0], objects[1])
+    stored_path_setNext(root, root)
+    let log = Recorder()
+    log.observe(root.object, "behind", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "x")
+    stored_path_setNext(root, next)
+    stored_path_setX(next, 5)
+    expectEqual(log.take(), ["a: behind old 0 new 0", "a: behind old 0 new 5"])
+    kvo_did_change(root.object, "x")
+    expectEqual(log.take(), [])
+    log.end()
+    root.release()
+    next.release()
+  }
+
   @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
   func trackedPath() {
-    // Of its own, since another test counts how often objects of the class itself are tracked.
-    let cls = kvo_class_create(
-      "COpenTrail", stored_path_class(), MemoryLayout<stored_path>.size, nil)!
-    kvo_class_register(cls, nil)
-    let root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
-    let next = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
+    let objects = makeStoredPaths("COpenTrail")
+    let (root, next) = (objects[0], objects[1])
     stored_path_setNext(root, next)
     let log = Recorder()
     log.observe(root.object, "behind", [.KVO_OLD, .KVO_NEW])

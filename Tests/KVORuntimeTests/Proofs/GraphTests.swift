@@ -36,7 +36,7 @@ import Testing
     expect(difference == nil, "\(difference ?? "")")
   }
 
-  @Test("E2 F5 F6 G3 H4 H6: behaviour that only Swift has", arguments: Scenario.swift)
+  @Test("E2 F5 F6 G3 G5 H4 H6: behaviour that only Swift has", arguments: Scenario.swift)
   func scenariosOfSwift(_ scenario: Scenario) {
     for system in [ObservationModel(.swift), SwiftGraph()] as [any GraphSystem] {
       let difference = scenario.difference(on: system)

@@ -224,21 +224,20 @@ extension ObservationModel {
 
   // MARK: Behind links whose change is open
 
-  /// Those of the recipients that no open change of a link notifies.
+  /// Those of the recipients that are not left to an open change of a link: one that notifies them, and behind which all
+  /// ways to them lead.
   func recipientsPastOpenLinks(of node: Node) -> [Registration] {
     let all = recipients(of: affected(by: node))
     let open = underWay.filter { change in change.isOpen && leadsOn(from: change.affected) }
-    guard !open.isEmpty else { return all }
-    var reached: [Registration] = []
-    // Each open change notifies only the registrations that it reached when it began.
-    for registration in all {
-      covering = open.filter { change in change.told.contains { $0.registration === registration } }
-      defer { covering = [] }
-      if recipients(of: affected(by: node)).contains(where: { $0 === registration }) {
-        reached.append(registration)
-      }
-    }
-    return reached
+    return all.filter { registration in !open.contains { covers(registration, $0, node) } }
+  }
+
+  /// Each open change notifies only the registrations that it reached when it began.
+  private func covers(_ registration: Registration, _ change: Change, _ node: Node) -> Bool {
+    guard change.told.contains(where: { $0.registration === registration }) else { return false }
+    covering = change
+    defer { covering = nil }
+    return !recipients(of: affected(by: node)).contains { $0 === registration }
   }
 
   private func leadsOn(from nodes: [Node]) -> Bool {
@@ -248,16 +247,14 @@ extension ObservationModel {
   }
 
   private func isCovered(_ place: Place) -> Bool {
-    guard !covering.isEmpty, let parent = place.parent else { return false }
-    return covering.contains { $0.affected.contains(parent.node) } || isCovered(parent)
+    guard let covering, let parent = place.parent else { return false }
+    return covering.affected.contains(parent.node) || isCovered(parent)
   }
 
-  /// Whether a typed path reads an affected object of an open change before it reaches the node.
+  /// Whether a typed path reads an affected key of an open change before it reaches the node's object.
   private func isCovered(_ path: Watched, _ node: Node) -> Bool {
-    guard !covering.isEmpty else { return false }
+    guard let covering else { return false }
     let before = reads(of: path.node).prefix { $0.object != node.object }
-    return covering.contains { change in
-      before.contains { read in change.affected.contains { $0.object == read.object } }
-    }
+    return before.contains { covering.affected.contains($0) }
   }
 }

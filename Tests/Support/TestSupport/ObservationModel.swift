@@ -24,8 +24,8 @@ package final class ObservationModel: GraphSystem {
   var underWay: [Change] = []
   /// Counts readings of values.
   var time = 0
-  /// Open changes of links, while places behind them are left out.
-  var covering: [Change] = []
+  /// An open change of a link, while places behind it are left out.
+  var covering: Change?
 
   let dialect: GraphDialect
   /// The keys read, while reads are being recorded.

@@ -172,7 +172,7 @@ extension Scenario {
       did b.other
       """),
     Scenario(
-      "G5", "a path through elements that is led elsewhere meanwhile is silent, too",
+      "G5", "a path through elements that is led elsewhere during the pair is silent, too",
       """
       set a.next b
       insert b.items 0,1 c a
@@ -195,6 +195,47 @@ extension Scenario {
       set a.next a  => x
       did c.next    => x
       did a.items   => y
+      """),
+    Scenario(
+      "G5",
+      "so is an observer of a derived key, though a change that the way does not lead behind notifies it",
+      """
+      set a.items a
+      on x a.items.@sum.value
+      will a.items
+      store a.items b a
+      on y a.sum
+      will b.value
+      set a.value 1 => y
+      did b.value   => y
+      did a.items   => x
+      """),
+    Scenario(
+      "G5", "a change that reaches an observer behind two links is part of neither link's change",
+      """
+      set a.next b
+      set a.other b
+      on x a.both
+      will a.next
+      will a.other
+      set b.value 1 => x
+      did a.other   => x
+      set b.value 2 => x
+      did a.next    => x
+      """),
+    Scenario(
+      "G5",
+      "if the outer one of two open pairs ends first, changes behind the inner one are part of that",
+      """
+      set b.next a
+      set a.next b
+      insert a.items 0,1 b a
+      on x b.heir.items.@sum.nextTotal
+      will b.heir
+      will a.next
+      did b.heir    => x
+      set b.value 1
+      did a.next    => x
       """),
   ]
 }

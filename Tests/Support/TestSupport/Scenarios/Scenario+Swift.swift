@@ -14,6 +14,16 @@ extension Scenario {
       set b.extra 2  => x old 1 new 2
       """#, .swift),
     Scenario(
+      "G5", "a typed path passes through an object of which another property has an open change",
+      #"""
+      set c.next c
+      on x c.\next?.next?.value
+      will c.value
+      set c.next b   => x
+      set b.next b   => x
+      did c.value
+      """#, .swift),
+    Scenario(
       "F5", "a change that is read twice notifies once; removed members do not notify",
       #"""
       set a.tags b
