@@ -325,13 +325,14 @@ KVO_INLINE bool is_left(search *search, const kvo_registration *registration, ui
   return true;
 }
 
-// Another way leads to a member that was found behind an open change.
+// Another way leads to a member that was found behind an open change. If that was for an earlier root of a batch, other
+// changes may be open now, and the bits mean others.
 static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
     uint64_t behind) {
   if (known->is_newer) return;
-  known->behind &= behind;
-  known->is_behind = is_left(search, known->registration, known->behind);
   bool is_of_earlier_root = known - search->recipients->pending < search->first;
+  known->behind = is_of_earlier_root ? behind : known->behind & behind;
+  known->is_behind = is_left(search, known->registration, known->behind);
   known->is_due = is_of_earlier_root && !known->is_behind;
 }
 

@@ -173,6 +173,30 @@ import Testing
     path.end()
   }
 
+  @Test("G5 M1: a batch leaves an observer that several of its keys reach to the link's change")
+  func severalKeys() {
+    let cls = kvo_class_create("CTwoKeys", tally_class(), MemoryLayout<tally>.size, nil)!
+    for path in ["next.x", "next.y"] { kvo_class_add_dependency(cls, "y", path, nil) }
+    kvo_class_register(cls, nil)
+    let root = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: tally.self)
+    let next = make(tally.self)
+    tally_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "y", [.KVO_PRIOR])
+    kvo_will_change(root.object, "next")
+    expectEqual(log.take(), ["a: prior y"])
+    coalescing(next.object) {
+      tally_setX(next, 5)
+      tally_setY(next, 6)
+    }
+    expectEqual(log.take(), [])
+    kvo_did_change(root.object, "next")
+    expectEqual(log.take(), ["a: y"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
   @Test(
     "G5 F1 M1: a key that two paths lead to is notified if the change of only one's link is open",
     arguments: [["next.x", "next.next.x"], ["next.next.x", "next.x"]])
