@@ -46,7 +46,7 @@ typedef struct kvo_dirty_key {
   uint64_t serial;              ///< orders keys of one name by when they were first watched
   bool added_by_other_thread;   ///< reached through a node that another thread placed
   uint32_t tracked; ///< for a tracked key: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
-  uint64_t behind;  ///< what all ways to it lead behind (open_path_changes.c); 0 for most
+  uint64_t behind;  ///< what all ways to it lead behind
   const kvo_changed_key *KVO_NULLABLE changed_key; ///< for a changed key
   bool is_read;
   kvo_value value; ///< the value that was read, for the key's plain observers
@@ -155,6 +155,7 @@ typedef struct kvo_general_delivery {
   /// one.
   struct kvo_general_delivery *KVO_NULLABLE next;
   struct kvo_general_delivery *KVO_NULLABLE *KVO_NULLABLE slot;
+  uint64_t bit; ///< its own in sets of open changes, while it is in the list; 0 if none was left
 } kvo_general_delivery;
 
 /// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
@@ -203,11 +204,12 @@ KVO_INLINE void kvo_open_path_changes_end_locked(kvo_general_delivery *delivery)
 /// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
-/// Bits of the sets named `behind`.
+/// Bits of the sets named `behind`, in which the search for recipients collects what all ways to a key or an observer
+/// lead behind. The other bits are those of single changes (`kvo_general_delivery.bit`), the lowest first.
 enum {
-  KVO_HELD = 1, ///< it depends on a property that is being mutated in place
-  KVO_NEWEST_OPEN =
-      2, ///< it is found only behind the thread's newest open change; the next bits are for the next ones
+  KVO_HELD = 1,        ///< a property that is being mutated in place, on which the key depends
+  KVO_BEHIND_OPEN = 2, ///< an open change of a node, which may be another one for each way
+  KVO_FIRST_OPEN = 4
 };
 /// The open changes of nodes before this one on its path, other than the change that is searching.
 uint64_t kvo_open_path_changes_before_locked(const kvo_path_node *node,

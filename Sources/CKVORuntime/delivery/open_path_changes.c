@@ -15,10 +15,11 @@
 // change notifies it, and if all ways to it lead behind the outer change. A way leads behind an open change
 //
 // * by a node, if the change affects the key of a node before it on the same path;
-// * by a property that a typed path has read, if the change affects one that the path has read of an object before.
+// * by a property that a typed path has read, if the change affects one that the path has read before.
 //
-// A search notes behind which open changes it has found something, as a set of bits. The set has room for the newest
-// 63. An observer behind an older one is notified immediately as well.
+// A search notes behind which open changes it has found something, as a set of bits. A change gets the bit above that of
+// the newest one in the list, so no two in the list have the same. If 62 are open, further ones have none, and observers
+// behind these are notified of inner changes as well.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_lock.h"
@@ -32,6 +33,7 @@ void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery) {
   kvo_thread *thread = kvo_this_thread; // which has a frame of the change
   if (delivery->slot) return;
   delivery->next = thread->open_links;
+  delivery->bit = delivery->next ? delivery->next->bit << 1 : KVO_FIRST_OPEN;
   delivery->slot = &thread->open_links;
   if (delivery->next) delivery->next->slot = &delivery->next;
   open_path_change_store(&thread->open_links, delivery);
@@ -95,10 +97,15 @@ static bool affects_property(const kvo_general_delivery *open, const kvo_depende
   return false;
 }
 
+static bool is_at(const kvo_path_node *node, property_on_path property) {
+  return property.object == node->entry.object &&
+         (!property.key || property.key == node->observation->path->components[0].key);
+}
+
 static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependent_key *path,
-    const kvo_object *changed) {
+    const kvo_path_node *node) {
   property_on_path property;
-  for (size_t i = 0; (property = property_at(path, i)).object && property.object != changed; i++)
+  for (size_t i = 0; (property = property_at(path, i)).object && !is_at(node, property); i++)
     if (affects_property(open, path, property)) return true;
   return false;
 }
@@ -109,7 +116,7 @@ static bool is_typed_path(const kvo_dependent_key *dependent_key) {
 
 static bool is_before(const kvo_general_delivery *open, const kvo_path_node *node) {
   const kvo_dependent_key *dependent_key = node->observation->dependent_key;
-  return is_typed_path(dependent_key) ? affects_on_path(open, dependent_key, node->entry.object)
+  return is_typed_path(dependent_key) ? affects_on_path(open, dependent_key, node)
                                       : affects_before(open, node);
 }
 
@@ -132,8 +139,7 @@ uint64_t kvo_open_path_changes_before_locked(const kvo_path_node *node,
   if (!node->parent && !is_typed_path(node->observation->dependent_key)) return 0;
   const kvo_general_delivery *open = NULL;
   uint64_t before = 0;
-  for (uint64_t bit = KVO_NEWEST_OPEN;
-      KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL); bit <<= 1)
-    if (open != searching && is_before(open, node)) before |= bit;
+  while (KVO_UNLIKELY((open = kvo_open_path_changes_next_locked(open)) != NULL))
+    if (open != searching && is_before(open, node)) before |= open->bit | KVO_BEHIND_OPEN;
   return before;
 }

@@ -285,12 +285,11 @@ bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
 }
 
 // Lets an open change of a node stand for a change behind the node, even if it is cancelled. It owes no more than that:
-// if the path is led elsewhere before it ends, the change that leads it there notifies (G5). A registration that was
-// behind a third change when the open one began is notified by the open one if the third one ends first.
+// if the path is led elsewhere before it ends, the change that leads it there notifies (G5).
 static bool stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
   if (open->batch) return kvo_recipients_owe_locked(open, registration, false);
   kvo_pending_notification *member = find_member(open, registration);
-  if (!member || member->is_newer) return false;
+  if (!member || member->is_behind) return false;
   member->stands_for_others = open->has_others = true;
   return true;
 }
@@ -300,10 +299,9 @@ static bool stand_for(kvo_general_delivery *open, const kvo_registration *regist
 static bool leave_to_open(const search *search, const kvo_registration *registration,
     uint64_t behind) {
   kvo_general_delivery *open = NULL;
-  for (uint64_t bit = KVO_NEWEST_OPEN; (open = kvo_open_path_changes_next_locked(open));
-      bit <<= 1) {
+  while ((open = kvo_open_path_changes_next_locked(open))) {
     if (open == search->general_delivery) continue;
-    if (behind & bit && stand_for(open, registration)) return true;
+    if (behind & open->bit && stand_for(open, registration)) return true;
     if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
   }
   return false;
@@ -325,14 +323,14 @@ KVO_INLINE bool is_left(search *search, const kvo_registration *registration, ui
   return true;
 }
 
-// Another way leads to a member that was found behind an open change. If that was for an earlier root of a batch, other
-// changes may be open now, and the bits mean others.
+// Another way leads to a member that was found behind an open change, in this search or in that for an earlier key of a
+// batch.
 static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
     uint64_t behind) {
   if (known->is_newer) return;
-  bool is_of_earlier_root = known - search->recipients->pending < search->first;
-  known->behind = is_of_earlier_root ? behind : known->behind & behind;
+  known->behind &= behind;
   known->is_behind = is_left(search, known->registration, known->behind);
+  bool is_of_earlier_root = known - search->recipients->pending < search->first;
   known->is_due = is_of_earlier_root && !known->is_behind;
 }
 

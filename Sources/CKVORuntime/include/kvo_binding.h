@@ -287,8 +287,8 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_in_place(void *header, c
 /// Sets the function that finds the task which the calling thread runs, for a language whose tasks may suspend in a
 /// mutation in place: while one does, changes by other tasks of its thread are not part of the mutation. A mutation that
 /// no task began belongs to its thread, and changes by the tasks that the thread runs before it ends are part of it. The
-/// function returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock, so it
-/// must not call the runtime. Set it once, before the first mutation of a task.
+/// function returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock,
+/// so it must not call the runtime. Set it once, before the first mutation of a task.
 void kvo_set_current_task(const void *KVO_NULLABLE (*KVO_NONNULL find)(void));
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
 void kvo_stored_property_did_change(kvo_frame *frame);

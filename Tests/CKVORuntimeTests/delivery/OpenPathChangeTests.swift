@@ -197,6 +197,55 @@ import Testing
     next.release()
   }
 
+  @Test("G5 E4 M1: what is left to a link's change stays so if a batch gets an observer as well")
+  func batchInMutation() {
+    let cls = kvo_class_create("CShift", tally_class(), MemoryLayout<tally>.size, nil)!
+    for path in ["x", "next.x"] { kvo_class_add_dependency(cls, "y", path, nil) }
+    kvo_class_register(cls, nil)
+    let roots = (0..<2).map { _ in
+      UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: tally.self)
+    }
+    let next = make(tally.self)
+    let log = Recorder()
+    for (root, name) in zip(roots, ["a", "b"]) {
+      tally_setNext(root, next)
+      log.observe(root.object, "y", as: name)
+    }
+    kvo_will_change(roots[1].object, "next")
+    coalescing(roots[0].object) {
+      let x = kvo_key_intern("x")!
+      let mutation = kvo_stored_property_will_change_key_in_place(roots[0].object, x)
+      tally_setX(next, 5)
+      mutation.map { kvo_stored_property_did_change($0) }
+      expectEqual(log.take(), [])
+    }
+    expectEqual(log.take(), ["a: y"])
+    kvo_did_change(roots[1].object, "next")
+    expectEqual(log.take(), ["b: y"])
+    log.end()
+    for root in roots { root.release() }
+    next.release()
+  }
+
+  @Test("G5: a thread's changes are part of those of 62 links, and notify observers behind others")
+  func manyLinks() {
+    let roots = (0..<64).map { _ in make(tally.self) }
+    let next = make(tally.self)
+    let log = Recorder()
+    for (index, root) in roots.enumerated() {
+      tally_setNext(root, next)
+      log.observe(root.object, "next.x", as: "\(index)")
+      kvo_will_change(root.object, "next")
+    }
+    tally_setX(next, 5)
+    expectEqual(log.take(), ["62: next.x", "63: next.x"])
+    for root in roots { kvo_did_change(root.object, "next") }
+    expectEqual(log.take(), roots.indices.map { "\($0): next.x" })
+    log.end()
+    for root in roots { root.release() }
+    next.release()
+  }
+
   @Test(
     "G5 F1 M1: a key that two paths lead to is notified if the change of only one's link is open",
     arguments: [["next.x", "next.next.x"], ["next.next.x", "next.x"]])
@@ -235,10 +284,12 @@ import Testing
   }
 
   /// A class of its own, since another test counts how often objects of the class itself are tracked.
-  private func makeStoredPaths(_ name: String) -> [UnsafeMutablePointer<stored_path>] {
+  private func makeStoredPaths(
+    _ name: String, _ count: Int
+  ) -> [UnsafeMutablePointer<stored_path>] {
     let cls = kvo_class_create(name, stored_path_class(), MemoryLayout<stored_path>.size, nil)!
     kvo_class_register(cls, nil)
-    return (0..<2).map { _ in
+    return (0..<count).map { _ in
       UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: stored_path.self)
     }
   }
@@ -246,7 +297,7 @@ import Testing
   @Test(
     "G5 F6: a tracked path passes through an object of which another property has an open change")
   func otherProperty() {
-    let objects = makeStoredPaths("COpenTurn")
+    let objects = makeStoredPaths("COpenTurn", 2)
     let (root, next) = (objects[0], objects[1])
     stored_path_setNext(root, root)
     let log = Recorder()
@@ -262,9 +313,25 @@ import Testing
     next.release()
   }
 
+  @Test("G5 F6: a tracked path is silent behind a link of the object that is changed")
+  func ownLink() {
+    let root = makeStoredPaths("COpenLoop", 1)[0]
+    stored_path_setNext(root, root)
+    let log = Recorder()
+    log.observe(root.object, "behind", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "next")
+    stored_path_setX(root, 5)
+    expectEqual(log.take(), [])
+    kvo_did_change(root.object, "next")
+    expectEqual(log.take(), ["a: behind old 0 new 5"])
+    log.end()
+    stored_path_setNext(root, nil)
+    root.release()
+  }
+
   @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
   func trackedPath() {
-    let objects = makeStoredPaths("COpenTrail")
+    let objects = makeStoredPaths("COpenTrail", 2)
     let (root, next) = (objects[0], objects[1])
     stored_path_setNext(root, next)
     let log = Recorder()

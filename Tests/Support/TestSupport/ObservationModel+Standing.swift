@@ -232,9 +232,10 @@ extension ObservationModel {
     return all.filter { registration in !open.contains { covers(registration, $0, node) } }
   }
 
-  /// Each open change notifies only the registrations that it reached when it began.
+  /// An open change stands only for registrations that it reached when it began, and did not leave to another one.
   private func covers(_ registration: Registration, _ change: Change, _ node: Node) -> Bool {
-    guard change.told.contains(where: { $0.registration === registration }) else { return false }
+    let isReached = change.told.contains { $0.registration === registration && !$0.isBehind }
+    guard isReached else { return false }
     covering = change
     defer { covering = nil }
     return !recipients(of: affected(by: node)).contains { $0 === registration }
@@ -251,10 +252,10 @@ extension ObservationModel {
     return covering.affected.contains(parent.node) || isCovered(parent)
   }
 
-  /// Whether a typed path reads an affected key of an open change before it reaches the node's object.
+  /// Whether a typed path reads an affected key of an open change before it reaches the node.
   private func isCovered(_ path: Watched, _ node: Node) -> Bool {
     guard let covering else { return false }
-    let before = reads(of: path.node).prefix { $0.object != node.object }
+    let before = reads(of: path.node).prefix { $0 != node }
     return before.contains { covering.affected.contains($0) }
   }
 }

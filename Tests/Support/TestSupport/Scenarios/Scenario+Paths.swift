@@ -198,7 +198,7 @@ extension Scenario {
       """),
     Scenario(
       "G5",
-      "so is an observer of a derived key, though a change that the way does not lead behind notifies it",
+      "a change is not left to another link's pair that notifies the observer of a derived key",
       """
       set a.items a
       on x a.items.@sum.value
@@ -211,7 +211,8 @@ extension Scenario {
       did a.items   => x
       """),
     Scenario(
-      "G5", "a change that reaches an observer behind two links is part of neither link's change",
+      "G5",
+      "a change that reaches an observer by two ways, behind one link each, is part of neither link's",
       """
       set a.next b
       set a.other b
@@ -224,8 +225,7 @@ extension Scenario {
       did a.next    => x
       """),
     Scenario(
-      "G5",
-      "if the outer one of two open pairs ends first, changes behind the inner one are part of that",
+      "G5", "if the outer one of two open pairs ends first, changes behind the inner one notify",
       """
       set b.next a
       set a.next b
@@ -234,7 +234,7 @@ extension Scenario {
       will b.heir
       will a.next
       did b.heir    => x
-      set b.value 1
+      set b.value 1 => x
       did a.next    => x
       """),
   ]

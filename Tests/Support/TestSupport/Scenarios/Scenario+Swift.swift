@@ -24,6 +24,17 @@ extension Scenario {
       did c.value
       """#, .swift),
     Scenario(
+      "G5",
+      "a typed path is silent behind its link, also if it passes through the changed object before",
+      #"""
+      set a.next b
+      set b.next a
+      on x a.\next?.next?.value new
+      will b.next
+      set a.value 1
+      did b.next     => x new 1
+      """#, .swift),
+    Scenario(
       "F5", "a change that is read twice notifies once; removed members do not notify",
       #"""
       set a.tags b
