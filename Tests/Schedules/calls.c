@@ -192,9 +192,11 @@ static void fail_call(const char *kind, const registration *registration) {
 }
 
 // Whether a change calls before it has stored. A batch delivers what it has begun also if the thread ends in a prior
-// call.
+// call, and a removal calls if there are no items left when it is to store.
 static bool is_early(const change *change) {
-  return !change->stores && !change->was_left && change->verb != CANCEL_IN_PLACE;
+  bool stores_nothing =
+      change->verb == CANCEL_IN_PLACE || (change->verb == REMOVE && may_be_empty(change));
+  return !change->stores && !change->was_left && !stores_nothing;
 }
 
 // Whether the registration's end had returned before the change stored. The observers are looked for after that (I2).

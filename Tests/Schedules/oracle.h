@@ -8,6 +8,8 @@
 void check_store(const change *change, const store *store, int wanted);
 /// Checks how often a change has stored that has returned.
 void check_stores(const change *change, kvo_status status);
+/// Whether there may have been no items when the change, a removal, wanted to remove one, or did.
+bool may_be_empty(const change *change);
 /// Checks a call: at its time, with what was asked for, and with values that were there.
 void check_call(const registration *registration, const call *call, const kvo_change *change);
 /// Checks a value that is read at a registration's path.

@@ -25,8 +25,7 @@ static bool may_lead_to(const change *change, int node) {
   return may;
 }
 
-// Whether there may have been no items when the change wanted to remove one.
-static bool may_be_empty(const change *change) {
+bool may_be_empty(const change *change) {
   int items = first_value(change->root, KEY_ITEMS), fewest = items;
   for (int i = 1; i <= past.store_count; i++) {
     const store *store = &past.stores[i];
@@ -41,7 +40,7 @@ static int wanted_stores(const change *change, kvo_status status) {
   if (is_batch(change)) return 3;
   if (change->verb == CANCEL_IN_PLACE) return 0;
   if (change->verb == SET_BY_PATH && !change->stores) return !may_lead_to(change, NOWHERE);
-  if (change->verb == REMOVE && status) return !may_be_empty(change);
+  if (change->verb == REMOVE && (status || !change->stores)) return !may_be_empty(change);
   return 1;
 }
 

@@ -48,13 +48,13 @@ void store_link(int number, int to) {
 
 void store_key(int number, node_key key, int value) { set(&nodes[number]->object, key, value); }
 
-static void add_items(kvo_object *self, int count) {
+static void add_item(kvo_object *self) {
   node *stored = (node *)self;
-  __atomic_fetch_add(&stored->items, count, __ATOMIC_SEQ_CST);
-  node_is_stored(node_index(stored), KEY_ITEMS, count);
+  __atomic_fetch_add(&stored->items, 1, __ATOMIC_SEQ_CST);
+  node_is_stored(node_index(stored), KEY_ITEMS, 1);
 }
 
-void insert_item(int number) { add_items(&nodes[number]->object, 1); }
+void insert_item(int number) { add_item(&nodes[number]->object); }
 
 // The value that the calling thread sees, read without a point.
 static int seen(const int *place) {
@@ -235,11 +235,16 @@ static int objectInItems_imp(kvo_object *self, const kvo_method *_cmd, size_t in
 }
 static void insertItem_imp(kvo_object *self, const kvo_method *_cmd, int item, size_t index) {
   (void)_cmd, (void)item, (void)index;
-  add_items(self, 1);
+  add_item(self);
 }
+// Two threads may both have found the last item. The second one removes nothing.
 static void removeItem_imp(kvo_object *self, const kvo_method *_cmd, size_t index) {
   (void)_cmd, (void)index;
-  add_items(self, -1);
+  node *stored = (node *)self;
+  int count = get(&stored->items);
+  while (count > 0 && !__atomic_compare_exchange_n(&stored->items, &count, count - 1, false,
+                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  if (count > 0) node_is_stored(node_index(stored), KEY_ITEMS, -1);
 }
 
 static void observe_imp(kvo_object *self, const kvo_method *_cmd, const char *key_path,
