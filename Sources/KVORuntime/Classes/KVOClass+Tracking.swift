@@ -98,7 +98,7 @@ extension KVOClass {
   private func tracked(like keyPath: AnyKeyPath) -> KeyName? {
     trackedKeys.withLock { $0.byKeyPath }.first {
       Swift.type(of: $0.keyPath).valueType == Swift.type(of: keyPath).valueType
-        && ($0.keyPath.isSame(as: keyPath) || keyPath.isSame(as: $0.keyPath))
+        && $0.keyPath.isSameInObject(as: keyPath)
     }?.name
   }
 

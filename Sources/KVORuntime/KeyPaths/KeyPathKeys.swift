@@ -66,7 +66,7 @@ extension KVOObject {
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
     let declaration = known.declaredKeyPaths.first {
       // A name with a dot would be observed as a key path, whose value has another type.
-      !KeyPathCoding.isPath($0.key) && keyPath.isSame(as: $0.keyPath)
+      !KeyPathCoding.isPath($0.key) && keyPath.isSameInObject(as: $0.keyPath)
     }
     return declaration.flatMap { known.property($0.key) }.map { observable($0, in: known) }
   }

@@ -445,6 +445,9 @@ extension AnyKeyPath {
       && (other.canBeRerooted && self == other.rerooted(like: self) || overrides(other))
   }
 
+  /// Whether both key paths name the same property of an object of both roots' classes.
+  func isSameInObject(as other: AnyKeyPath) -> Bool { isSame(as: other) || other.isSame(as: self) }
+
   // Takes the type from the key path and not from a `KVOObject.Type`: optimised code that opens a class's
   // metatype after it was converted to an existential gets the static class.
   private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {

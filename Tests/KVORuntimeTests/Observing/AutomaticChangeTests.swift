@@ -129,6 +129,19 @@ import Testing
     }
   }
 
+  @Test("E1 E3: a subclass that declares the key decides for observers by the base's key path, too")
+  func declaredBelow() throws {
+    for (gauge, isNotified) in [(Declared() as Gauge, true), (Silent(), false)] {
+      let log = Recorder()
+      try log.observe(gauge, "reading", [.old, .new], as: "key")
+      log.observe(gauge, \.reading, [.old, .new], as: "base")
+      gauge.reading = 7
+      expectEqual(log.take(), isNotified ? ["key old 0 new 7", "base old 0 new 7"] : [])
+      gauge.withChange(of: \.reading) {}
+      expectEqual(log.take(), ["key old 7 new 7", "base old 7 new 7"])
+    }
+  }
+
   @Test(
     "F4: with it off, the keys that affect the property notify its observers, as they do without a setter"
   )
@@ -394,6 +407,28 @@ private class Bounds: Tracked {
 
 private final class Manual: Bounds {
   override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "span" }
+}
+
+private class Gauge: Tracked {
+  private var store = 0
+
+  var reading: Int {
+    get { store }
+    set { withAutomaticChange(of: \.reading) { store = newValue } }
+  }
+}
+
+private class Declared: Gauge {
+  override class func registerKeys() { declareKeys { $0.computed("reading", \.reading) } }
+}
+
+private final class Silent: Gauge {
+  override class func registerKeys() {
+    declareKeys { keys in
+      keys.computed("reading", \.reading)
+      keys.automaticallyNotifies("reading", false)
+    }
+  }
 }
 
 private class Layer: Tracked {
