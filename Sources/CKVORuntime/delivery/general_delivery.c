@@ -27,6 +27,8 @@ static kvo_general_delivery *general_delivery_make(void) {
   delivery->has_others = false;
   delivery->newer = NULL;
   delivery->slot = NULL;
+  delivery->task = NULL;
+  delivery->is_listed = false;
   delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
   delivery->batch = NULL;
   delivery->nodes = (kvo_path_nodes){0};
@@ -55,7 +57,7 @@ static void destroy_changed_keys(kvo_general_delivery *delivery) {
 
 bool kvo_general_delivery_drop(kvo_general_delivery *delivery) {
   if (__atomic_sub_fetch(&delivery->references, 1, __ATOMIC_ACQ_REL)) return false;
-  if (delivery->slot) kvo_open_path_changes_leave(delivery);
+  if (delivery->is_listed) kvo_open_path_changes_leave(delivery);
   return true;
 }
 
@@ -444,7 +446,9 @@ static void begin_delta(const kvo_frame *frame, const kvo_changed_key *changed_k
 
 kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
   kvo_general_delivery *delivery = general_delivery_make();
-  if (delivery) general_delivery_put_into(frame, delivery);
+  if (!delivery) return NULL;
+  if (frame->flags & KVO_FRAME_IN_PLACE) delivery->task = frame->task;
+  general_delivery_put_into(frame, delivery);
   return delivery;
 }
 

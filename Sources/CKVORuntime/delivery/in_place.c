@@ -28,7 +28,7 @@ void kvo_set_current_task(const void *(*find)(void)) {
   __atomic_store_n(&current_task, find, __ATOMIC_RELEASE);
 }
 
-static const void *find_task(void) {
+const void *kvo_in_place_find_task(void) {
   const void *(*find)(void) = __atomic_load_n(&current_task, __ATOMIC_ACQUIRE);
   return find ? find() : NULL;
 }
@@ -45,9 +45,10 @@ static void store(kvo_frame **slot, kvo_frame *frame) {
 }
 
 static kvo_frame *enter_list(kvo_frame *frame) {
-  frame->task = find_task();
+  frame->task = kvo_in_place_find_task();
   KVO_LOCKED(&kvo_graph_lock);
   frame->flags |= KVO_FRAME_IN_PLACE;
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) frame->general_delivery->task = frame->task;
   frame->in_place_delivery = NULL;
   frame->next_in_place = kvo_in_place_newest;
   frame->in_place_slot = &kvo_in_place_newest;
@@ -84,7 +85,7 @@ kvo_frame *kvo_in_place_mark(kvo_frame *frame, kvo_object *object, uintptr_t id)
 }
 
 bool kvo_in_place_is_of_task_locked(const kvo_frame *mutation) {
-  return mutation->task && mutation->task == find_task();
+  return mutation->task && mutation->task == kvo_in_place_find_task();
 }
 
 static bool belongs_to(const kvo_frame *mutation, const void *task) {
@@ -100,7 +101,7 @@ static kvo_frame *next_mutation(const kvo_frame *mutation, const void *task) {
 
 bool kvo_in_place_is_open_slow(void) {
   KVO_LOCKED(&kvo_graph_lock);
-  return next_mutation(NULL, find_task());
+  return next_mutation(NULL, kvo_in_place_find_task());
 }
 
 static bool has_recipients(const kvo_frame *frame) {
@@ -134,7 +135,7 @@ static kvo_general_delivery *delivery_of_pair(const kvo_frame *mutation) {
 
 kvo_frame *kvo_in_place_next_change_locked(kvo_frame **mutation) {
   kvo_frame *frame = NULL;
-  const void *task = find_task();
+  const void *task = kvo_in_place_find_task();
   while (!frame && (*mutation = next_mutation(*mutation, task))) frame = change_of(*mutation);
   return frame;
 }
@@ -155,7 +156,7 @@ static bool hold_of(kvo_frame *mutation) {
 }
 
 bool kvo_in_place_hold_locked(bool *is_open) {
-  const void *task = find_task();
+  const void *task = kvo_in_place_find_task();
   kvo_frame *mutation = NULL;
   bool ok = true;
   while ((mutation = next_mutation(mutation, task))) {
@@ -167,7 +168,7 @@ bool kvo_in_place_hold_locked(bool *is_open) {
 
 bool kvo_in_place_holds(const kvo_registration *registration) {
   if (!kvo_in_place_is_open()) return false;
-  const void *task = find_task();
+  const void *task = kvo_in_place_find_task();
   kvo_frame *mutation = NULL;
   KVO_LOCKED(&kvo_graph_lock);
   while ((mutation = next_mutation(mutation, task))) {
@@ -179,7 +180,7 @@ bool kvo_in_place_holds(const kvo_registration *registration) {
 
 bool kvo_in_place_take_value_locked(const kvo_registration *registration, const kvo_value *value,
     bool has_prior) {
-  const void *task = find_task();
+  const void *task = kvo_in_place_find_task();
   kvo_frame *mutation = NULL;
   while ((mutation = next_mutation(mutation, task))) {
     kvo_general_delivery *delivery = delivery_of(mutation);
@@ -191,7 +192,7 @@ bool kvo_in_place_take_value_locked(const kvo_registration *registration, const 
 
 bool kvo_in_place_leave_locked(const kvo_registration *registration,
     const kvo_general_delivery *searching, bool also_behind) {
-  const void *task = find_task();
+  const void *task = kvo_in_place_find_task();
   kvo_frame *mutation = NULL;
   while ((mutation = next_mutation(mutation, task))) {
     kvo_general_delivery *delivery = mutation->in_place_delivery;

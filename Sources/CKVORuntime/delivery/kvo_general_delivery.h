@@ -152,10 +152,13 @@ typedef struct kvo_general_delivery {
   kvo_recipients *KVO_NULLABLE newer;
   kvo_path_nodes nodes; ///< to be followed after the change
   /// In the list of its thread's open changes of nodes (open_path_changes.c); graph lock. `slot` is the pointer to this
-  /// one.
+  /// one; NULL if it is not in the list.
   struct kvo_general_delivery *KVO_NULLABLE next;
   struct kvo_general_delivery *KVO_NULLABLE *KVO_NULLABLE slot;
   uint64_t bit; ///< its own in sets of open changes, while it is in the list; 0 if none was left
+  const void *KVO_NULLABLE task; ///< that mutates the property in place; NULL for other changes
+  bool
+      is_listed; ///< it has entered the list and not left it, except by its thread's end; its own users'
 } kvo_general_delivery;
 
 /// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
@@ -200,8 +203,10 @@ void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery);
 /// Takes a change out of the list if it is there.
 KVO_INLINE void kvo_open_path_changes_end_locked(kvo_general_delivery *delivery) {
   if (delivery->slot) kvo_open_path_changes_remove_locked(delivery);
+  delivery->is_listed = false;
 }
-/// The newest change of a node that this thread has open, or the next one after a change. NULL if there are no more.
+/// The newest change of a node that this thread has open, or the next one after a change, without in-place mutations by
+/// other tasks than the current one. NULL if there are no more.
 kvo_general_delivery *KVO_NULLABLE
 kvo_open_path_changes_next_locked(const kvo_general_delivery *KVO_NULLABLE delivery);
 /// Bits of the sets named `behind`, in which the search for recipients collects what all ways to a key or an observer
@@ -214,7 +219,7 @@ enum {
 /// The open changes of nodes before this one on its path, other than the change that is searching.
 uint64_t kvo_open_path_changes_before_locked(const kvo_path_node *node,
     const kvo_general_delivery *searching);
-/// Takes a change that was never finished out of the list. No lock held.
+/// Takes a change that was never finished out of the list, if its thread has not ended. No lock held.
 void kvo_open_path_changes_leave(kvo_general_delivery *delivery);
 
 // In-place mutations (in_place.c).
@@ -226,6 +231,8 @@ kvo_frame *KVO_NULLABLE kvo_in_place_mark(kvo_frame *KVO_NULLABLE frame, kvo_obj
     uintptr_t id);
 /// The newest mutation of any task, in a list; atomic.
 extern kvo_frame *KVO_NULLABLE kvo_in_place_newest;
+/// The task that this thread runs, or NULL. Its address is only compared.
+const void *KVO_NULLABLE kvo_in_place_find_task(void);
 bool kvo_in_place_is_open_slow(void);
 /// Whether the task that this thread runs is mutating a property in place. No lock held.
 KVO_INLINE bool kvo_in_place_is_open(void) {

@@ -17,23 +17,34 @@
 // * by a node, if the change affects the key of a node before it on the same path;
 // * by a property that a typed path has read, if the change affects one that the path has read before.
 //
-// A search notes behind which open changes it has found something, as a set of bits. A change gets the bit above that of
-// the newest one in the list, so no two in the list have the same. If 62 are open, further ones have none, and observers
-// behind these are notified of inner changes as well.
+// A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have the
+// same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as well.
+//
+// While a task is suspended in an in-place mutation, its thread may run other tasks. Their changes are not part of the
+// mutation's change (E4).
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_lock.h"
-#include "graph/kvo_path_cache.h"
+#include "graph/kvo_graph.h"
 
 static void open_path_change_store(kvo_general_delivery **slot, kvo_general_delivery *delivery) {
   __atomic_store_n(slot, delivery, __ATOMIC_RELAXED);
+}
+
+// The lowest bit that no change in the thread's list has; 0 if there is none.
+static uint64_t find_free_bit(const kvo_thread *thread) {
+  uint64_t taken = KVO_FIRST_OPEN - 1;
+  for (const kvo_general_delivery *open = thread->open_links; open; open = open->next)
+    taken |= open->bit;
+  return ~taken & (taken + 1);
 }
 
 void kvo_open_path_changes_add_locked(kvo_general_delivery *delivery) {
   kvo_thread *thread = kvo_this_thread; // which has a frame of the change
   if (delivery->slot) return;
   delivery->next = thread->open_links;
-  delivery->bit = delivery->next ? delivery->next->bit << 1 : KVO_FIRST_OPEN;
+  delivery->bit = find_free_bit(thread);
+  delivery->is_listed = true;
   delivery->slot = &thread->open_links;
   if (delivery->next) delivery->next->slot = &delivery->next;
   open_path_change_store(&thread->open_links, delivery);
@@ -45,9 +56,10 @@ void kvo_open_path_changes_remove_locked(kvo_general_delivery *delivery) {
   delivery->slot = NULL;
 }
 
+// Its thread may have ended, or may be ending, and have taken it out.
 void kvo_open_path_changes_leave(kvo_general_delivery *delivery) {
   KVO_LOCKED(&kvo_graph_lock);
-  kvo_open_path_changes_remove_locked(delivery);
+  kvo_open_path_changes_end_locked(delivery);
 }
 
 static bool open_path_change_affects(const kvo_general_delivery *open, const kvo_object *object,
@@ -67,46 +79,33 @@ static bool affects_before(const kvo_general_delivery *open, const kvo_path_node
   return false;
 }
 
-// A property that a typed path reads. The object is NULL behind the last one, the key if only the object is known.
-typedef struct {
-  const kvo_object *object;
-  const char *key;
-} property_on_path;
-
-// While another reading is under way, only the objects are known.
-static property_on_path property_at(const kvo_dependent_key *path, size_t i) {
-  const kvo_last_reads *last_reads = path->last_reads;
-  const kvo_path_cache *cache = path->path_cache;
-  property_on_path property = {0};
-  if (last_reads && i < last_reads->count)
-    property = (property_on_path){last_reads->reads[i].object, last_reads->reads[i].key};
-  else if (!last_reads && cache && i < cache->count) property.object = cache->steps[i].object;
-  return property;
+static const char *first_key(const kvo_path_observation *observation) {
+  return observation->path->components[0].key;
 }
 
 static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
-    property_on_path property) {
+    const kvo_read *property) {
   for (uint32_t i = 0; i < path->count; i++) {
     const kvo_path_observation *read = path->path_observations[i];
-    bool is_of_key = !property.key || read->path->components[0].key == property.key;
-    if (read->first && read->root == property.object && is_of_key &&
-        open_path_change_affects(open, read->root,
-            kvo_registration_accessors(&read->first->entry)->id))
+    bool is_of_property =
+        read->first && read->root == property->object && first_key(read) == property->key;
+    if (is_of_property && open_path_change_affects(open, read->root,
+                              kvo_registration_accessors(&read->first->entry)->id))
       return true;
   }
   return false;
 }
 
-static bool is_at(const kvo_path_node *node, property_on_path property) {
-  return property.object == node->entry.object &&
-         (!property.key || property.key == node->observation->path->components[0].key);
+static bool is_at(const kvo_path_node *node, const kvo_read *property) {
+  return property->object == node->entry.object && property->key == first_key(node->observation);
 }
 
+// While another reading is under way, nothing is known of the properties.
 static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependent_key *path,
     const kvo_path_node *node) {
-  property_on_path property;
-  for (size_t i = 0; (property = property_at(path, i)).object && !is_at(node, property); i++)
-    if (affects_property(open, path, property)) return true;
+  const kvo_last_reads *known = path->last_reads;
+  for (size_t i = 0; known && i < known->count && !is_at(node, &known->reads[i]); i++)
+    if (affects_property(open, path, &known->reads[i])) return true;
   return false;
 }
 
@@ -120,9 +119,15 @@ static bool is_before(const kvo_general_delivery *open, const kvo_path_node *nod
                                       : affects_before(open, node);
 }
 
+static bool is_of_other_task(const kvo_general_delivery *open) {
+  return open->task && open->task != kvo_in_place_find_task();
+}
+
 kvo_general_delivery *kvo_open_path_changes_next_locked(const kvo_general_delivery *delivery) {
-  if (delivery) return delivery->next;
-  return kvo_this_thread ? kvo_this_thread->open_links : NULL;
+  kvo_general_delivery *first = kvo_this_thread ? kvo_this_thread->open_links : NULL;
+  kvo_general_delivery *next = delivery ? delivery->next : first;
+  while (next && is_of_other_task(next)) next = next->next;
+  return next;
 }
 
 void kvo_open_path_changes_abandon(kvo_thread *thread) {

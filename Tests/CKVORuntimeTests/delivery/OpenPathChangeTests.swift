@@ -227,6 +227,29 @@ import Testing
     next.release()
   }
 
+  @Test("G5 D6: of crossing pairs of links two may be open at once, however many there are")
+  func ladder() {
+    let roots = (0..<80).map { _ in make(tally.self) }
+    let next = make(tally.self)
+    let log = Recorder()
+    for root in roots {
+      tally_setNext(root, next)
+      log.observe(root.object, "next.x")
+    }
+    kvo_will_change(roots[0].object, "next")
+    for (index, newer) in roots.enumerated().dropFirst() {
+      kvo_will_change(newer.object, "next")
+      kvo_did_change(roots[index - 1].object, "next")
+      _ = log.take()
+      tally_setX(next, .init(index))
+      expectEqual(log.take().count, roots.count - 1, "\(index)")
+    }
+    kvo_did_change(roots[79].object, "next")
+    log.end()
+    for root in roots { root.release() }
+    next.release()
+  }
+
   @Test("G5: a thread's changes are part of those of 62 links, and notify observers behind others")
   func manyLinks() {
     let roots = (0..<64).map { _ in make(tally.self) }

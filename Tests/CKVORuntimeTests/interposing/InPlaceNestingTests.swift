@@ -279,6 +279,31 @@ import Testing
     }
   }
 
+  @Test("E4 G5: a change of a link is not that of other tasks, while its mutation is suspended")
+  func tasksBehindLink() async {
+    await #expect(processExitsWith: .success) {
+      fixture_have_tasks()
+      for observers in 1...2 {
+        let tests = InPlaceNestingTests()
+        tests.withGuests { guest, _, holder in
+          for _ in 0..<observers { tests.log.observe(holder.header, "partner.mood") }
+          let calls = [String](repeating: "a: partner.mood", count: observers)
+          fixture_run_task(1)
+          let frame = holder.beginMutation(of: \.partner)
+          fixture_run_task(2)
+          guest.set(\.mood, 4)
+          expectEqual(tests.log.take(), calls)
+          fixture_run_task(1)
+          guest.set(\.mood, 5)
+          expectEqual(tests.log.take(), [])
+          frame.map { kvo_stored_property_did_change($0) }
+          expectEqual(tests.log.take(), calls)
+          guest.pointee.mood = 0
+        }
+      }
+    }
+  }
+
   @Test(
     "E4: a mutation that no task began gets the changes of its thread, whichever task makes them")
   func taskInMutation() async {
