@@ -14,7 +14,7 @@ final class Account: KVOObject {
 }
 
 /// Counts the notifications of trackers.
-final class Told: @unchecked Sendable {
+final class Notified: @unchecked Sendable {
   var count = 0
 }
 
@@ -27,41 +27,41 @@ func sum(_ account: Account, _ iterations: Int) -> Double {
 
 /// Tracks a body that reads a property, then sets the property.
 @inline(never)
-func track(_ account: Account, _ told: Told, _ iterations: Int) {
+func track(_ account: Account, _ notified: Notified, _ iterations: Int) {
   for i in 0..<iterations {
     _ = withObservationTracking {
       account.balance
     } onChange: {
-      told.count += 1
+      notified.count += 1
     }
     account.balance = Double(i)
   }
 }
 
 @inline(never)
-func track(_ account: NativeAccount, _ told: Told, _ iterations: Int) {
+func track(_ account: NativeAccount, _ notified: Notified, _ iterations: Int) {
   for i in 0..<iterations {
     _ = withObservationTracking {
       account.balance
     } onChange: {
-      told.count += 1
+      notified.count += 1
     }
     account.balance = Double(i)
   }
 }
 
 func run(_ name: String, _ iterations: Int) {
-  let told = Told()
+  let notified = Notified()
   switch name {
-  case "observation.bridge.read": track(Account(), told, iterations)
-  case "floor.observation.read": track(NativeAccount(), told, iterations)
+  case "observation.bridge.read": track(Account(), notified, iterations)
+  case "floor.observation.read": track(NativeAccount(), notified, iterations)
   case "observation.bridge.untracked":
     if sum(Account(), iterations) != 0 { exit(1) }
     return
   default: exit(2)
   }
   // Check that every change was delivered.
-  if told.count != iterations { exit(1) }
+  if notified.count != iterations { exit(1) }
 }
 
 /// Processor time of this thread, in nanoseconds.

@@ -3,8 +3,8 @@
 
 namespace {
 using Signal = boost::signals2::signal<void(double)>;
-void told(double);
-boost::signals2::connection connect(Signal &signal) { return signal.connect(&told); }
+void notified(double);
+boost::signals2::connection connect(Signal &signal) { return signal.connect(&notified); }
 } // namespace
 
 #include "signals.h"

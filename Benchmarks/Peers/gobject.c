@@ -36,9 +36,9 @@ static void __attribute__((noinline)) set(Account *account, int key, double valu
   g_object_notify_by_pspec((GObject *)account, specs[key + 1]);
 }
 
-static void told(GObject *object, GParamSpec *spec, gpointer context) {
+static void notified(GObject *object, GParamSpec *spec, gpointer context) {
   (void)object, (void)spec, (void)context;
-  peer_told++;
+  peer_notified++;
 }
 
 static Account *account;
@@ -46,7 +46,7 @@ static Account *account;
 static gulong observe(Account *observed, int key) {
   char name[32];
   snprintf(name, sizeof name, "notify::p%d", key);
-  return g_signal_connect(observed, name, G_CALLBACK(told), NULL);
+  return g_signal_connect(observed, name, G_CALLBACK(notified), NULL);
 }
 
 static void make(void) { account = g_object_new(account_get_type(), NULL); }

@@ -25,7 +25,7 @@ typedef struct peer_case {
 } peer_case;
 
 /// Incremented by each observer.
-static long peer_told;
+static long peer_notified;
 static double peer_bytes;
 
 enum { PEER_OBJECTS = 10000 };
@@ -43,11 +43,11 @@ static inline double peer_memory(void) {
 
 static inline double peer_time(const peer_case *measured, long iterations) {
   double start = peer_now();
-  long told = peer_told;
+  long notified = peer_notified;
   measured->run(iterations);
   double elapsed = peer_now() - start;
-  if (peer_told - told != iterations * measured->tells) {
-    fprintf(stderr, "%s: %ld of %ld calls\n", measured->name, peer_told - told,
+  if (peer_notified - notified != iterations * measured->tells) {
+    fprintf(stderr, "%s: %ld of %ld calls\n", measured->name, peer_notified - notified,
         iterations * measured->tells);
     exit(1);
   }

@@ -8,12 +8,12 @@
 
 namespace {
 
-void told() { peer_told++; }
+void notified() { peer_notified++; }
 
 Account *account;
 
 QMetaObject::Connection observe(Account *observed, int key) {
-  return QObject::connect(observed, Account::signal(key), told);
+  return QObject::connect(observed, Account::signal(key), notified);
 }
 void make() { account = new Account; }
 void make_observed() { make(), observe(account, 0); }

@@ -18,14 +18,14 @@ void __attribute__((noinline)) set(Account *account, int key, double value) {
 }
 
 Account *account;
-struct Told {
-  void operator()() const { peer_told++; }
+struct Notified {
+  void operator()() const { peer_notified++; }
 };
-using Handler = QPropertyChangeHandler<Told>;
+using Handler = QPropertyChangeHandler<Notified>;
 std::vector<std::unique_ptr<Handler>> handlers;
 
 void observe(int key) {
-  handlers.push_back(std::make_unique<Handler>(account->values[key].onValueChanged(Told())));
+  handlers.push_back(std::make_unique<Handler>(account->values[key].onValueChanged(Notified())));
 }
 void make() { account = new Account; }
 void make_observed() { make(), observe(0); }
@@ -50,7 +50,7 @@ void run_keys(long n) {
   for (long i = 0; i < n; i++) set(account, int(i * 37 % keys), ++next);
 }
 void run_register(long n) {
-  for (long i = 0; i < n; i++) Handler handler = account->values[0].onValueChanged(Told());
+  for (long i = 0; i < n; i++) Handler handler = account->values[0].onValueChanged(Notified());
 }
 // The handlers belong to the observers, so their memory counts.
 void run_bytes(long n) {
@@ -59,7 +59,7 @@ void run_bytes(long n) {
   std::vector<std::unique_ptr<Handler>> kept;
   kept.reserve(n);
   for (auto &property : properties)
-    kept.push_back(std::make_unique<Handler>(property.onValueChanged(Told())));
+    kept.push_back(std::make_unique<Handler>(property.onValueChanged(Notified())));
   peer_bytes = (peer_memory() - before) / double(n);
 }
 

@@ -3,8 +3,8 @@
 
 namespace {
 using Signal = sigc::signal<void(double)>;
-void told(double);
-sigc::connection connect(Signal &signal) { return signal.connect(sigc::ptr_fun(told)); }
+void notified(double);
+sigc::connection connect(Signal &signal) { return signal.connect(sigc::ptr_fun(notified)); }
 } // namespace
 
 #include "signals.h"

@@ -21,7 +21,7 @@ void __attribute__((noinline)) Account::set(int key, double value) {
   changed[key](value);
 }
 
-void told(double) { peer_told++; }
+void notified(double) { peer_notified++; }
 
 Account *account;
 

@@ -5,12 +5,12 @@
 import KVORuntime
 
 if let terminal = Terminal() {
-  let told: String
+  let outcome: String
   do {
     defer { terminal.restore() }
-    told = try await Player(terminal).play()
+    outcome = try await Player(terminal).play()
   }
-  print(told)
+  print(outcome)
 } else {
   try await demonstrate()
 }

@@ -246,9 +246,9 @@ class Model:
         finally:
             value_destroy(byref(value))
 
-    def observe(self, key_path, told, options=OLD_AND_NEW):
-        """Calls `told(object, old, new)` after each change, until the result is released."""
-        return Observation(self, key_path, told, options)
+    def observe(self, key_path, callback, options=OLD_AND_NEW):
+        """Calls `callback(object, old, new)` after each change, until the result is released."""
+        return Observation(self, key_path, callback, options)
 
 
 # MARK: Observing
@@ -259,9 +259,9 @@ observers = {}  # handlers, by the number passed as context
 
 @Callback
 def change_told(number, address, key_path, change):
-    told = observers.get(number)
-    if told:
-        told(alive.get(address), unpack(change_get_old(change)), unpack(change_get_new(change)))
+    callback = observers.get(number)
+    if callback:
+        callback(alive.get(address), unpack(change_get_old(change)), unpack(change_get_new(change)))
 
 
 @Ended
@@ -272,10 +272,10 @@ def registration_ended(number):
 class Observation:
     """A registration. It ends with this object, or when the observed object dies."""
 
-    def __init__(self, model, key_path, told, options):
+    def __init__(self, model, key_path, callback, options):
         self.handle = c_void_p()
         number = next(numbers)
-        observers[number] = told
+        observers[number] = callback
         try:
             call(
                 add_callback, model.address, key_path.encode(), options, change_told, number,

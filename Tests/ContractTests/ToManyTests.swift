@@ -6,8 +6,10 @@ import Testing
 @Suite struct ToManyTests {
   @Test func observedArray() {
     let person = Person()
-    var told: [String] = []
-    let token = person.observe(\.friends) { told.append("\($1.kind) \($1.indexes!.ranges.first!)") }
+    var notified: [String] = []
+    let token = person.observe(\.friends) {
+      notified.append("\($1.kind) \($1.indexes!.ranges.first!)")
+    }
     let friends: ObservedArray<Person> = person.mutableArray(\.friends)
     let others = (0..<4).map { Person(name: "\($0)") }
     friends.append(others[0])
@@ -22,7 +24,7 @@ import Testing
     friends.removeAll(keepingCapacity: true)
     expect(person.friends.isEmpty && ObservedArray<Int>().isEmpty)
     expectEqual(
-      told,
+      notified,
       [
         "insertion 0..<1", "insertion 1..<3", "insertion 0..<1", "insertion 1..<2",
         "removal 0..<1", "replacement 0..<1", "replacement 0..<1", "removal 0..<1",
@@ -35,8 +37,8 @@ import Testing
 
   @Test func observedSet() {
     let person = Person()
-    var told: [KeyValueChange] = []
-    let token = person.observe(\.titles) { told.append($1.kind) }
+    var notified: [KeyValueChange] = []
+    let token = person.observe(\.titles) { notified.append($1.kind) }
     let titles: ObservedSet<String> = person.mutableSet(\.titles)
     let inserted: Bool = titles.insert("Dr")
     expect(inserted && titles.contains("Dr") && titles.count == 1)
@@ -48,7 +50,7 @@ import Testing
     expect(iterator.next() == nil)
     titles.set(["Lord"])
     expectEqual(person.titles, ["Lord"])
-    expectEqual(told, [.insertion, .insertion, .removal, .removal, .removal, .replacement])
+    expectEqual(notified, [.insertion, .insertion, .removal, .removal, .removal, .replacement])
     withExtendedLifetime(token) {}
     person.mutableSet(\.hobbies).insert("chess")
     expectEqual(person.hobbies, ["chess"])

@@ -95,15 +95,15 @@ static void batch_of_ten(void *state) {
   for (size_t i = 0; i < TIMES; i++) kvo_coalesce(state, change_ten_times, state);
 }
 
-/// Counts `work` on an object with one observed key. Each unit of work must notify `told` times.
+/// Counts `work` on an object with one observed key. Each unit of work must notify `notified` times.
 static void count_observed(const char *what, const kvo_class *cls, const char *key,
-    kvo_options options, void (*work)(void *), size_t told) {
+    kvo_options options, void (*work)(void *), size_t notified) {
   node *self = node_make(cls);
   uint64_t deliveries = 0;
   kvo_handle *handle = bench_observe(&self->object, key, options, &deliveries);
   count_work(what, 1, TIMES, work, self);
-  bench_require(deliveries == 2 * TIMES * told || options & KVO_DISTINCT, "%s: notified %llu times",
-      what, (unsigned long long)deliveries);
+  bench_require(deliveries == 2 * TIMES * notified || options & KVO_DISTINCT,
+      "%s: notified %llu times", what, (unsigned long long)deliveries);
   kvo_handle_release(handle);
   kvo_object_release(&self->object);
 }

@@ -29,12 +29,12 @@ typedef struct member {
   PROPERTY(member, double, total, Total, READONLY)
 KVO_CLASS_INTERFACE(member, MEMBER_PROPERTIES)
 
-static uint64_t told;
+static uint64_t notified;
 
 static void observe(kvo_object *self, const kvo_method *_cmd, const char *key_path,
     kvo_object *object, const kvo_change *change, void *context) {
   (void)self, (void)_cmd, (void)key_path, (void)object, (void)change, (void)context;
-  told++;
+  notified++;
 }
 
 static void member_setup(kvo_class *cls) {

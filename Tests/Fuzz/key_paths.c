@@ -20,7 +20,7 @@ typedef struct run {
   graph_node *nodes[NODES]; ///< linked forwards only, so that they die
   kvo_options options;
   model_value before; ///< the path's value before the open change
-  bool is_told;       ///< whether the observer was called for it
+  bool is_notified;   ///< whether the observer was called for it
   bool is_observed;
   size_t misuses; ///< reports before the observation
   int ended;
@@ -76,8 +76,9 @@ static model_value read_model(const run *run) { return model_read(run->nodes[0],
 static bool is_short(const run *run) { return fuzz_misuses != run->misuses; }
 
 // An unreadable value is delivered as nil.
-static bool fits(const model_value *expected, const kvo_value *told) {
-  return expected->kind == MODEL_ERROR ? kvo_value_is_nil(told) : model_matches(expected, told);
+static bool fits(const model_value *expected, const kvo_value *notified) {
+  return expected->kind == MODEL_ERROR ? kvo_value_is_nil(notified)
+                                       : model_matches(expected, notified);
 }
 
 // A setting has the path's values before and after.
@@ -99,7 +100,7 @@ static void changed(void *context, kvo_object *object, const char *key_path,
   use(kvo_change_get_new(change));
   if (kvo_change_get_kind(change) == KVO_SETTING) check_setting(run, change);
   FUZZ_REQUIRE(!kvo_change_is_prior(change) || run->options & KVO_PRIOR);
-  run->is_told = run->is_told || !kvo_change_is_prior(change);
+  run->is_notified = run->is_notified || !kvo_change_is_prior(change);
 }
 
 static void ended(void *context) { ((run *)context)->ended++; }
@@ -153,7 +154,7 @@ static bool is_silent(const char *path) { return strstr(path, "quiet") || strstr
 
 static void begin(run *run) {
   run->before = read_model(run);
-  run->is_told = false;
+  run->is_notified = false;
 }
 
 // The path's observer must have been called if the path's value has changed.
@@ -161,7 +162,7 @@ static void end_change(const run *run) {
   model_value after = read_model(run);
   if (!run->is_observed || is_short(run) || is_silent(run->path)) return;
   if (run->before.kind >= MODEL_ERROR || after.kind >= MODEL_ERROR) return;
-  FUZZ_REQUIRE(run->is_told || model_equal(&run->before, &after));
+  FUZZ_REQUIRE(run->is_notified || model_equal(&run->before, &after));
 }
 
 static void change_items(run *run, graph_node *node, graph_node *later) {
@@ -227,7 +228,7 @@ static kvo_handle *observe(run *run) {
   FUZZ_REQUIRE(!status == (handle != NULL));
   FUZZ_REQUIRE(status || model_is_whole(run->path));
   FUZZ_REQUIRE(status || !model_maps(run->nodes[0], run->path));
-  FUZZ_REQUIRE(status || run->is_told == !!(run->options & KVO_INITIAL));
+  FUZZ_REQUIRE(status || run->is_notified == !!(run->options & KVO_INITIAL));
   run->is_observed = !status;
   return handle;
 }

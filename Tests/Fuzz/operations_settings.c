@@ -20,9 +20,9 @@ ledger_change ops_setting(graph_node *node, const char *key) {
 // By a number's setter. One is silent, and one announces other values manually.
 static ledger_change setting_number(graph_node *node, const char *key, double number) {
   ledger_change change = ops_setting(node, key);
-  bool is_told_by_hand = !strcmp(key, "manual") && node->manual != number;
-  change.is_by_hand = is_told_by_hand;
-  if (is_told_by_hand) change.is_automatic = false;
+  bool is_notified_by_hand = !strcmp(key, "manual") && node->manual != number;
+  change.is_by_hand = is_notified_by_hand;
+  if (is_notified_by_hand) change.is_automatic = false;
   else change.is_silent = !model_is_automatic(key);
   return change;
 }

@@ -80,7 +80,7 @@ void set_up(kvo_class *cls) {
 }
 KVO_CLASS_IMPLEMENTATION(boat, "Boat", kvo_root_class, BOAT_PROPERTIES, set_up)
 
-void told(void *, kvo_object *, const char *key_path, const kvo_change *change) {
+void notified(void *, kvo_object *, const char *key_path, const kvo_change *change) {
   char value[64];
   kvo_value_describe(kvo_change_get_new(change), value, sizeof value);
   std::printf("%s: %s\n", key_path, value);
@@ -139,8 +139,8 @@ void observe_each(boat *observed) {
   kvo_handle *handles[count];
   kvo_error error;
   for (size_t i = 0; i < count; i++)
-    if (kvo_add_callback(&observed->object, keys[i], KVO_NEW, told, nullptr, nullptr, &handles[i],
-            &error))
+    if (kvo_add_callback(&observed->object, keys[i], KVO_NEW, notified, nullptr, nullptr,
+            &handles[i], &error))
       std::puts(error.message);
   set_each(observed);
   crew *skipper = reinterpret_cast<crew *>(kvo_object_create(crew_class()));
@@ -156,7 +156,7 @@ int main() {
   boat *made = reinterpret_cast<boat *>(kvo_object_create(boat_class()));
   observe_each(made);
   {
-    observation watching(&made->object, "area", KVO_OLD | KVO_NEW, told);
+    observation watching(&made->object, "area", KVO_OLD | KVO_NEW, notified);
     boat_setBeam(made, 4);
   }
   try {

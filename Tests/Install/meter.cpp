@@ -38,9 +38,9 @@ void set(kvo_object *object, double value) {
   call(object, setter, value);
 }
 
-void told(void *, kvo_object *, const char *, const kvo_change *change) {
+void notified(void *, kvo_object *, const char *, const kvo_change *change) {
   double value = kvo_value_get_double(kvo_change_get_new(change));
-  std::printf("told %g\n", value);
+  std::printf("notified %g\n", value);
   if (value < 0) throw std::out_of_range("below zero");
 }
 
@@ -50,7 +50,7 @@ int main() {
   kvo_object *object = kvo_object_create(make_meter_class());
   kvo_handle *handle = nullptr;
   kvo_error error;
-  if (kvo_add_callback(object, "reading", KVO_NEW, told, nullptr, nullptr, &handle, &error)) {
+  if (kvo_add_callback(object, "reading", KVO_NEW, notified, nullptr, nullptr, &handle, &error)) {
     std::puts(error.message);
     return 1;
   }

@@ -77,7 +77,7 @@ import Testing
         true
       ),
       (
-        "let told = { 1 }\nlet m = M()\nvar x: Int { get { 1 } set { m.i = newValue; told() } }",
+        "let given = { 1 }\nlet m = M()\nvar x: Int { get { 1 } set { m.i = newValue; given() } }",
         false
       ),
       ("let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue * y } }", true),
@@ -168,20 +168,20 @@ import Testing
     func source(_ words: String) -> String {
       "@KVO class A: B { var own = 1; \(words) var x: Int { get { super.x } set { \(setter) } } }"
     }
-    func told(_ source: String) -> [JSON] {
+    func given(_ source: String) -> [JSON] {
       Asking.expand("KVOMacro", "member", source).1.filter {
         $0["message"]?.string?.contains("inside super's setter") == true
       }
     }
-    let found = told(source("override"))
+    let found = given(source("override"))
     expectEqual(found.count, isWarned ? 1 : 0)
     for words in ["@KVOIgnored override", "@KVOTracked override"] {
-      expectEqual(told(source(words)).count, 0)
+      expectEqual(given(source(words)).count, 0)
     }
     guard case .array(let fixes)? = found.first?["fixIts"] else { return expect(!isWarned) }
     let mended = Asking.apply(fixes[0], to: source("override"))
     expect(mended.contains("set { withAutomaticChange(of: \\.x) { \(setter) } }"), mended)
-    expectEqual(told(mended).count, 0)
+    expectEqual(given(mended).count, 0)
   }
 
   @Test("Q5 F1: a setter may set what the class declares to affect the property")
@@ -227,11 +227,11 @@ import Testing
     let property = "var c: Int { get { \(getter) } set { \(setter) } }"
     let source = "@KVO class A: B { private var _c = 1; \(other); let model = M(); \(property) }"
     let diagnostics = Asking.expand("KVOMacro", "member", source).1
-    let told = diagnostics.filter {
+    let given = diagnostics.filter {
       $0["message"]?.string?.contains("setting \"c\" notifies its observers twice") == true
     }
-    expectEqual(told.count, (isWarned ? 1 : 0))
-    guard case .array(let fixes)? = told.first?["fixIts"] else { return expect(!isWarned) }
+    expectEqual(given.count, (isWarned ? 1 : 0))
+    guard case .array(let fixes)? = given.first?["fixIts"] else { return expect(!isWarned) }
     let mended = Asking.apply(fixes[0], to: source)
     expect(mended.contains("{ @KVOIgnored private var _c = 1;"))
     expect(!Asking.messages(mended).contains { $0.contains("twice") })
@@ -250,11 +250,11 @@ import Testing
     let setter = "withChange(forKey: \"c\") { _c = newValue }"
     let source =
       "@KVO class A: B { var _c = 1; var c: Int { get { _c } set { \(setter) } }; \(member) }"
-    let told = Asking.expand("KVOMacro", "member", source).1.filter {
+    let given = Asking.expand("KVOMacro", "member", source).1.filter {
       $0["message"]?.string?.contains("notifies its observers twice") == true
     }
-    expectEqual(told.count, (isWarned ? 1 : 0))
-    guard case .array(let fixes)? = told.first?["fixIts"] else { return expect(!isWarned) }
+    expectEqual(given.count, (isWarned ? 1 : 0))
+    guard case .array(let fixes)? = given.first?["fixIts"] else { return expect(!isWarned) }
     expectEqual(fixes.isEmpty, member.contains("{ _c }"))
   }
 
@@ -364,11 +364,11 @@ import Testing
     let source = """
       @KVO class A: B { let box = Box(); let list = [1]; var c: Int { \(getter) \(setter) }; var d: Bool { c > 0 } }
       """
-    let told = Asking.expand("KVOMacro", "member", source).1.filter {
+    let given = Asking.expand("KVOMacro", "member", source).1.filter {
       $0["message"]?.string?.contains("whose changes are announced manually") == true
     }
-    expectEqual(told.count, 1)
-    guard case .array(let fixes)? = told.first?["fixIts"], let fix = fixes.first else {
+    expectEqual(given.count, 1)
+    guard case .array(let fixes)? = given.first?["fixIts"], let fix = fixes.first else {
       expectEqual(mended, nil)
       return
     }

@@ -38,9 +38,9 @@ import Testing
   @Test("R2: manual changes take an IndexSet, through the class's own override")
   func byHand() throws {
     let list = Playlist()
-    var told: [IndexSet?] = []
+    var notified: [IndexSet?] = []
     let token = try list.observe(keyPath: "songs", options: [.old]) { _, change in
-      told.append(change.indexSet)
+      notified.append(change.indexSet)
     }
     let indexes: IndexSet = [1, 3]
     list.willChange(.removal, valuesAt: indexes, forKey: "songs")
@@ -52,7 +52,7 @@ import Testing
     list.willChange(.replacement, valuesAt: [2], for: \.songs)
     list.songs[2] = "y"
     list.didChange(.replacement, valuesAt: [2], for: \.songs)
-    expectEqual(told, [[1, 3], [0], [2]])
+    expectEqual(notified, [[1, 3], [0], [2]])
     expectEqual(list.announced.map { IndexSet($0) }, [[1, 3], [0], [2]])
     withExtendedLifetime(token) {}
   }

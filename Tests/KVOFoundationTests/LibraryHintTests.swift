@@ -19,7 +19,7 @@ import Testing
       sayHints()
       let progress = KVOProgress(totalUnitCount: 3)
       try Self.observeAll(progress)
-      let told = progress.observe(\.fractionCompleted) { _, _ in }
+      let notified = progress.observe(\.fractionCompleted) { _, _ in }
       progress.completedUnitCount = 1
       progress.cancel()
       let operation = KVOBlockOperation {}
@@ -35,7 +35,7 @@ import Testing
       try defaults.observe(keyPath: "anything") { _, _ in }.invalidate()
       defaults.set(1, forKey: "anything")
       defaults.removeObject(forKey: "anything")
-      withExtendedLifetime((told, count, priority)) {}
+      withExtendedLifetime((notified, count, priority)) {}
     }
     expectEqual(hints(in: result), [])
   }

@@ -63,10 +63,10 @@ import Testing
   func delegate() {
     let object = Delegate()
     weak let held: (any CacheDelegate)? = object
-    var told: [Int] = []
-    let token = object.observe(\.evicted, options: .new) { told.append($1.newValue!) }
+    var notified: [Int] = []
+    let token = object.observe(\.evicted, options: .new) { notified.append($1.newValue!) }
     object.cache(NSCache(), willEvictObject: 1)
-    expect(held?.evicted == 1 && told == [1])
+    expect(held?.evicted == 1 && notified == [1])
     withExtendedLifetime((object, token)) {}
   }
 }

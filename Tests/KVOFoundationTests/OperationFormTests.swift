@@ -37,9 +37,9 @@ import Testing
     queue.addOperation(first)
     queue.waitUntilAllOperationsAreFinished()
     expect(work.isFinished && !work.isExecuting && work.runs.value == 1)
-    let told = lines.withLock { $0 }
+    let notified = lines.withLock { $0 }
     for line in ["isReady true", "isExecuting true", "isExecuting false", "isFinished true"] {
-      expect(told.contains(line), "\(type(of: work)): \(line) in \(told)")
+      expect(notified.contains(line), "\(type(of: work)): \(line) in \(notified)")
     }
     expectEqual(queue.operationCount, 0)
     withExtendedLifetime(tokens) {}

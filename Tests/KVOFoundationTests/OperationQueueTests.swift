@@ -34,11 +34,11 @@ import Testing
   @Test("R6: its settings notify and are set by key, isSuspended by its other name as well")
   func settings() throws {
     let queue = KVOOperationQueue()
-    let told = Locked<[String]>([])
+    let notified = Locked<[String]>([])
     let keys = ["isSuspended", "suspended", "maxConcurrentOperationCount", "name"]
     let tokens = try keys.map { key in
       try queue.observe(keyPath: key, options: [.new]) { _, change in
-        told.withLock { $0.append("\(key) \(change.newValue!)") }
+        notified.withLock { $0.append("\(key) \(change.newValue!)") }
       }
     }
     queue.isSuspended = true
@@ -47,7 +47,7 @@ import Testing
     queue.name = "q"
     queue.qualityOfService = .utility
     expectEqual(
-      told.withLock { $0.sorted() },
+      notified.withLock { $0.sorted() },
       [
         "isSuspended false", "isSuspended true", "maxConcurrentOperationCount 3", "name q",
         "suspended false", "suspended true",

@@ -9,7 +9,7 @@ import Testing
 /// R5: operations that notify of their state, run by Foundation's queues.
 @Suite(.leakFree, .serialized) struct OperationTests {
   /// The notifications, in order, from any threads.
-  final class Told: Sendable {
+  final class Notified: Sendable {
     private let lines = Locked<[String]>([])
     var all: [String] { lines.withLock { $0 } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
@@ -103,13 +103,13 @@ import Testing
 
   @Test("R5: a queue runs it once, and each state notifies with old and new")
   func run() throws {
-    let (told, work, queue) = (Told(), Work(), OperationQueue())
-    let tokens = try told.observe(work, as: "w")
+    let (notified, work, queue) = (Notified(), Work(), OperationQueue())
+    let tokens = try notified.observe(work, as: "w")
     expect(work.isReady && !work.isExecuting && !work.isFinished && !work.isAsynchronous)
     queue.addOperations([work], waitUntilFinished: true)
     queue.waitUntilAllOperationsAreFinished()
     expectEqual(
-      told.all,
+      notified.all,
       [
         "w isExecuting false true", "w isExecuting true false", "w isFinished false true",
       ])
@@ -152,9 +152,9 @@ import Testing
 
   @Test("R5: isReady notifies when the last dependency finishes, is removed or is cancelled")
   func readiness() throws {
-    let (told, work) = (Told(), Work())
+    let (notified, work) = (Notified(), Work())
     let (first, second) = (Work(), Work())
-    let tokens = try told.observe(work, as: "w")
+    let tokens = try notified.observe(work, as: "w")
     work.addDependency(first)
     work.addDependency(second)
     work.addDependency(second)
@@ -168,18 +168,18 @@ import Testing
     work.cancel()
     work.cancel()
     expect(work.isReady && work.isCancelled)
-    let ready = told.all.filter { $0.contains("isReady") }
+    let ready = notified.all.filter { $0.contains("isReady") }
     expect(ready.first == "w isReady true false" && ready.last == "w isReady false true")
-    expectEqual(told.all.filter { $0.contains("isCancelled") }, ["w isCancelled false true"])
+    expectEqual(notified.all.filter { $0.contains("isCancelled") }, ["w isCancelled false true"])
     withExtendedLifetime(tokens) {}
   }
 
   @Test(
     "R5: a cancelled one finishes without main, even while waiting, also if its queue cancels")
   func cancelling() throws {
-    let (told, queue) = (Told(), OperationQueue())
+    let (notified, queue) = (Notified(), OperationQueue())
     let (work, other) = (Work(), Work())
-    let tokens = try told.observe(work, as: "w")
+    let tokens = try notified.observe(work, as: "w")
     work.addDependency(Work())
     other.addDependency(Work())
     queue.addOperation(work)
@@ -187,7 +187,7 @@ import Testing
     work.cancel()
     work.waitUntilFinished()
     expect(work.runs.value == 0 && work.isFinished)
-    expect(!told.all.contains { $0.contains("isExecuting") })
+    expect(!notified.all.contains { $0.contains("isExecuting") })
     queue.cancelAllOperations()
     queue.waitUntilAllOperationsAreFinished()
     expect(other.isCancelled && other.isFinished && other.runs.value == 0)
@@ -198,7 +198,7 @@ import Testing
   func foreign() {
     let queue = OperationQueue()
     queue.isSuspended = true
-    let log = Told()
+    let log = Notified()
     let plain = BlockOperation { log.note("plain") }
     do {
       let work = KVOBlockOperation { log.note("keyed") }

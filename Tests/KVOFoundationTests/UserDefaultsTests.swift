@@ -32,21 +32,21 @@ import Testing
   }
 
   private func observe(
-    _ defaults: KVOUserDefaults, _ key: String, _ told: Locked<[String]>, as name: String = ""
+    _ defaults: KVOUserDefaults, _ key: String, _ notified: Locked<[String]>, as name: String = ""
   ) throws -> KeyValueObservation {
     try defaults.observe(keyPath: key, options: [.old, .new]) { _, change in
       let values = [change.oldValue!, change.newValue!].map { value in
         Mirror(reflecting: value).displayStyle == .optional ? "nil" : "\(value)"
       }
-      told.withLock { $0.append("\(name)\(key) \(values[0]) \(values[1])") }
+      notified.withLock { $0.append("\(name)\(key) \(values[0]) \(values[1])") }
     }
   }
 
   @Test("R8: each default notifies under its key, set in any way, and removed")
   func keys() throws {
-    let (defaults, told) = (try made(), Locked<[String]>([]))
-    let token = try observe(defaults, "volume", told)
-    let other = try observe(defaults, "defaults", told)
+    let (defaults, notified) = (try made(), Locked<[String]>([]))
+    let token = try observe(defaults, "volume", notified)
+    let other = try observe(defaults, "defaults", notified)
     defaults.set(1, forKey: "volume")
     defaults.set("loud", forKey: "volume")
     defaults.set(2.5, forKey: "volume")
@@ -55,7 +55,7 @@ import Testing
     defaults.removeObject(forKey: "volume")
     defaults.set(nil, forKey: "volume")
     expectEqual(
-      told.withLock { $0 },
+      notified.withLock { $0 },
       [
         "volume nil 1", "volume 1 loud", "volume loud 2.5", "volume 2.5 7", "volume 7 nil",
         "volume nil nil",
@@ -87,15 +87,15 @@ import Testing
 
   @Test("R8: registering notifies for keys without a value; removing restores registered values")
   func registering() throws {
-    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let (defaults, notified) = (try made(), Locked<[String]>([]))
     let (registered, set) = ("registered-\(suite)", "set-\(suite)")
-    let tokens = try [registered, set].map { try observe(defaults, $0, told) }
+    let tokens = try [registered, set].map { try observe(defaults, $0, notified) }
     defaults.set(1, forKey: set)
     defaults.register(defaults: [registered: 5, set: 6])
     defaults.set(7, forKey: registered)
     defaults.removeObject(forKey: registered)
     expectEqual(
-      told.withLock { $0 },
+      notified.withLock { $0 },
       [
         "\(set) nil 1", "\(registered) nil 5", "\(registered) 5 7", "\(registered) 7 5",
       ])
@@ -105,19 +105,19 @@ import Testing
 
   @Test("R8: all objects of one suite notify, others do not")
   func suites() throws {
-    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let (defaults, notified) = (try made(), Locked<[String]>([]))
     let same = try require(KVOUserDefaults(suiteName: suite))
     let another = try require(KVOUserDefaults(suiteName: suite + "-other"))
     let tokens = try [
-      observe(same, "a", told, as: "same "), observe(another, "a", told, as: "another "),
+      observe(same, "a", notified, as: "same "), observe(another, "a", notified, as: "another "),
     ]
     defaults.set(1, forKey: "a")
-    expectEqual(told.withLock { $0 }, ["same a nil 1"])
+    expectEqual(notified.withLock { $0 }, ["same a nil 1"])
     another.setPersistentDomain(["a": 2], forName: suite)
-    expectEqual(told.withLock { $0.last }, "same a 1 2")
+    expectEqual(notified.withLock { $0.last }, "same a 1 2")
     another.removePersistentDomain(forName: suite)
-    expect(told.withLock { $0.last } == "same a 2 nil" && defaults.object(forKey: "a") == nil)
-    expectEqual(told.withLock { $0.count }, 3)
+    expect(notified.withLock { $0.last } == "same a 2 nil" && defaults.object(forKey: "a") == nil)
+    expectEqual(notified.withLock { $0.count }, 3)
     withExtendedLifetime(tokens) {}
   }
 
@@ -141,12 +141,12 @@ import Testing
 
   @Test("R8: a change past the object does not notify, and is read all the same")
   func past() throws {
-    let (defaults, told) = (try made(), Locked<[String]>([]))
-    let token = try observe(defaults, "a", told)
+    let (defaults, notified) = (try made(), Locked<[String]>([]))
+    let token = try observe(defaults, "a", notified)
     UserDefaults(suiteName: suite)?.set(1, forKey: "a")
-    expect(told.withLock { $0 } == [] && defaults.integer(forKey: "a") == 1)
+    expect(notified.withLock { $0 } == [] && defaults.integer(forKey: "a") == 1)
     defaults.removePersistentDomain(forName: suite)
-    expectEqual(told.withLock { $0 }, ["a 1 nil"])
+    expectEqual(notified.withLock { $0 }, ["a 1 nil"])
     withExtendedLifetime(token) {}
   }
 
@@ -252,11 +252,11 @@ import Testing
   func manyKeys() async {
     await #expect(processExitsWith: .success) {
       let defaults = KVOUserDefaults()
-      let told = Count()
-      let token = try defaults.observe(keyPath: "k19999") { _, _ in told.add() }
+      let notified = Count()
+      let token = try defaults.observe(keyPath: "k19999") { _, _ in notified.add() }
       defaults.register(
         defaults: Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("k\($0)", $0) }))
-      precondition(told.value == 1)
+      precondition(notified.value == 1)
       withExtendedLifetime(token) {}
     }
   }
@@ -297,9 +297,9 @@ import Testing
     try defaults.setValue(4, forKey: "com.example.size")
     defaults.removeObject(forKey: "com.example.size")
     let changes = ["0 1", "1 2", "2 3", "3 4", "4 0"]
-    let told = values.withLock { $0 }
-    expectEqual(told.filter { !$0.hasPrefix("key") }, changes)
-    expectEqual(told.filter { $0.hasPrefix("key") }, changes.map { "key \($0)" })
+    let notified = values.withLock { $0 }
+    expectEqual(notified.filter { !$0.hasPrefix("key") }, changes)
+    expectEqual(notified.filter { $0.hasPrefix("key") }, changes.map { "key \($0)" })
     defaults.size = 5
     expectEqual(try defaults.value(for: key), 5)
     withExtendedLifetime(tokens) {}
@@ -332,8 +332,9 @@ import Testing
       for value in 1...2 { defaults.set(value, forKey: "org.example.late") }
       withExtendedLifetime(token) {}
     }
-    let told = hints(in: result)
-    expect(told.count == 1 && told[0].contains("\"org.example.late\" of KVOUserDefaults is set"))
+    let notified = hints(in: result)
+    expect(
+      notified.count == 1 && notified[0].contains("\"org.example.late\" of KVOUserDefaults is set"))
   }
 
   // MARK: Reads
@@ -349,27 +350,27 @@ import Testing
 
   @Test("R8 F5: what a computed property reads of defaults affects it, of another object too")
   func tracked() throws {
-    let (defaults, told) = (try made(), Locked<[String]>([]))
+    let (defaults, notified) = (try made(), Locked<[String]>([]))
     let page = Page(defaults)
     let tokens = [
       page.observe(\.size, options: .new) { _, change in
-        told.withLock { $0.append("size \(change.newValue!)") }
+        notified.withLock { $0.append("size \(change.newValue!)") }
       },
       page.observe(\.margin, options: .new) { _, change in
-        told.withLock { $0.append("margin \(change.newValue!)") }
+        notified.withLock { $0.append("margin \(change.newValue!)") }
       },
       page.observe(\.count, options: .new) { _, change in
-        told.withLock { $0.append("count \(change.newValue!)") }
+        notified.withLock { $0.append("count \(change.newValue!)") }
       },
       page.observe(\.defaults.fontSize, options: .new) { _, change in
-        told.withLock { $0.append("path \(change.newValue!)") }
+        notified.withLock { $0.append("path \(change.newValue!)") }
       },
     ]
     defaults.fontSize = 3
     page.scale = 2
     try require(KVOUserDefaults(suiteName: suite)).set(0.5, forKey: "page.margin")
     defaults.removeObject(forKey: "page.margin")
-    let seen = told.withLock { $0 }
+    let seen = notified.withLock { $0 }
     expectEqual(seen.filter { $0.hasPrefix("size") }, ["size 3", "size 6"])
     expectEqual(seen.filter { $0.hasPrefix("path") }, ["path 3"])
     expectEqual(seen.filter { $0.hasPrefix("margin") }, ["margin 0.5", "margin 0.0"])

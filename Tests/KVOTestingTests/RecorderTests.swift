@@ -70,11 +70,13 @@ import Testing
     let changes = item.recordChanges(of: \.count)
     item.count = 1
     item.count = 3
-    let line = #line + 1
-    let told = try issue { changes.expect([.setting(from: 0, to: 1), .setting(from: 1, to: 2)]) }
-    expectEqual(told?.line, line)
+    let line = #line + 2
+    let report = try issue {
+      changes.expect([.setting(from: 0, to: 1), .setting(from: 1, to: 2)])
+    }
+    expectEqual(report?.line, line)
     expectEqual(
-      told?.text,
+      report?.text,
       """
       "count" of Item, change 2: expected new value 2, found 3
         expected: setting from 0 to 1; setting from 1 to 2
@@ -101,17 +103,19 @@ import Testing
   func differences(expected: [ExpectedChange<[String]>], text: String) throws {
     let changes = item.recordChanges(of: \.tags)
     item.mutableArray(\.tags).append("a")
-    let told = try issue { changes.expect(expected) }?.text
-    expectEqual(told?.split(separator: "\n").first.map { String($0) }, "\"tags\" of Item, \(text)")
+    let report = try issue { changes.expect(expected) }?.text
+    expectEqual(
+      report?.split(separator: "\n").first.map { String($0) }, "\"tags\" of Item, \(text)")
   }
 
   @Test("S2: an old value that the options don't ask for is described as absent")
   func notAskedFor() throws {
     let changes = item.recordChanges(of: \.count, options: .new)
     item.count = 1
-    let told = try issue { changes.expect([.setting(from: 0)]) }?.text
+    let report = try issue { changes.expect([.setting(from: 0)]) }?.text
     expectEqual(
-      told?.contains("expected old value 0, found none, which the options do not ask for"), true)
+      report?.contains("expected old value 0, found none, which the options do not ask for"), true
+    )
   }
 
   @Test("S2: by string, with nil; another type is an issue where the recorder was made")
@@ -121,12 +125,12 @@ import Testing
     item.name = nil
     changes.expect([.setting(from: .some(nil), to: "a"), .setting(from: "a", to: .some(nil))])
     let line = #line + 2
-    let told = try issue {
+    let report = try issue {
       let wrong = try item.recordChanges(ofKeyPath: "count", as: String.self, options: .new)
       item.count = 1
       expectEqual(wrong.newValues, [])
     }
-    expect(told?.line == line && told?.text == "\"count\" of Item reported 1, not String")
+    expect(report?.line == line && report?.text == "\"count\" of Item reported 1, not String")
     #expect(throws: KeyValueError.self) {
       try item.recordChanges(ofKeyPath: "nme", as: String.self)
     }

@@ -53,7 +53,7 @@ byte tickets;
 bool is_known; // whether a value is stored
 byte known, version; // the stored value, and which one it is
 byte last_ticket;
-byte told = 9; // the value delivered last
+byte notified = 9; // the value delivered last
 bool has_initial, has_elements;
 bool has_other; // whether another observer asks for distinct changes
 bool is_visible;
@@ -79,8 +79,8 @@ inline take_serial() {
 }
 
 inline deliver() {
-  assert(told != new);
-  told = new;
+  assert(notified != new);
+  notified = new;
   is_known = true;
   known = new;
   version++
@@ -122,7 +122,7 @@ inline call() {
   if
   :: is_insertion ->
      atomic {
-       told = 9;
+       notified = 9;
        is_known = false;
        version++;
        has_elements = true;
@@ -197,7 +197,7 @@ proctype Registrar() {
        version++;
        last_ticket = ticket;
        if
-       :: has_initial -> told = new
+       :: has_initial -> notified = new
        :: else
        fi
     fi
@@ -223,5 +223,5 @@ init {
   done == SETTERS + 1;
   assert(is_known || has_elements);
   assert(!is_known || known == value);
-  assert(!has_initial || has_elements || told == value)
+  assert(!has_initial || has_elements || notified == value)
 }

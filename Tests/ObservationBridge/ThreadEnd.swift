@@ -8,14 +8,14 @@ private final class Place: KVOObject {
   @Observed var x = 0
 }
 
-private let told = Count()
+private let notified = Count()
 
 private func track() {
   let place = Place()
   withObservationTracking {
     _ = place.x
   } onChange: {
-    told.add()
+    notified.add()
   }
   place.x = 1
 }
@@ -47,5 +47,5 @@ func readAtThreadEnd() -> Int {
       }, nil)
     pthread_join(thread, nil)
   }
-  return told.value
+  return notified.value
 }

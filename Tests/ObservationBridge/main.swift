@@ -59,14 +59,14 @@ final class Vault: KVOObject {
 @Observable final class Native { var value = 0 }
 
 /// How often `onChange` was called, and the values at that time.
-final class Told: @unchecked Sendable {
+final class Notified: @unchecked Sendable {
   var count = 0
   var texts: [String] = []
 }
 
 @discardableResult
-func track<R>(_ told: Told, _ body: () -> R) -> R {
-  withObservationTracking(body) { told.count += 1 }
+func track<R>(_ notified: Notified, _ body: () -> R) -> R {
+  withObservationTracking(body) { notified.count += 1 }
 }
 
 func expect(_ holds: Bool, _ line: Int = #line) {
@@ -87,10 +87,10 @@ func expectNone(_ failure: String?, _ line: Int = #line) {
 func readFirst<Object: KVOObject>(
   _ object: Object, _ read: (Object) -> Void, _ change: (Object) -> Void
 ) {
-  let told = Told()
-  track(told) { read(object) }
+  let notified = Notified()
+  track(notified) { read(object) }
   change(object)
-  expect(told.count == 1)
+  expect(notified.count == 1)
 }
 
 nonisolated(unsafe) let cases: [String: () async -> Void] = [
@@ -102,50 +102,50 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   "first-observed": { readFirst(Person(), { _ = $0.name }, { $0.name = "a" }) },
   "first-hidden": { readFirst(Journal(), { _ = $0.readPages() }, { $0.setPages(2) }) },
   "fires": {
-    let (person, told) = (Person(), Told())
+    let (person, notified) = (Person(), Notified())
     person.name = "before"
-    track(told) { person.name }
-    expect(told.count == 0)
+    track(notified) { person.name }
+    expect(notified.count == 0)
     person.age = 3
-    expect(told.count == 0)
+    expect(notified.count == 0)
     person.name = "a"
-    expect(told.count == 1)
+    expect(notified.count == 1)
     person.name = "b"
-    expect(told.count == 1)  // once, as Observation does
-    track(told) { person.name + "\(person.age)" }
+    expect(notified.count == 1)  // once, as Observation does
+    track(notified) { person.name + "\(person.age)" }
     person.age = 4
     person.name = "c"
-    expect(told.count == 2)
+    expect(notified.count == 2)
   },
   "old": {
-    let (person, told) = (Person(), Told())
+    let (person, notified) = (Person(), Notified())
     nonisolated(unsafe) let read = person
     person.age = 1
     _ = withObservationTracking {
       person.age
     } onChange: {
-      told.texts.append("\(read.age)")
+      notified.texts.append("\(read.age)")
     }
     person.age = 2
-    expect(told.texts == ["1"])  // before it is stored
+    expect(notified.texts == ["1"])  // before it is stored
   },
   "across": {
-    let (person, friend, told) = (Person(), Person(), Told())
+    let (person, friend, notified) = (Person(), Person(), Notified())
     person.friend = friend
     for change in [{ friend.name = "x" }, { person.age = 1 }, { person.friend = nil }]
       as [() -> Void]
     {
-      let before = told.count
-      track(told) { person.summary }
+      let before = notified.count
+      track(notified) { person.summary }
       change()
-      expect(told.count == before + 1)
+      expect(notified.count == before + 1)
     }
-    track(told) { person.summary }
+    track(notified) { person.summary }
     friend.name = "y"  // an object that no property refers to
-    expect(told.count == 3)
+    expect(notified.count == 3)
   },
   "ways": {
-    let (person, told) = (Person(), Told())
+    let (person, notified) = (Person(), Notified())
     let ways: [(String, () -> Void)] = [
       ("in place", { person.list.append(1) }),
       ("handle", { person.mutableArray(\.list).append(2) }),
@@ -162,16 +162,16 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       ),
     ]
     for (index, way) in ways.enumerated() {
-      track(told) { _ = person.list.count }
+      track(notified) { _ = person.list.count }
       way.1()
-      expect(told.count == index + 1)
+      expect(notified.count == index + 1)
     }
-    track(told) { _ = person.pair.0 }
+    track(notified) { _ = person.pair.0 }
     person.pair.1 = 5
-    expect(told.count == ways.count + 1)
+    expect(notified.count == ways.count + 1)
   },
   "keys": {
-    let (person, row, meter, told) = (Person(), Row(), Meter(), Told())
+    let (person, row, meter, notified) = (Person(), Row(), Meter(), Notified())
     let key = try! KeyValueKey<Row, Int>("k")
     let reads: [(() -> Void, () -> Void)] = [
       ({ _ = try! person.value(forKey: "name") }, { person.name = "a" }),
@@ -181,9 +181,9 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       ({ _ = meter.level }, { meter.level = 1 }), ({ _ = meter.isLow }, { meter.level = 2 }),
     ]
     for (index, read) in reads.enumerated() {
-      track(told) { read.0() }
+      track(notified) { read.0() }
       read.1()
-      expect(told.count == index + 1)
+      expect(notified.count == index + 1)
     }
   },
   "lock": {
@@ -196,7 +196,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     withExtendedLifetime(token) {}
   },
   "nested": {
-    let (person, native, outer, inner) = (Person(), Native(), Told(), Told())
+    let (person, native, outer, inner) = (Person(), Native(), Notified(), Notified())
     track(outer) {
       _ = native.value
       track(inner) { _ = person.age }
@@ -205,7 +205,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     person.age = 1
     // an outer tracking of Observation's sees what inner ones read
     expect(inner.count == 1 && outer.count == 1)
-    let (other, third) = (Told(), Told())
+    let (other, third) = (Notified(), Notified())
     track(other) { person.name.count + native.value }
     native.value = 1
     expect(other.count == 1)
@@ -215,47 +215,47 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   },
   "observers": {
     // Reads by registration, by its getters and by observers are not tracked.
-    let (person, told) = (Person(), Told())
+    let (person, notified) = (Person(), Notified())
     var token: KeyValueObservation?
     var seen: [String] = []
-    track(told) {
+    track(notified) {
       token = person.observe(\.summary, options: [.old, .new]) { _, change in
         seen.append("\(change.oldValue!)>\(change.newValue!)")
       }
     }
     person.name = "a"
-    expect(told.count == 0 && seen == [" 0 ->a 0 -"])
+    expect(notified.count == 0 && seen == [" 0 ->a 0 -"])
     // Tracking inside an observer's call.
-    let inside = person.observe(\.age) { person, _ in _ = track(told) { person.age } }
+    let inside = person.observe(\.age) { person, _ in _ = track(notified) { person.age } }
     person.age = 1
     person.age = 2
-    expect(told.count == 1)
+    expect(notified.count == 1)
     withExtendedLifetime((token, inside)) {}
   },
   "deaths": {
-    let told = Told()
+    let notified = Notified()
     weak var gone: Person?
     do {
       let person = Person()
       gone = person
-      track(told) { person.name }
+      track(notified) { person.name }
     }
-    expect(gone == nil && told.count == 0)
+    expect(gone == nil && notified.count == 0)
     let person = Person()
-    track(told) { person.name }
+    track(notified) { person.name }
     expect(person.isObserved(forKey: "name"))
     person.removeAllObservers()
     person.name = "unseen"
-    expect(told.count == 0)
-    track(told) { person.name }
+    expect(notified.count == 0)
+    track(notified) { person.name }
     person.name = "seen"
     // The tracking that waited before is notified as well.
-    expect(told.count == 2 && !person.isObserved(forKey: "name"))
+    expect(notified.count == 2 && !person.isObserved(forKey: "name"))
   },
   "threads": {
     let person = Person()
     nonisolated(unsafe) let shared = person
-    let told = Count()
+    let notified = Count()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -264,27 +264,27 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
             _ = withObservationTracking {
               shared.name.count + other.age
             } onChange: {
-              told.add()
+              notified.add()
             }
             other.age = 1
           }
         }
       }
     }
-    expect(told.value == 1_200)
+    expect(notified.value == 1_200)
     person.name = "x"
-    expect(told.value == 1_200)  // each has been notified once
+    expect(notified.value == 1_200)  // each has been notified once
     _ = withObservationTracking {
       person.name
     } onChange: {
-      told.add()
+      notified.add()
     }
     person.name = "y"
-    expect(told.value == 1_201)
+    expect(notified.value == 1_201)
   },
   "body": {
     // A change before Observation waits, which begins at the end of the body, does not notify; the next change does.
-    let (person, inner, outer) = (Person(), Told(), Told())
+    let (person, inner, outer) = (Person(), Notified(), Notified())
     track(inner) {
       _ = person.age
       person.age = 1
@@ -310,8 +310,8 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       for isSlow in [false, true] {
         let tried = await inAllOrders(ofSwitches: 3) { orders in
           nonisolated(unsafe) let person = Person()
-          let (told, seen) = (Count(), Count())
-          if wasRead { track(Told()) { person.age } }
+          let (notified, seen) = (Count(), Count())
+          if wasRead { track(Notified()) { person.age } }
           // A gate between the bridge's call and the store.
           let token = person.observe(\.age, options: .prior) { _, _ in Orders.gate() }
           orders.run {
@@ -319,15 +319,15 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
               seen.add(person.age)
               if isSlow { Orders.gate() }
             } onChange: {
-              told.add()
+              notified.add()
             }
           } and: {
             person.age = 1
           }
           // A change before Observation waits does not notify; the next one does.
-          guard isSlow || seen.value == 1 || told.value == 1 else { return false }
-          if told.value == 0 { person.age = 2 }
-          return withExtendedLifetime(token) { told.value == 1 }
+          guard isSlow || seen.value == 1 || notified.value == 1 else { return false }
+          if notified.value == 0 { person.age = 2 }
+          return withExtendedLifetime(token) { notified.value == 1 }
         }
         expectNone(tried.failure)
       }
@@ -339,7 +339,7 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       let before = Int(fixture_bytes_used())
       for age in 1...1_000 {
         let person = Person()
-        track(Told()) { person.age }
+        track(Notified()) { person.age }
         person.age = age
       }
       return Int(fixture_bytes_used()) - before
@@ -349,19 +349,19 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   },
   "threadend": { expect(readAtThreadEnd() == 20) },
   "log": {
-    let (person, told) = (Person(), Told())
+    let (person, notified) = (Person(), Notified())
     do {
       let log = try ChangeLog(of: person, recording: .keys(of: Person.self, \.name))
-      track(told) { (log.canUndo, log.undoName, log.count) }
-      expect(told.count == 0)
+      track(notified) { (log.canUndo, log.undoName, log.count) }
+      expect(notified.count == 0)
       log.withGroup("Name") { person.name = "a" }
-      expect(told.count == 1)
-      expect(track(told) { log.canUndo && log.undoName == "Name" && !log.canRedo })
+      expect(notified.count == 1)
+      expect(track(notified) { log.canUndo && log.undoName == "Name" && !log.canRedo })
       expect(try log.undo())
-      expect(told.count == 2)
-      expect(track(told) { log.canRedo && log.redoName == "Name" })
+      expect(notified.count == 2)
+      expect(track(notified) { log.canRedo && log.redoName == "Name" })
       person.name = "b"
-      expect(told.count == 3)
+      expect(notified.count == 3)
     } catch {
       print(error)
       exit(1)

@@ -33,7 +33,7 @@ static void print_registrations(void) {
   for (int i = 0; i < REGISTRATIONS; i++) {
     const registration *registration = &past.registrations[i];
     if (!registration->is_made) continue;
-    printf("  registration %s: added %llu-%llu, ended %llu-%llu, told %llu%s\n",
+    printf("  registration %s: added %llu-%llu, ended %llu-%llu, notified %llu%s\n",
         describe_registration(registration).text, (unsigned long long)registration->add_begin,
         (unsigned long long)registration->add_end, (unsigned long long)registration->end_begin,
         (unsigned long long)registration->end_end, (unsigned long long)registration->ended_at,

@@ -32,11 +32,12 @@ final class GraphRuntime: GraphSystem {
       }
       pointer.pointee.watcher.sink_context = context
       pointer.pointee.watcher.sink = { sink, _, path, object, change, context in
-        Unmanaged<Node>.fromOpaque(sink!).takeUnretainedValue().told(path, object, change, context)
+        Unmanaged<Node>.fromOpaque(sink!).takeUnretainedValue().notified(
+          path, object, change, context)
       }
     }
 
-    private func told(
+    private func notified(
       _ path: UnsafePointer<CChar>, _ object: CObject, _ change: OpaquePointer,
       _ context: UnsafeMutableRawPointer?
     ) {
@@ -69,7 +70,7 @@ final class GraphRuntime: GraphSystem {
       Unmanaged<Callback>.fromOpaque(context!).takeUnretainedValue()
     }
 
-    func told(_ path: UnsafePointer<CChar>, _ object: CObject, _ change: OpaquePointer) {
+    func notified(_ path: UnsafePointer<CChar>, _ object: CObject, _ change: OpaquePointer) {
       if strcmp(path, self.path.text) != 0 || GraphRuntime.number(object) != root {
         graph.log.addTrouble("notified of another path or object")
       }
@@ -128,7 +129,7 @@ final class GraphRuntime: GraphSystem {
     callbacks.append(made)
     let status = kvo_add_callback(
       object(number), path.text, kvo_options(rawValue: options.rawValue),
-      { context, object, path, change in Callback.from(context).told(path, object, change) },
+      { context, object, path, change in Callback.from(context).notified(path, object, change) },
       Unmanaged.passUnretained(made).toOpaque(), { Callback.from($0).ended += 1 }, made.handle, nil)
     guard status != .KVO_OK else { return }
     callbacks.removeAll { $0 === made }

@@ -49,7 +49,7 @@ final class Recorder {
     watcher.pointee.sink_context = Unmanaged.passUnretained(sink).toOpaque()
     watcher.pointee.sink = { sink, level, key, object, change, context in
       Unmanaged<Sink>.fromOpaque(sink!).takeUnretainedValue()
-        .told(level, Call(object: object, key: key, change: change, context: context))
+        .notified(level, Call(object: object, key: key, change: change, context: context))
     }
   }
 }
@@ -157,7 +157,7 @@ private final class Sink {
     self.reaction = reaction
   }
 
-  func told(_ level: UnsafePointer<CChar>, _ call: Call) {
+  func notified(_ level: UnsafePointer<CChar>, _ call: Call) {
     let taker = String(cString: level)
     let who = taker == "CWatcher" ? name : "\(name)/\(taker)"
     let context = call.context.map { "[\(UInt(bitPattern: $0))]" } ?? ""

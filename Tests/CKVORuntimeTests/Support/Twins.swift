@@ -62,7 +62,7 @@ final class Twin {
       let isItsKey = !group.isGrouped || kvo_change_get_key_index(change) == entry.index
       precondition(isItsKey, "the index is another key's")
       let call = Call(object: object, key: key, change: change)
-      group.twin.told("\(group.number).\(entry.index): \(call.line)")
+      group.twin.notified("\(group.number).\(entry.index): \(call.line)")
     }
 
     fileprivate static let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
@@ -82,7 +82,7 @@ final class Twin {
     }
   }
 
-  private func told(_ line: String) {
+  private func notified(_ line: String) {
     recorder.note(line)
     calls += 1
     reactions.removeValue(forKey: calls)?()

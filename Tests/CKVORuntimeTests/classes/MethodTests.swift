@@ -157,7 +157,7 @@ import Testing
   @Test(
     "C4 D5: an object dropped in its setter dies there, or after the change if old was read",
     arguments: [([], []), (.KVO_OLD, ["a: reading old 0.0"])] as [(kvo_options, [String])])
-  func diesInItsSetter(_ options: kvo_options, _ told: [String]) {
+  func diesInItsSetter(_ options: kvo_options, _ notified: [String]) {
     let deaths = Deaths()
     let log = Recorder()
     let object = make(thrower.self)
@@ -171,7 +171,7 @@ import Testing
     }
     thrower_setReading(object, 1)
     expectEqual(deaths.count, 1)
-    expectEqual(log.take(), told)
+    expectEqual(log.take(), notified)
     thrower_setReading(other, 2)
     expectEqual(log.take(), ["a: reading new 2.0"])
     other.release()

@@ -195,7 +195,7 @@ import Testing
     let crew = Crew()
     let sibyl = crew.makeOracle(age: 7)
     let ada = crew.make("Ada", age: 36)
-    sibyl.pointee.told = 2.5
+    sibyl.pointee.notified = 2.5
     let asWorker = UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self)
     worker_setBoss(ada, asWorker)
     ada.lead([sibyl.object, ada.object])
@@ -219,9 +219,9 @@ import Testing
     let ada = crew.make("Ada")
     worker_setBoss(ada, UnsafeMutableRawPointer(sibyl).assumingMemoryBound(to: worker.self))
     expectEqual(set(sibyl.object, "fortune", .double(1)).status, .KVO_OK)
-    expectEqual(sibyl.pointee.told, 1)
+    expectEqual(sibyl.pointee.notified, 1)
     expectEqual(setPath(ada.object, "boss.fortune", .double(2)).status, .KVO_OK)
-    expectEqual(sibyl.pointee.told, 2)
+    expectEqual(sibyl.pointee.notified, 2)
     expectEqual(setPath(ada.object, "boss.age", .int(5)).status, .KVO_OK)
     expectEqual(sibyl.pointee.worker.age, 5)
     expectEqual(

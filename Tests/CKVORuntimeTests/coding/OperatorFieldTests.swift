@@ -86,18 +86,18 @@ import Testing
       let objects = (0..<3).map { _ in make(account.self) }
       for object in objects { object.pointee.balance = 1 }
       let many = collection(of: objects.map(\.object))
-      var told = 0
+      var notified = 0
       kvo_set_read_listener { recorder, _, _ in
         recorder.assumingMemoryBound(to: Int.self).pointee += 1
       }
       expectEqual(readPath(many.object, "@sum.balance"), "3.0")
-      withUnsafeMutablePointer(to: &told) { told in
-        kvo_set_recorder(told)
+      withUnsafeMutablePointer(to: &notified) { notified in
+        kvo_set_recorder(notified)
         expectEqual(readPath(many.object, "@sum.balance"), "3.0")
         expectEqual(readPath(many.object, "@max.balance"), "1.0")
         kvo_set_recorder(nil)
       }
-      expectEqual(told, 6)
+      expectEqual(notified, 6)
       releaseAll(objects)
     }
   }

@@ -271,8 +271,10 @@ import Testing
 
     if scribbling { quirk_setLabel(object, "x") } else { account_setOwner(plainer, "x") }
 
-    let told = "\(key) old a string that is far too long to be kept inline"
-    expectEqual(log.take(), ["a: prior \(told)", "b: prior \(told)", "a: \(told)", "b: \(told)"])
+    let notified = "\(key) old a string that is far too long to be kept inline"
+    expectEqual(
+      log.take(),
+      ["a: prior \(notified)", "b: prior \(notified)", "a: \(notified)", "b: \(notified)"])
   }
 
   @Test("D5: the old object lives until the last observer has returned")

@@ -66,7 +66,7 @@ import Testing
     case key, path, derived, collection, hand
 
     /// Text that the message must contain.
-    var told: String {
+    var notified: String {
       switch self {
       case .key: "\"value\" of CDisturbed1"
       case .path: "\"value\" of CDisturbed"
@@ -157,7 +157,7 @@ import Testing
       way.recurse(130)
     }
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
-    expect(errors.contains("observers of \(way.told)"))
+    expect(errors.contains("observers of \(way.notified)"))
     expect(errors.contains(" set what they observe, again and again"))
     expect(errors.contains(" nested changes are being delivered"))
   }

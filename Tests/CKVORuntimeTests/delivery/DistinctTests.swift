@@ -33,18 +33,18 @@ import Testing
   func lastDelivered(_ way: DistinctWay) {
     disturbed_setValue(object, 1)
     let root = way.observe(object, log)
-    let told = { (value: Int) in "a: \(way.key) new \(value)" }
+    let notified = { (value: Int) in "a: \(way.key) new \(value)" }
     object.pointee.value = 2  // stored without a notification
     disturbed_setValue(object, 1)
     expectEqual(log.take(), [])
     object.pointee.value = 2
     disturbed_setValue(object, 2)
-    expectEqual(log.take(), [told(2)])
+    expectEqual(log.take(), [notified(2)])
     object.pointee.value = 3
     disturbed_setValue(object, 2)
     expectEqual(log.take(), [])
     disturbed_setValue(object, 1)
-    expectEqual(log.take(), [told(1)])
+    expectEqual(log.take(), [notified(1)])
     end([root])
   }
 
@@ -55,8 +55,8 @@ import Testing
     disturbed_setValue(object, 1)
     let all: kvo_options = [options, .KVO_INITIAL, .KVO_DISTINCT]
     log.observe(object.object, "value", all) { _ in disturbed_setValue(object, 2) }
-    let told = options == [] ? ["a: value", "a: value"] : ["a: value new 1", "a: value new 2"]
-    expectEqual(log.take(), told)
+    let notified = options == [] ? ["a: value", "a: value"] : ["a: value new 1", "a: value new 2"]
+    expectEqual(log.take(), notified)
     disturbed_setValue(object, 2)
     expectEqual(log.take(), [])
     log.observe(object.object, "value", all, as: "b")
@@ -259,8 +259,8 @@ import Testing
     }
     log.observe(observed, key, [.KVO_NEW, .KVO_DISTINCT])
     disturbed_setValue(object, 1)
-    let told = replacement == 0 ? [] : ["a: \(key) new 2"]
-    expectEqual(log.take().filter { $0.hasPrefix("a") }, told)
+    let notified = replacement == 0 ? [] : ["a: \(key) new 2"]
+    expectEqual(log.take().filter { $0.hasPrefix("a") }, notified)
     end([root])
   }
 

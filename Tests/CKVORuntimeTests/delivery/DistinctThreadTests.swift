@@ -31,7 +31,7 @@ import Testing
   func registeredMeanwhile() {
     let object = make(disturbed.self)
     let log = Recorder()
-    for (place, told) in [
+    for (place, notified) in [
       (disturbance.DISTURBED_BEFORE_STORE, ["a: value new 1"]), (.DISTURBED_AFTER_STORE, []),
     ] {
       disturbed_setValue(object, 0)
@@ -40,7 +40,7 @@ import Testing
       } in: {
         disturbed_setValue(object, 1)
       }
-      expectEqual(log.take().filter { !$0.contains("prior") }, told)
+      expectEqual(log.take().filter { !$0.contains("prior") }, notified)
       disturbed_setValue(object, 1)
       expectEqual(log.take(), ["a: prior value"])
       log.end()
@@ -169,7 +169,7 @@ import Testing
 
   private final class Numbers: @unchecked Sendable {
     let node = make(graph_node.self)
-    let told = Locked<[Int64]>([])
+    let notified = Locked<[Int64]>([])
     private var handle: OpaquePointer?
 
     init() {
@@ -187,7 +187,7 @@ import Testing
             { context, _, _, change in
               let numbers = Unmanaged<Numbers>.fromOpaque(context!).takeUnretainedValue()
               let list = kvo_value_get_object(kvo_change_get_new(change))
-              numbers.told.withLock { $0.append(Numbers.number(in: OpaquePointer(list!))) }
+              numbers.notified.withLock { $0.append(Numbers.number(in: OpaquePointer(list!))) }
             }, Unmanaged.passUnretained(self).toOpaque(), nil, handle, error)
         }
       }
@@ -210,9 +210,9 @@ import Testing
 
     /// Whether no number was delivered twice in a row, and the last one is the property's.
     func isRight() -> Bool {
-      let told = told.withLock { $0 }
+      let notified = notified.withLock { $0 }
       let last = Self.number(in: node.pointee.wares!)
-      return zip([0] + told, told).allSatisfy { $0 != $1 } && (told.last ?? 0) == last
+      return zip([0] + notified, notified).allSatisfy { $0 != $1 } && (notified.last ?? 0) == last
     }
 
     func end() {

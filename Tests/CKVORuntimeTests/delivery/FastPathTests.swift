@@ -14,7 +14,7 @@ import Testing
           let short = play(event, options, long: false)
           let long = play(event, options, long: true)
           expect(
-            short.told == long.told && short.later == long.later,
+            short.notified == long.notified && short.later == long.later,
             "\(event.name), options \(options.rawValue)")
         }
       }
@@ -69,9 +69,9 @@ import Testing
         recorder.assumingMemoryBound(to: Int.self).pointee += 1
       }
       onFirstThreadAndAnother {
-        let told = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-        told.initialize(to: 0)
-        kvo_set_recorder(told)  // before the thread is known
+        let notified = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        notified.initialize(to: 0)
+        kvo_set_recorder(notified)  // before the thread is known
         let object = make(account.self)
         let log = Recorder()
         log.observe(object.object, "balance") { _ in
@@ -79,9 +79,9 @@ import Testing
         }
         account_setBalance(object, 1)
         expectEqual(log.take(), ["a: balance"])
-        expectEqual(told.pointee, 0)
+        expectEqual(notified.pointee, 0)
         kvo_set_recorder(nil)
-        told.deallocate()
+        notified.deallocate()
         log.end()
         object.release()
       }
@@ -118,7 +118,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       for event in events {
         expectEqual(
-          play(event, [.KVO_OLD, .KVO_NEW], long: false).told, event.told, "\(event.name)")
+          play(event, [.KVO_OLD, .KVO_NEW], long: false).notified, event.notified, "\(event.name)")
       }
     }
   }
@@ -214,7 +214,7 @@ private func compareWays(_ reach: Reach, _ events: [Event], inGetter call: Int? 
       let short = play(event, options, long: false, reach, inGetter: call)
       let long = play(event, options, long: true, reach, inGetter: call)
       expect(
-        short.told == long.told && short.later == long.later,
+        short.notified == long.notified && short.later == long.later,
         "\(event.name), \(reach), options \(options.rawValue), getter \(call ?? 0)")
     }
   }
@@ -226,12 +226,12 @@ private let askedFor: [kvo_options] = [[], .KVO_NEW, .KVO_OLD, [.KVO_OLD, .KVO_N
 private struct Event {
   let name: String
   /// The lines for an observer that asks for old and new.
-  let told: [String]
+  let notified: [String]
   let body: (Scene) -> Void
 
-  init(_ name: String, _ told: [String], _ body: @escaping (Scene) -> Void) {
+  init(_ name: String, _ notified: [String], _ body: @escaping (Scene) -> Void) {
     self.name = name
-    self.told = told
+    self.notified = notified
     self.body = body
   }
 }
@@ -363,7 +363,7 @@ nonisolated(unsafe) private let eventsOfPaths: [Event] = [
 private func play(
   _ event: Event, _ options: kvo_options, long: Bool, _ reach: Reach = .plain,
   inGetter call: Int? = nil
-) -> (told: [String], later: [String]) {
+) -> (notified: [String], later: [String]) {
   kvo_set_fast_path_disabled(long)
   numberOfClasses += 1
   let scene = Scene("Interlude\(numberOfClasses)", options, reach)
@@ -383,10 +383,10 @@ private func play(
   withExtendedLifetime(context) { account_setBalance(scene.account, 1) }
   scene.object.pointee.during = nil
   scene.log.note("is \(account_balance(scene.account))")
-  let told = scene.log.take()
+  let notified = scene.log.take()
   account_setBalance(scene.account, 2)
   let later = scene.log.take()
-  return (told, later)
+  return (notified, later)
 }
 
 nonisolated(unsafe) private var numberOfClasses = 0

@@ -30,14 +30,14 @@ import Testing
     withGuest { boundObject in
       boundObject.pointee.numbers = numbers(1, 2, 3)
       let log = Recorder()
-      var told: [String] = []
+      var notified: [String] = []
       log.observe(boundObject.header, "digits", [.KVO_OLD, .KVO_NEW]) { call in
         let values = [kvo_change_get_old(call.change), kvo_change_get_new(call.change)]
-        told += values.map { $0.map { text($0) } ?? "-" }
+        notified += values.map { $0.map { text($0) } ?? "-" }
       }
       change(boundObject, .KVO_REMOVAL, 1..<3, of: "digits", to: numbers(1))
       change(boundObject, .KVO_INSERTION, 0..<2, of: "digits", to: numbers(8, 9, 1))
-      expectEqual(told, ["[2, 3]", "-", "-", "[8, 9]"])
+      expectEqual(notified, ["[2, 3]", "-", "-", "[8, 9]"])
       log.end()
     }
   }

@@ -92,7 +92,7 @@ import Testing
       let object = make(account.self)
       expectEqual(observe(object, "place").status, .KVO_CLOSURES_UNAVAILABLE)
       closures_refuse(false)
-      expectTold(object.object, "place", "(1.0, 2.0)") {
+      expectNotified(object.object, "place", "(1.0, 2.0)") {
         account_setPlace(object, location(latitude: 1, longitude: 2))
       }
       object.release()
@@ -118,7 +118,7 @@ import Testing
       let object = make(account.self)
       let outcome = observe(object, "place")
       if outcome.status == .KVO_OK {
-        expectTold(object.object, "place", "(1.0, 2.0)") {
+        expectNotified(object.object, "place", "(1.0, 2.0)") {
           account_setPlace(object, location(latitude: 1, longitude: 2))
         }
       } else {
@@ -164,7 +164,7 @@ private func expectRefusal(_ outcome: Outcome) {
   }
 }
 
-private func expectTold(
+private func expectNotified(
   _ object: CObject, _ key: String, _ value: String, _ change: () -> Void
 ) {
   let log = Recorder()
@@ -178,12 +178,12 @@ private func expectTold(
 /// that can't be observed.
 private func expectOtherLanesWork() {
   let object = make(account.self)
-  expectTold(object.object, "balance", "1.0") { account_setBalance(object, 1) }
-  expectTold(object.object, "owner", "Ada") { account_setOwner(object, "Ada") }
-  expectTold(object.object, "frozen", "true") {
+  expectNotified(object.object, "balance", "1.0") { account_setBalance(object, 1) }
+  expectNotified(object.object, "owner", "Ada") { account_setOwner(object, "Ada") }
+  expectNotified(object.object, "frozen", "true") {
     expectEqual(set(object.object, "frozen", .bool(true)).status, .KVO_OK)
   }
-  expectTold(object.object, "number", "7") {
+  expectNotified(object.object, "number", "7") {
     kvo_will_change(object.object, "number")
     object.pointee.number = 7
     kvo_did_change(object.object, "number")
@@ -192,7 +192,7 @@ private func expectOtherLanesWork() {
   expectEqual(read(object.object, "place"), "(3.0, 4.0)")
   object.release()
   let data = make(plain_class())
-  expectTold(data, "secret", "2.5") {
+  expectNotified(data, "secret", "2.5") {
     expectEqual(set(data, "secret", .double(2.5)).status, .KVO_OK)
   }
   kvo_object_release(data)

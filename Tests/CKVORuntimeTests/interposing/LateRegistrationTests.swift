@@ -209,8 +209,8 @@ import Testing
     } in: {
       disturbed_setValue(leaf, 5)
     }
-    let told = ["a: next.value old nil new 0", "a: next.value old 5 new 5"]
-    expectEqual(log.take(), told + (isObserved ? ["b: value"] : []))
+    let notified = ["a: next.value old nil new 0", "a: next.value old 5 new 5"]
+    expectEqual(log.take(), notified + (isObserved ? ["b: value"] : []))
     log.end()
     releaseAll([root, leaf])
   }

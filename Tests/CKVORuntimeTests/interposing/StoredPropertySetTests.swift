@@ -34,14 +34,14 @@ import Testing
       let log = Recorder()
       log.observe(boundObject.header, "length", options)
       expect(set(boundObject, 1) && set(boundObject, 2.5) && set(boundObject, 2.5))
-      let told = log.take()
+      let notified = log.take()
       let address = lengthAddress(boundObject)
       for length in [1, 2.5, 2.5] {
         let frame = kvo_stored_property_will_change(boundObject.header, address)
         boundObject.pointee.length = length
         frame.map { kvo_stored_property_did_change($0) }
       }
-      expectEqual(told.count, log.take().count)
+      expectEqual(notified.count, log.take().count)
       expectEqual(boundObject.pointee.length, 2.5)
       log.end()
     }
@@ -51,17 +51,17 @@ import Testing
   func values() {
     withGuest { boundObject in
       let log = Recorder()
-      var told: [String] = []
+      var notified: [String] = []
       for options in [[.KVO_OLD, .KVO_NEW], [.KVO_PRIOR, .KVO_OLD]] as [kvo_options] {
         log.observe(boundObject.header, "length", options) { call in
           let values = [kvo_change_get_old(call.change), kvo_change_get_new(call.change)]
-          told.append(values.map { $0.map { text($0) } ?? "-" }.joined(separator: " "))
-          told.append("\(boundObject.pointee.length)")
+          notified.append(values.map { $0.map { text($0) } ?? "-" }.joined(separator: " "))
+          notified.append("\(boundObject.pointee.length)")
         }
       }
       boundObject.pointee.length = 1
       expect(set(boundObject, 2))
-      expectEqual(told, ["1 -", "1.0", "1 2", "2.0", "1 -", "2.0"])
+      expectEqual(notified, ["1 -", "1.0", "1 2", "2.0", "1 -", "2.0"])
       log.end()
     }
   }

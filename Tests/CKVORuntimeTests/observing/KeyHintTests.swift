@@ -116,9 +116,9 @@ private let hear: @convention(c) (UnsafePointer<CChar>) -> Void = { text in
 }
 private func hints() -> [String] { heard.withLock { $0 } }
 private func expect(_ texts: [String]) {
-  let told = heard.withLock { told in
-    defer { told = [] }
-    return told
+  let notified = heard.withLock { notified in
+    defer { notified = [] }
+    return notified
   }
-  expectEqual(told, texts)
+  expectEqual(notified, texts)
 }

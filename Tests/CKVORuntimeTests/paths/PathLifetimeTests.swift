@@ -173,7 +173,7 @@ import Testing
     }
     let text = kvo_copy_debug_dump(nodes[0].object)!
     defer { free(text) }
-    let told = String(cString: text).split(separator: "\n").filter { $0.contains("leads on") }
-    expectEqual(told.map { $0.split(separator: "\"")[1] }, keys.map { Substring($0) })
+    let notified = String(cString: text).split(separator: "\n").filter { $0.contains("leads on") }
+    expectEqual(notified.map { $0.split(separator: "\"")[1] }, keys.map { Substring($0) })
   }
 }

@@ -132,7 +132,7 @@ import Testing
   }
 
   /// How often the probe is called for one set before other threads go on.
-  private static func told(_ probe: Probe, _ node: CObject) -> Int {
+  private static func notified(_ probe: Probe, _ node: CObject) -> Int {
     let calls = probe.calls
     shared_node_set_value(node, 5)
     return probe.calls - calls
@@ -149,7 +149,7 @@ import Testing
     arguments: ["next.next.value", "nextTwice", "next.next.twice", "next.nextTwice"])
   func linkSetBesideAnother(_ path: String) {
     let nodes = Self.row(4)
-    let (probe, told, halt) = (Probe(), Locked(0), Halt())
+    let (probe, notified, halt) = (Probe(), Locked(0), Halt())
     let handle = probe.register(nodes[0], path)
     let shared = Shared((nodes, changed: path == "next.nextTwice" ? nodes[3] : nodes[2]))
     onThreads(2) { thread in
@@ -161,10 +161,10 @@ import Testing
       }
       halt.awaitArrival()
       shared_node_set_next(nodes[0], nodes[1])
-      told.withLock { $0 = Self.told(probe, changed) }
+      notified.withLock { $0 = Self.notified(probe, changed) }
       halt.letGo()
     }
-    expectEqual(told.withLock { $0 }, 1)
+    expectEqual(notified.withLock { $0 }, 1)
     kvo_handle_release(handle)
     for node in nodes { kvo_object_release(node) }
   }
@@ -172,7 +172,7 @@ import Testing
   @Test("I3 C1: registering a path follows all of it, also links set concurrently")
   func registeredBesideAnother() {
     let nodes = Self.row(4)
-    let (probe, told, registering, setting) = (Probe(), Locked(0), Halt(), Halt())
+    let (probe, notified, registering, setting) = (Probe(), Locked(0), Halt(), Halt())
     let shared = Shared(nodes)
     onThreads(3) { thread in
       let nodes = shared.value
@@ -180,7 +180,7 @@ import Testing
       case 0:  // registered at the path's first link, it is following what that key is derived from
         registering.setUp(at: nodes[0])
         let handle = probe.register(nodes[0], "nextNext.next.value")
-        told.withLock { $0 = Self.told(probe, nodes[3]) }
+        notified.withLock { $0 = Self.notified(probe, nodes[3]) }
         setting.letGo()
         kvo_handle_release(handle)
       case 1:  // registered further along that path, and no further
@@ -192,7 +192,7 @@ import Testing
         registering.letGo()
       }
     }
-    expectEqual(told.withLock { $0 }, 1)
+    expectEqual(notified.withLock { $0 }, 1)
     for node in nodes { kvo_object_release(node) }
   }
 

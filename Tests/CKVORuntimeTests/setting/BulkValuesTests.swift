@@ -9,8 +9,8 @@ import Testing
   @Test(
     "C1 C5: objects with one observer each are notified and end, in any order and number")
   func objects() {
-    let told = many_objects(5001)
-    expect(told.all == 5001 && told.half == 2500 && told.none == 0)
+    let notified = many_objects(5001)
+    expect(notified.all == 5001 && notified.half == 2500 && notified.none == 0)
   }
 
   // In a process of its own, which can make no more root classes afterwards.

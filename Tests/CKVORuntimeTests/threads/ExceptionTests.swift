@@ -19,7 +19,7 @@ import Testing
   }
 
   /// Whether a change of the key is delivered in full, and once.
-  private func isTold(_ log: Recorder, line: String) -> Bool {
+  private func isNotified(_ log: Recorder, line: String) -> Bool {
     _ = log.take()
     guard thrown_by_set_reading(object, 9) == 0 else { return false }
     return log.take() == [line]
@@ -60,7 +60,7 @@ import Testing
     expectEqual(object.pointee.reading, 0)
     expectEqual(log.take(), [])
     trap.pointee.prior = 0
-    expect(isTold(log, line: "a: reading new 9.0"))
+    expect(isNotified(log, line: "a: reading new 9.0"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -156,7 +156,7 @@ import Testing
     expectEqual(
       thrown_by_add(object.object, "reading", [.KVO_INITIAL, .KVO_NEW], trap, &handle), 7)
     trap.pointee.final = 0
-    expect(isTold(log, line: "a: reading"))
+    expect(isNotified(log, line: "a: reading"))
     expectEqual(trap.pointee.calls, 2)
     expectEqual(handle.map(kvo_handle_is_valid), true)
     kvo_handle_release(handle)
@@ -309,7 +309,7 @@ import Testing
     expect(!dump(object.object).contains("open"))
     trap.pointee.final = 0
     expectEqual(log.take(), [])
-    expect(isTold(log, line: "a: reading old 0.0"))
+    expect(isNotified(log, line: "a: reading old 0.0"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -323,7 +323,7 @@ import Testing
     expectEqual(log.take(), ["a: reading old 0.0 new 2.0"])
     expectEqual(thrown_by_coalescing(object, 7), 7)
     expectEqual(log.take(), ["a: reading old 2.0 new 2.0"])
-    expect(isTold(log, line: "a: reading old 2.0 new 9.0"))
+    expect(isNotified(log, line: "a: reading old 2.0 new 9.0"))
     log.end()
     end()
   }
@@ -340,7 +340,7 @@ import Testing
     }
     (trap.pointee.prior, trap.pointee.final) = (0, 0)
     let reading = object.pointee.reading
-    expect(isTold(log, line: "a: reading old \(reading)"))
+    expect(isNotified(log, line: "a: reading old \(reading)"))
     kvo_handle_release(handle)
     log.end()
     end()
@@ -452,7 +452,7 @@ import Testing
     expectEqual(thrown_by_countdown(object, depth, 7), 7)
     expectEqual(object.pointee.reading, 0)
     log.observe(object.object, "reading", [.KVO_OLD, .KVO_NEW])
-    expect(isTold(log, line: "a: reading old 0.0 new 9.0"))
+    expect(isNotified(log, line: "a: reading old 0.0 new 9.0"))
     log.end()
     end()
   }

@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test("C4 I1: an observer that dies in its call finishes the call, and is not called again")
-  func deathWhileTold() {
+  func deathWhileNotified() {
     for _ in 0..<200 {
       let object = make(gauge.self)
       let deaths = Deaths()
@@ -236,9 +236,9 @@ import Testing
           shared.value.1.release()
         }
       }
-      let told = probe.calls
+      let notified = probe.calls
       gauge_setFirst(object, 0)
-      expectEqual(probe.calls, told)
+      expectEqual(probe.calls, notified)
       expectEqual(deaths.count, 1)
       expectEqual(kvo_isa(object.object), gauge_class())
       object.release()

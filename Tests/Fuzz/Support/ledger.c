@@ -201,9 +201,10 @@ static bool is_left_out(const ledger_change *change, const ledger_entry *entry, 
 }
 
 // The last value of an entry that was called. If the call carries elements, there is none.
-static void note_last(const ledger_change *change, ledger_entry *entry, const kvo_change *told) {
+static void note_last(const ledger_change *change, ledger_entry *entry,
+    const kvo_change *notified) {
   entry->is_unsure = is_unsure();
-  entry->is_known = kvo_change_get_kind(told) == KVO_SETTING;
+  entry->is_known = kvo_change_get_kind(notified) == KVO_SETTING;
   if (entry->compared < change->read_at) entry->compared = change->read_at;
   if (entry->is_known) entry->last = change->new[entry - fuzz_ledger.entries];
 }
@@ -212,7 +213,7 @@ static void note_last(const ledger_change *change, ledger_entry *entry, const kv
 static void note_withheld(const ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     ledger_entry *entry = &fuzz_ledger.entries[i];
-    if (!(change->recipients & bit(entry)) || change->told[false] & bit(entry)) continue;
+    if (!(change->recipients & bit(entry)) || change->notified[false] & bit(entry)) continue;
     if (change->may_be_untold || is_unsure()) entry->is_unsure = true;
     else if (entry->compared < change->read_at) entry->compared = change->read_at;
   }
@@ -232,9 +233,10 @@ static bool is_stood_for(const ledger_change *change, const ledger_entry *entry)
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *other = &fuzz_ledger.entries[i];
     if (!are_alike(entry, other) || !other->is_live || !(change->recipients & bit(other))) continue;
-    bool is_told = change->told[false] & bit(other), may_miss = is_left_out(change, other, true);
-    spare += is_told && may_miss;
-    missing += !is_told && !may_miss;
+    bool is_notified = change->notified[false] & bit(other),
+         may_miss = is_left_out(change, other, true);
+    spare += is_notified && may_miss;
+    missing += !is_notified && !may_miss;
   }
   return missing <= spare;
 }
@@ -246,19 +248,20 @@ void ledger_finish(ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
     if (!entry->is_live || !(change->recipients & bit(entry))) continue;
-    FUZZ_REQUIRE(change->told[false] & bit(entry) || is_left_out(change, entry, true) ||
+    FUZZ_REQUIRE(change->notified[false] & bit(entry) || is_left_out(change, entry, true) ||
                  is_stood_for(change, entry));
     // An observer that is late for its prior call gets none if the change is withheld.
-    bool is_withheld = !(change->told[false] & bit(entry)) && is_left_out(change, entry, true);
-    FUZZ_REQUIRE(change->told[true] & bit(entry) || !(entry->options & KVO_PRIOR) || is_withheld);
+    bool is_withheld = !(change->notified[false] & bit(entry)) && is_left_out(change, entry, true);
+    FUZZ_REQUIRE(change->notified[true] & bit(entry) || !(entry->options & KVO_PRIOR) ||
+                 is_withheld);
   }
 }
 
 // MARK: Calls
 
-static void check_value(const kvo_value *told, const model_value *expected, bool is_asked) {
-  FUZZ_REQUIRE(told ? is_asked : !is_asked || is_unsure());
-  FUZZ_REQUIRE(!told || model_matches(expected, told) || is_stale());
+static void check_value(const kvo_value *notified, const model_value *expected, bool is_asked) {
+  FUZZ_REQUIRE(notified ? is_asked : !is_asked || is_unsure());
+  FUZZ_REQUIRE(!notified || model_matches(expected, notified) || is_stale());
 }
 
 static void check_initial(ledger_entry *entry, const kvo_change *change) {
@@ -277,7 +280,7 @@ static void check_order(const ledger_change *change, const ledger_entry *entry, 
   int rank = entry->object == change->node ? model_rank(change->key, entry->path) : MODEL_UNRANKED;
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *other = &fuzz_ledger.entries[i];
-    if (!(change->told[is_prior] & bit(other)) || other->object != entry->object) continue;
+    if (!(change->notified[is_prior] & bit(other)) || other->object != entry->object) continue;
     FUZZ_REQUIRE(other < entry || strcmp(other->path, entry->path));
     if (rank == MODEL_UNRANKED) continue;
     int other_rank = model_rank(change->key, other->path);
@@ -286,29 +289,29 @@ static void check_order(const ledger_change *change, const ledger_entry *entry, 
 }
 
 static void check_mutation(const ledger_change *change, const ledger_entry *entry,
-    const kvo_change *told) {
-  bool is_prior = kvo_change_is_prior(told);
+    const kvo_change *notified) {
+  bool is_prior = kvo_change_is_prior(notified);
   if (is_unsure()) return;
-  const kvo_index_set *indexes = kvo_change_get_indexes(told);
-  FUZZ_REQUIRE(kvo_change_get_kind(told) == change->kind);
+  const kvo_index_set *indexes = kvo_change_get_indexes(notified);
+  FUZZ_REQUIRE(kvo_change_get_kind(notified) == change->kind);
   FUZZ_REQUIRE(!indexes == (change->before.kind == MODEL_SET));
   FUZZ_REQUIRE(!indexes || (kvo_index_set_count(indexes) == 1 &&
                                kvo_index_set_contains(indexes, change->index)));
-  check_value(kvo_change_get_old(told), &change->goes,
+  check_value(kvo_change_get_old(notified), &change->goes,
       entry->options & KVO_OLD && change->kind != KVO_INSERTION);
-  check_value(kvo_change_get_new(told), &change->came,
+  check_value(kvo_change_get_new(notified), &change->came,
       entry->options & KVO_NEW && change->kind != KVO_REMOVAL && !is_prior);
 }
 
 static void check_setting(const ledger_change *change, const ledger_entry *entry,
-    const kvo_change *told) {
+    const kvo_change *notified) {
   size_t i = (size_t)(entry - fuzz_ledger.entries);
-  FUZZ_REQUIRE(kvo_change_get_kind(told) == KVO_SETTING);
-  FUZZ_REQUIRE(!kvo_change_get_indexes(told));
+  FUZZ_REQUIRE(kvo_change_get_kind(notified) == KVO_SETTING);
+  FUZZ_REQUIRE(!kvo_change_get_indexes(notified));
   const model_value *old = change->late & bit(entry) ? change->new : change->old;
-  check_value(kvo_change_get_old(told), &old[i], entry->options & KVO_OLD);
-  check_value(kvo_change_get_new(told), &change->new[i],
-      entry->options & KVO_NEW && !kvo_change_is_prior(told));
+  check_value(kvo_change_get_old(notified), &old[i], entry->options & KVO_OLD);
+  check_value(kvo_change_get_new(notified), &change->new[i],
+      entry->options & KVO_NEW && !kvo_change_is_prior(notified));
 }
 
 // The finals begin with the first one, or with the prior call of an observer that is late. One of these entries is
@@ -317,16 +320,16 @@ static void begin_finals_if_due(ledger_change *change, ledger_set called, bool i
   bool is_due = !is_prior || (change->behind & called && !is_unsure());
   for (size_t i = 0; i < change->known && is_prior; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
-    bool awaits_prior = entry->options & KVO_PRIOR && !(change->told[true] & bit(entry));
+    bool awaits_prior = entry->options & KVO_PRIOR && !(change->notified[true] & bit(entry));
     if (called & change->recipients & bit(entry) && awaits_prior) is_due = false;
   }
   if (is_due && !change->has_begun_finals) begin_finals(change);
 }
 
-static void check_change(ledger_change *change, ledger_entry *entry, const kvo_change *told) {
-  bool is_prior = kvo_change_is_prior(told);
+static void check_change(ledger_change *change, ledger_entry *entry, const kvo_change *notified) {
+  bool is_prior = kvo_change_is_prior(notified);
   FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
-  FUZZ_REQUIRE(!(change->told[is_prior] & bit(entry)));
+  FUZZ_REQUIRE(!(change->notified[is_prior] & bit(entry)));
   begin_finals_if_due(change, bit(entry), is_prior);
   bool is_late = change->late & bit(entry);
   FUZZ_REQUIRE(!is_prior || entry->options & KVO_PRIOR);
@@ -337,10 +340,10 @@ static void check_change(ledger_change *change, ledger_entry *entry, const kvo_c
     if (!is_prior || !is_late) check_order(change, entry, is_prior);
     FUZZ_REQUIRE(is_prior || !is_left_out(change, entry, false));
   }
-  change->told[is_prior] |= bit(entry);
-  if (!is_prior) note_last(change, entry, told);
-  if (!is_mutation(change, entry)) check_setting(change, entry, told);
-  else if (change->kind) check_mutation(change, entry, told);
+  change->notified[is_prior] |= bit(entry);
+  if (!is_prior) note_last(change, entry, notified);
+  if (!is_mutation(change, entry)) check_setting(change, entry, notified);
+  else if (change->kind) check_mutation(change, entry, notified);
 }
 
 static bool is_initial(const ledger_entry *entry) {
@@ -358,18 +361,18 @@ void ledger_called(ledger_entry *entry, const kvo_change *change) {
   }
 }
 
-static bool asks_for(const ledger_entry *entry, const kvo_change *told) {
-  return (!kvo_change_get_old(told) || entry->options & KVO_OLD) &&
-         (!kvo_change_get_new(told) || entry->options & KVO_NEW);
+static bool asks_for(const ledger_entry *entry, const kvo_change *notified) {
+  return (!kvo_change_get_old(notified) || entry->options & KVO_OLD) &&
+         (!kvo_change_get_new(notified) || entry->options & KVO_NEW);
 }
 
 // Whether it is this entry's turn among equal ones.
-static bool is_next(const ledger_entry *entry, const kvo_change *told) {
+static bool is_next(const ledger_entry *entry, const kvo_change *notified) {
   ledger_change *change = fuzz_ledger.top;
-  bool is_prior = kvo_change_is_prior(told);
-  if (!change || change->told[is_prior] & bit(entry)) return false;
+  bool is_prior = kvo_change_is_prior(notified);
+  if (!change || change->notified[is_prior] & bit(entry)) return false;
   if (is_prior && !(entry->options & KVO_PRIOR)) return false;
-  if (is_unsure()) return asks_for(entry, told);
+  if (is_unsure()) return asks_for(entry, notified);
   return change->recipients & bit(entry) && (is_prior || !is_left_out(change, entry, false));
 }
 
@@ -377,7 +380,7 @@ static bool is_next(const ledger_entry *entry, const kvo_change *told) {
 static bool is_passed(const ledger_entry *entry, bool is_prior) {
   for (size_t i = (size_t)(entry - fuzz_ledger.entries) + 1; i < fuzz_ledger.count; i++) {
     const ledger_entry *later = &fuzz_ledger.entries[i];
-    if (fuzz_ledger.top->told[is_prior] & bit(later) && later->object == entry->object &&
+    if (fuzz_ledger.top->notified[is_prior] & bit(later) && later->object == entry->object &&
         !strcmp(later->path, entry->path))
       return true;
   }
@@ -385,21 +388,21 @@ static bool is_passed(const ledger_entry *entry, bool is_prior) {
 }
 
 // The values present are those that the observer asks for. A mutation may lack some.
-static bool has_just_what(const ledger_entry *entry, const kvo_change *told) {
-  if (kvo_change_get_kind(told) != KVO_SETTING) return asks_for(entry, told);
-  bool asks_new = entry->options & KVO_NEW && !kvo_change_is_prior(told);
-  return !kvo_change_get_old(told) == !(entry->options & KVO_OLD) &&
-         !kvo_change_get_new(told) == !asks_new;
+static bool has_just_what(const ledger_entry *entry, const kvo_change *notified) {
+  if (kvo_change_get_kind(notified) != KVO_SETTING) return asks_for(entry, notified);
+  bool asks_new = entry->options & KVO_NEW && !kvo_change_is_prior(notified);
+  return !kvo_change_get_old(notified) == !(entry->options & KVO_OLD) &&
+         !kvo_change_get_new(notified) == !asks_new;
 }
 
 // Chooses among equal entries. An entry that distinct may drop counts as dropped once a later one has been called, or
 // if the call has other values than the entry asks for.
-static ledger_entry *whose_turn(ledger_set alike, const kvo_change *told) {
+static ledger_entry *whose_turn(ledger_set alike, const kvo_change *notified) {
   ledger_entry *next[2][2] = {{NULL}};
   for (size_t i = fuzz_ledger.count; i-- > 0;) {
     ledger_entry *entry = &fuzz_ledger.entries[i];
-    if (!(alike & bit(entry)) || !is_next(entry, told)) continue;
-    next[is_passed(entry, kvo_change_is_prior(told))][has_just_what(entry, told)] = entry;
+    if (!(alike & bit(entry)) || !is_next(entry, notified)) continue;
+    next[is_passed(entry, kvo_change_is_prior(notified))][has_just_what(entry, notified)] = entry;
   }
   return next[0][1] ? next[0][1] : next[0][0] ? next[0][0] : next[1][1] ? next[1][1] : next[1][0];
 }

@@ -46,8 +46,8 @@ typedef struct ledger_change {
   ledger_set reached; ///< when it began, also behind open changes of links
   ledger_set behind;  ///< of these, those that it reached only behind such changes (G5)
   ledger_set late;    ///< of these, those that it reaches otherwise now: notified of it afterwards
-  ledger_set recipients; ///< recipients when it began; later, those it still reaches
-  ledger_set told[2];    ///< called by finals, by priors
+  ledger_set recipients;  ///< recipients when it began; later, those it still reaches
+  ledger_set notified[2]; ///< called by finals, by priors
   bool has_begun_finals;
   bool is_open;  ///< a prior call is running
   bool is_stale; ///< an inner change has left paths where storage does not lead

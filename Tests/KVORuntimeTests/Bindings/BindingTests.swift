@@ -47,18 +47,18 @@ import Testing
 
   /// Records the notifications of a value.
   private final class Log {
-    private let told = Locked<[Int]>([])
+    private let notified = Locked<[Int]>([])
     private var tokens: [KeyValueObservation] = []
 
     func observe(_ cell: Cell) {
       tokens.append(
-        cell.observe(\.value) { [told] cell, _ in told.withLock { $0.append(cell.value) } })
+        cell.observe(\.value) { [notified] cell, _ in notified.withLock { $0.append(cell.value) } })
     }
 
     func take() -> [Int] {
-      told.withLock { told in
-        defer { told = [] }
-        return told
+      notified.withLock { notified in
+        defer { notified = [] }
+        return notified
       }
     }
   }
@@ -503,10 +503,10 @@ import Testing
   func leftToAnother() {
     let (from, to) = (Slot(), Slot())
     let (inside, isSet) = (Count(), Count())
-    let told = Locked<[Int]>([])
+    let notified = Locked<[Int]>([])
     let token = to.bind(\.value, to: from, \.value)
     let waiting = to.observe(\.value) { to, _ in
-      told.withLock { $0.append(to.value) }
+      notified.withLock { $0.append(to.value) }
       guard to.value == 1 else { return }
       inside.add()
       waitUntil { isSet.value > 0 }
@@ -521,7 +521,7 @@ import Testing
       from.value = 3
       isSet.add()
     }
-    expect(to.value == 3 && told.withLock { $0 } == [1, 3])
+    expect(to.value == 3 && notified.withLock { $0 } == [1, 3])
     withExtendedLifetime((token, waiting)) {}
   }
 
@@ -569,12 +569,12 @@ import Testing
     expectEqual(target.value, 2)
     account_setBalance(account.pointer, 5)
     expectEqual(target.value, 5)
-    let told = Locked(0)
+    let notified = Locked(0)
     let count = try account.wrapped.observe("owner", as: String?.self) { _, _ in
-      told.withLock { $0 += 1 }
+      notified.withLock { $0 += 1 }
     }
     let there = try account.wrapped.bind("owner", to: source, \.text)
-    expectEqual(told.withLock { $0 }, 1)
+    expectEqual(notified.withLock { $0 }, 1)
     source.text = "Ada"
     expectEqual(String(cString: account_owner(account.pointer)), "Ada")
     withExtendedLifetime((here, there, count)) {}
@@ -587,14 +587,14 @@ import Testing
     let token = try target.bindTwoWay(\.value, to: account.wrapped, "balance")
     expectEqual(target.value, 4)
     log.observe(target)
-    let told = Locked(0)
+    let notified = Locked(0)
     let count = try account.wrapped.observe("balance", as: Int.self) { _, _ in
-      told.withLock { $0 += 1 }
+      notified.withLock { $0 += 1 }
     }
     account_setBalance(account.pointer, 6)
-    expect(log.take() == [6] && told.withLock { $0 } == 1)
+    expect(log.take() == [6] && notified.withLock { $0 } == 1)
     target.value = 8
-    expect(log.take() == [8] && told.withLock { $0 } == 2)
+    expect(log.take() == [8] && notified.withLock { $0 } == 2)
     expectEqual(account_balance(account.pointer), 8)
     withExtendedLifetime((token, count)) {}
   }
@@ -663,9 +663,9 @@ import Testing
         text.isEmpty ? 1.5 : text
       }
       cell.text = "much"
-      let told = heard.withLock { $0 }
-      precondition(told.count == 1 && told[0].contains("A binding passes on nothing: "))
-      precondition(told[0].contains("\"balance\"") && account_balance(account.pointer) == 1.5)
+      let notified = heard.withLock { $0 }
+      precondition(notified.count == 1 && notified[0].contains("A binding passes on nothing: "))
+      precondition(notified[0].contains("\"balance\"") && account_balance(account.pointer) == 1.5)
       withExtendedLifetime(token) {}
     }
   }

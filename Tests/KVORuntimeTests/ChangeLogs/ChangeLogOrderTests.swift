@@ -237,10 +237,10 @@ import Testing
       let log = try graph.log()
       log.undoLimit = 1
       graph.late.value = 1
-      let told = Locked<[Bool]>([])
+      let notified = Locked<[Bool]>([])
       let token = log.observe(\.canUndo) { log, _ in
         let canUndo = log.canUndo
-        told.withLock { $0.append(canUndo) }
+        notified.withLock { $0.append(canUndo) }
       }
       orders.run {
         log.withGroup { graph.root.value = 1 }
@@ -250,7 +250,7 @@ import Testing
       token.invalidate()
       var undone = 0
       while try log.undo() { undone += 1 }
-      return undone == 1 && told.withLock { $0.last } == true
+      return undone == 1 && notified.withLock { $0.last } == true
     }
     expectEqual(tried.failure, nil)
   }
@@ -261,10 +261,10 @@ import Testing
       let graph = Graph()
       let log = try graph.log()
       graph.root.value = 5
-      let told = Locked<[String?]>([])
+      let notified = Locked<[String?]>([])
       let token = log.observe(\.undoName) { log, _ in
         let name = log.undoName
-        told.withLock { $0.append(name) }
+        notified.withLock { $0.append(name) }
       }
       orders.run {
         graph.root.value = 1
@@ -272,7 +272,7 @@ import Testing
         log.withGroup("Named") { graph.other.value = 1 }
       }
       token.invalidate()
-      return told.withLock { $0.last ?? nil } == log.undoName
+      return notified.withLock { $0.last ?? nil } == log.undoName
     }
     expectEqual(tried.failure, nil)
   }

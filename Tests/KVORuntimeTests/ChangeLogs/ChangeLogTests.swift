@@ -66,9 +66,9 @@ import Testing
     let stranger = Clerk("s")
     bob.follow(stranger)  // weakly
     stranger.salary = 5
-    let told = try log.records().map { "\(($0.object as? Clerk)?.id ?? "-").\($0.key)" }
+    let notified = try log.records().map { "\(($0.object as? Clerk)?.id ?? "-").\($0.key)" }
     expectEqual(
-      told,
+      notified,
       [
         "b.salary", "-.boss", "c.reports", "d.salary", "-.team", "e.salary", "-.boss", "d.salary",
         "b.boss",
@@ -389,19 +389,19 @@ import Testing
   @Test("N2: count, canUndo, canRedo and the names notify their observers")
   func observable() throws {
     let log = try Firm.recorded(firm)
-    let told = Locked<[String]>([])
+    let notified = Locked<[String]>([])
     let tokens = [
       log.observe(\.canUndo, options: [.old, .new, .distinct]) { _, change in
-        told.withLock { $0.append("undo \(change.oldValue!) \(change.newValue!)") }
+        notified.withLock { $0.append("undo \(change.oldValue!) \(change.newValue!)") }
       },
       log.observe(\.canRedo, options: [.new, .distinct]) { _, change in
-        told.withLock { $0.append("redo \(change.newValue!)") }
+        notified.withLock { $0.append("redo \(change.newValue!)") }
       },
       log.observe(\.undoName, options: [.new, .distinct]) { _, change in
-        told.withLock { $0.append("name \((change.newValue ?? nil) ?? "-")") }
+        notified.withLock { $0.append("name \((change.newValue ?? nil) ?? "-")") }
       },
       log.observe(\.count, options: [.new]) { _, change in
-        told.withLock { $0.append("\(change.newValue!)") }
+        notified.withLock { $0.append("\(change.newValue!)") }
       },
     ]
     firm.name = "a"
@@ -411,13 +411,13 @@ import Testing
     firm.name = "d"
     log.removeAll()
     withExtendedLifetime(tokens) {}
-    let changes = told.withLock { $0 }.filter { Int($0) == nil }
+    let changes = notified.withLock { $0 }.filter { Int($0) == nil }
     expectEqual(
       changes,
       [
         "undo false true", "name named", "name -", "redo true", "redo false", "undo true false",
       ])
-    expectEqual(told.withLock { $0 }.compactMap { Int($0) }.max(), 5)
+    expectEqual(notified.withLock { $0 }.compactMap { Int($0) }.max(), 5)
   }
 
   // MARK: Threads

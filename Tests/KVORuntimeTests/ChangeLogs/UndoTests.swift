@@ -58,20 +58,20 @@ import Testing
   }
 
   @Test("N3: observers are notified of an undo as of any change, elements by their indexes")
-  func isTold() throws {
+  func isNotified() throws {
     firm.figures = [1, 2, 3]
     let log = try Firm.recorded(firm)
     firm.mutableArray(\.figures).remove(at: 1)
     firm.name = "x"
-    let told = Locked<[String]>([])
+    let notified = Locked<[String]>([])
     let tokens = [
       firm.observe(\.figures, options: [.old, .new]) { _, change in
-        told.withLock {
+        notified.withLock {
           $0.append("\(change.kind) \(change.newValue ?? []) \(change.indexes!.ranges)")
         }
       },
       firm.observe(\.name, options: [.old, .new]) { _, change in
-        told.withLock { $0.append("\(change.oldValue!)>\(change.newValue!)") }
+        notified.withLock { $0.append("\(change.oldValue!)>\(change.newValue!)") }
       },
     ]
     try log.undo()
@@ -79,7 +79,7 @@ import Testing
     try log.redo()
     withExtendedLifetime(tokens) {}
     expectEqual(
-      told.withLock { $0 }, ["x>", "insertion [2] [Range(1..<2)]", "removal [] [Range(1..<2)]"])
+      notified.withLock { $0 }, ["x>", "insertion [2] [Range(1..<2)]", "removal [] [Range(1..<2)]"])
   }
 
   @Test("N3: only the undo itself is recorded while it runs, marked as such")
@@ -159,8 +159,8 @@ import Testing
         if sheet.changes < 1_000 { sheet.changes += 1 }
       }
       try log.undo()
-      let told = heard.withLock { $0 }
-      precondition(told.count == 1 && told[0].contains("\"changes\" of Sheet"))
+      let notified = heard.withLock { $0 }
+      precondition(notified.count == 1 && notified[0].contains("\"changes\" of Sheet"))
       precondition(sheet.a == 0)
       withExtendedLifetime(token) {}
     }

@@ -118,16 +118,16 @@ import Testing
 
   @Test("E1: a thread can use a class for which another one is still asking")
   func usedWhileAsked() {
-    let told = Count()
+    let notified = Count()
     onThreads(2) { index in
       if index == 1 { waitUntil { Slow.asked.withLock { $0 } > 0 } }
       let object = Slow()
-      let token = object.observe(\.number) { _, _ in told.add() }
+      let token = object.observe(\.number) { _, _ in notified.add() }
       object.number = 1
       token.invalidate()
       if index == 1 { Slow.isUsed.withLock { $0 = true } }
     }
-    expectEqual(told.value, 2)
+    expectEqual(notified.value, 2)
   }
 
   @Test("E1: a declaration turns a key off and on, in the class and for its subclasses")

@@ -21,7 +21,7 @@ import Testing
       #expect(throws: KeyValueError.self) { try object.observe(keyPath: key) { _, _ in } }
       #expect(throws: KeyValueError.self) { try object.dictionaryWithValues(forKeys: [key]) }
       #expect(throws: KeyValueError.self) { try object.mutableArrayValue(forKey: key) }
-      object.name = "told"
+      object.name = "notified"
       expectEqual(log.take(), ["a"])
     }
     #expect(throws: KeyValueError.self) { try KVOObject().value(forKey: "headerStorage") }

@@ -33,27 +33,28 @@ import Testing
     ]
     for (index, way) in ways.enumerated() {
       let log = Recorder()
-      try log.observe(object, "size", as: "told")
+      try log.observe(object, "size", as: "notified")
       object.ran = []
       try way(index + 10)
       expect(try object.value(forKey: "size") as? Int == index + 10)
       expectEqual(object.stored, index + 10)
       expectEqual(object.ran, [])
-      expectEqual(log.take(), ["told"])
+      expectEqual(log.take(), ["notified"])
     }
     try expectStorageChanged(object)
   }
 
   private func expectStorageChanged(_ object: Size) throws {
     let log = Recorder()
-    try log.observe(object, "rows", .new, as: "told")
+    try log.observe(object, "rows", .new, as: "notified")
     try object.setValue([1], forKey: "rows")
     object.ran = []
     try object.mutableArrayValue(forKey: "rows").append(2)
     try object.mutableOrderedSetValue(forKey: "rows").add(3)
     expectEqual(object.ran, [])
     expectEqual(
-      log.take(), ["told new [1]", "told insertion at 1 new [2]", "told insertion at 2 new [3]"])
+      log.take(),
+      ["notified new [1]", "notified insertion at 1 new [2]", "notified insertion at 2 new [3]"])
   }
 
   @Test(
@@ -75,7 +76,7 @@ import Testing
     let owner = Owner()
     owner.item = object
     let log = Recorder()
-    try log.observe(object, "size", [.old, .new], as: "told")
+    try log.observe(object, "size", [.old, .new], as: "notified")
     object.size = 1
     _ = log.take()
     object.ran = []
@@ -83,7 +84,8 @@ import Testing
     try owner.setValue(3, forKeyPath: "item.size")
     try object.setValuesForKeys(["size": 4])
     expectEqual(object.ran, code + code + code)
-    expectEqual(log.take(), ["told old 1 new 2", "told old 2 new 3", "told old 3 new 4"])
+    expectEqual(
+      log.take(), ["notified old 1 new 2", "notified old 2 new 3", "notified old 3 new 4"])
     object.ran = []
     try object.mutableArrayValue(forKey: "rows").append(2)
     object.mutableArray(\.rows).append(3)

@@ -75,9 +75,9 @@ import Testing
         + "unless automatic notification is off for it."
     }
     let silent = "\"declared\" of Doc is observed, and its getter reads no @Observed property"
-    let told = try hints(in: result)
+    let hinted = try hints(in: result)
     expectEqual(
-      told.filter { !$0.hasPrefix(silent) },
+      hinted.filter { !$0.hasPrefix(silent) },
       [
         text("plain", "Mark it @Observed. Or assign"), text("owner", "Assign"),
         text("late", "Assign"),
@@ -159,10 +159,10 @@ import Testing
       locked.announced = 2
       KVODiagnostics.hint = nil
     }
-    let told = try hints(in: result)
+    let hinted = try hints(in: result)
     expect(
-      told.count == 1
-        && told[0].hasPrefix("\"silent\" of Locked is observed, and its getter reads no"))
+      hinted.count == 1
+        && hinted[0].hasPrefix("\"silent\" of Locked is observed, and its getter reads no"))
   }
 
   @Test("E2 J2: a manual change of a key that an unobserved object does not have is a hint, once")
@@ -179,11 +179,11 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let told = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
-    expectEqual(told.count, 2)
+    let hinted = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
+    expectEqual(hinted.count, 2)
     for (key, near) in [("tilte", "title"), ("modle", "model")] {
       expect(
-        told.contains {
+        hinted.contains {
           $0.hasPrefix("A manual change of \"\(key)\" of Doc notifies no observer")
             && $0.contains("\"\(near)\"")
         })
@@ -253,9 +253,9 @@ import Testing
       "A manual change of \"\(key)\" of Doc notifies no observer: Doc has no key "
         + "\"\(key)\"." + remedy
     }
-    let told = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
+    let hinted = try hints(in: result).filter { $0.hasPrefix("A manual change of") }
     expectEqual(
-      told,
+      hinted,
       [
         text("tilte"), text("titel"), text("titles"), text("Title"), text("tile"),
         text("index", ""), text("elsewhere", ""),
@@ -306,13 +306,13 @@ import Testing
       }
       KVODiagnostics.hint = nil
     }
-    let told = try hints(in: result).filter { $0.hasPrefix("An observation") }
+    let hinted = try hints(in: result).filter { $0.hasPrefix("An observation") }
     let names = [
       "\"title\" of Doc", "\"model\" of Doc",
       "\\Doc.<a property of type Optional<Model>>?.index? (model)",
     ]
     expectEqual(
-      Set(told),
+      Set(hinted),
       Set(
         names.map {
           "An observation of \($0) ended where it was made, before its handler was called. Keep the token that "
@@ -340,7 +340,7 @@ import Testing
       for _ in 0..<2 {
         let alias = Alias()
         let tokens = [
-          try alias.observe(keyPath: "heading") { _, _ in say("told\n") },
+          try alias.observe(keyPath: "heading") { _, _ in say("notified\n") },
           try alias.observe(keyPath: "title") { _, _ in say("title\n") },
           try alias.observe(keyPath: "size") { _, _ in },
         ]
@@ -386,12 +386,12 @@ import Testing
       "The key path \"\(path)\" of Link is observed, and leads nowhere at \"\(key)\" once \"\(link)\" is no longer "
         + "nil. \(reason)"
     }
-    let told = try hints(in: result).filter {
+    let hinted = try hints(in: result).filter {
       !$0.contains(" declares ") && !$0.hasPrefix("An observation")
     }
     let misspelt = "Link has no key \"lable\". Did you mean \"label\"?"
     expectEqual(
-      told,
+      hinted,
       [
         text("next.lable", "next", "lable", misspelt),
         text("next.next.lable", "next.next", "lable", misspelt),

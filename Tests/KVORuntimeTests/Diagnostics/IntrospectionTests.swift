@@ -83,13 +83,13 @@ import Testing
   @Test("J1: a dying observer is listed as such until its registrations have ended")
   func dying() throws {
     let account = Account()
-    var told: [String] = []
+    var notified: [String] = []
     do {
-      let observer = Departing(account) { told = $0 }
+      let observer = Departing(account) { notified = $0 }
       try account.addObserver(observer, forKeyPath: "balance")
     }
-    try require(told.count == 1)
-    expect(told[0].contains("balance") && told[0].contains("a dying object"))
+    try require(notified.count == 1)
+    expect(notified[0].contains("balance") && notified[0].contains("a dying object"))
     expect(account.observationInfo.registrations.isEmpty)
   }
 

@@ -16,9 +16,9 @@ import Testing
     let created = try require(kvo_object_create(shelf_class(methods)))
     let object = ForeignObject(OpaquePointer(created))
     kvo_object_release(created)
-    var told: [String] = []
+    var notified: [String] = []
     let token = try object.observe("items", as: [Int].self, options: [.old, .new]) { _, change in
-      told.append(change.words.joined(separator: " "))
+      notified.append(change.words.joined(separator: " "))
     }
     let items = try object.mutableArrayValue(forKey: "items")
     try items.append(5)
@@ -28,7 +28,7 @@ import Testing
     expectEqual(items.map { $0 as? Int }, [8, 5])
     expect(try (object.value(forKey: "items") as? ArrayProxy)?.last as? Int == 5)
     expectEqual(
-      told,
+      notified,
       [
         "insertion at 0 new [5]", "insertion at 0...1 new [6, 7]",
         "replacement at 1 old [7] new [8]", "removal at 0 old [6]",

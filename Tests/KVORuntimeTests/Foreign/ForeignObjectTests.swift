@@ -233,7 +233,7 @@ import Testing
     let model = Model()
     let account = CAccount()
     model.account = account.wrapped
-    let told = Log()
+    let notified = Log()
     let callback: kvo_callback = { context, object, key, change in
       let log = Unmanaged<Log>.fromOpaque(context!).takeUnretainedValue()
       let new = kvo_change_get_new(change).map { kvo_value_get_double($0) }
@@ -242,16 +242,17 @@ import Testing
     var handles: [OpaquePointer?] = [nil, nil, nil]
     for (index, key) in ["level", "double", "account.balance"].enumerated() {
       let status = kvo_add_callback(
-        header(of: model), key, .KVO_NEW, callback, Unmanaged.passUnretained(told).toOpaque(), nil,
+        header(of: model), key, .KVO_NEW, callback, Unmanaged.passUnretained(notified).toOpaque(),
+        nil,
         &handles[index], nil)
       expectEqual(status, .KVO_OK)
     }
     model.level = 3
     account_setBalance(account.pointer, 7)
-    expectEqual(told.take(), ["level 3.0", "double 6.0", "account.balance 7.0"])
+    expectEqual(notified.take(), ["level 3.0", "double 6.0", "account.balance 7.0"])
     for handle in handles { kvo_handle_release(handle) }
     model.level = 4
-    expectEqual(told.take(), [])
+    expectEqual(notified.take(), [])
   }
 
   @Test("D6: a set from Swift by key is one change, delivered to Swift and C alike")
@@ -329,7 +330,7 @@ import Testing
     let token = try wrapped!.observe("mark", as: Int.self) {
       [life = Life(of: ForeignObject.self)] _, _ in
       life.goesOn()
-      log.note("told")
+      log.note("notified")
     }
     kvo_object_release(object.object)
     expect(token.isValid)

@@ -117,14 +117,14 @@ import Testing
     shelf.list = Array(0..<300)
     var names: Set<String> = []
     for index in 0..<300 {
-      var told: [Int] = []
+      var notified: [Int] = []
       let token = shelf.observe(\.list[index], options: [.old, .new]) { _, change in
-        told += [change.oldValue!, change.newValue!]
+        notified += [change.oldValue!, change.newValue!]
       }
       names.formUnion(shelf.observationInfo.registrations.map(\.keyPath))
       shelf.list[index] = -1
       token.invalidate()
-      expectEqual(told, [index, -1])
+      expectEqual(notified, [index, -1])
     }
     expectEqual(names.count, 1)
   }
@@ -213,8 +213,8 @@ import Testing
     log.observe(object as Declared, \Declared.lines[1], [.new], as: "its second")
     object.number = 4
     object.lines[1] = 5
-    let told = log.take().filter { !$0.hasPrefix("next") }
-    expectEqual(told, ["number new 4", "second new 5", "its second new 5"])
+    let notified = log.take().filter { !$0.hasPrefix("next") }
+    expectEqual(notified, ["number new 4", "second new 5", "its second new 5"])
   }
 
   private final class Safe: KVOObject, @unchecked Sendable {

@@ -141,14 +141,14 @@ import Testing
       let player = Player()
       player.withChange(of: \.count) {}
       say("unobserved\n")
-      let token = try player.observe(keyPath: "count") { _, _ in say("told\n") }
+      let token = try player.observe(keyPath: "count") { _, _ in say("notified\n") }
       player.withChange(forKey: "count") {}
       player.willChangeValue(for: \.count)
       token.invalidate()
     }
     let lines = try require(result).errors.split(separator: "\n")
     expect(
-      lines.count == 3 && lines.first == "unobserved" && lines.dropFirst().first == "told",
+      lines.count == 3 && lines.first == "unobserved" && lines.dropFirst().first == "notified",
       "\(lines)")
     for word in ["Player", "\"count\"", "withChange(forKey"] {
       expectEqual(lines.last?.contains(word), true)
@@ -217,7 +217,7 @@ import Testing
     let object = Bracketed()
     expect(object.sum == 1 && object.lazily == 2)
     let log = Recorder()
-    let token = object.observe(\.sum) { _, _ in log.note("told") }
+    let token = object.observe(\.sum) { _, _ in log.note("notified") }
     _ = log.take()
     expect(object.sum == 1 && !log.take().isEmpty)
     token.invalidate()

@@ -100,12 +100,12 @@ import Testing
   func token() throws {
     let sheet = Sheet()
     let key = try KeyValueKey<Sheet, Double>("k1")
-    var told = 0
-    var token: KeyValueObservation? = sheet.observe(key: key) { _, _ in told += 1 }
+    var notified = 0
+    var token: KeyValueObservation? = sheet.observe(key: key) { _, _ in notified += 1 }
     sheet.withChange(forKey: key) {}
     token = nil
     sheet.withChange(forKey: key) {}
-    expect(told == 1 && token == nil)
+    expect(notified == 1 && token == nil)
     expect(!sheet.isObserved(forKey: "k1"))
   }
 
@@ -317,17 +317,17 @@ import Testing
   @Test("C12: keys may be made and used on any threads")
   func threads() throws {
     let sheets = (0..<4).map { _ in Shared(Sheet()) }
-    let told = Locked(0)
+    let notified = Locked(0)
     onThreads(4) { thread in
       let sheet = sheets[thread].value
       for _ in 0..<100 {
         guard let key = try? KeyValueKey<Sheet, Double>("k1") else { return }
-        let token = sheet.observe(key: key) { _, _ in told.withLock { $0 += 1 } }
+        let token = sheet.observe(key: key) { _, _ in notified.withLock { $0 += 1 } }
         sheet.withChange(forKey: key) { sheet.cells["k1"] = 1 }
         token.invalidate()
       }
     }
-    expectEqual(told.withLock { $0 }, 400)
+    expectEqual(notified.withLock { $0 }, 400)
   }
 }
 

@@ -71,16 +71,17 @@ import Testing
         let left = Self.left(by: way)
         precondition(left < Self.most, "\(index): \(left) bytes")
       }
-      var told = 0
+      var notified = 0
       let left = Self.left { number in
         let steps = (0..<17).map { number >> $0 & 1 == 1 ? "self" : "self.self" }
         let path = "next." + steps.joined(separator: ".") + ".score"
-        let token = try! board.observe(keyPath: path) { _, _ in told += 1 }
+        let token = try! board.observe(keyPath: path) { _, _ in notified += 1 }
         board.next?.score += 1
         token.invalidate()
       }
       precondition(
-        left < Self.most && told == Self.filling + Self.many, "\(left) bytes, \(told) told")
+        left < Self.most && notified == Self.filling + Self.many,
+        "\(left) bytes, \(notified) notified")
     }
   }
 

@@ -47,9 +47,9 @@ import Testing
     log.observe(counter, \.ticket, options.union(.new), as: "ticket")
     _ = log.take()
     counter.factor = 1000
-    let told = log.take().filter { !$0.contains("prior") }
-    expectEqual(told.count, 1)
-    expect(told.allSatisfy { $0.hasSuffix("000") })
+    let notified = log.take().filter { !$0.contains("prior") }
+    expectEqual(notified.count, 1)
+    expect(notified.allSatisfy { $0.hasSuffix("000") })
     counter.serial = 70
     expectEqual(log.take().filter { !$0.contains("prior") }.count, 1)
   }

@@ -558,10 +558,12 @@ import Testing
         model.number[node] = step
         nodes[node].number = step
       }
-      let told = observers.map { ($0, before.go($0.root, $0.kind), model.go($0.root, $0.kind)) }
+      let notified = observers.map { ($0, before.go($0.root, $0.kind), model.go($0.root, $0.kind)) }
         .filter { $0.1.reads.contains(changed) }
-      let priors = told.filter(\.0.isPrior).map { "\($0.0.name) prior old \(shown($0.1.value))" }
-      let finals = told.map { "\($0.0.name) old \(shown($0.1.value)) new \(shown($0.2.value))" }
+      let priors = notified.filter(\.0.isPrior).map {
+        "\($0.0.name) prior old \(shown($0.1.value))"
+      }
+      let finals = notified.map { "\($0.0.name) old \(shown($0.1.value)) new \(shown($0.2.value))" }
       let lines = log.take()
       expectEqual(lines, priors + finals, "seed \(seed) step \(step)")
       if lines != priors + finals { break }

@@ -183,8 +183,8 @@ import Testing
     log.observe(gated, \.name, [.new])
     gated.gate = nil
     before.first = "silent"
-    after.first = "told"
-    expectEqual(log.take(), ["a new told"])
+    after.first = "notified"
+    expectEqual(log.take(), ["a new notified"])
   }
 
   private final class Chief: KVOObject {

@@ -384,11 +384,11 @@ import Testing
         for (old, new) in zip(before, shown.map { $0() }) {
           let name = old.prefix { $0 != " " }
           let line = "\(name) old\(old.dropFirst(name.count)) new\(new.dropFirst(name.count))"
-          let told = lines.filter { $0.hasPrefix("\(name) ") }
+          let notified = lines.filter { $0.hasPrefix("\(name) ") }
           if old != new {
-            expectEqual(told, [line])
+            expectEqual(notified, [line])
           } else {
-            expect(told == [line] || told.isEmpty)
+            expect(notified == [line] || notified.isEmpty)
           }
         }
       }

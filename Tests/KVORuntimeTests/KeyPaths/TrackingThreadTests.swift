@@ -42,7 +42,7 @@ import Testing
   func invalidating() async {
     for _ in 0..<200 {
       let worker = Worker()
-      let token = worker.observe([\.first, \.last, \.full]) { _, _ in Issue.record("told") }
+      let token = worker.observe([\.first, \.last, \.full]) { _, _ in Issue.record("notified") }
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<3 { group.addTask { token.invalidate() } }
       }

@@ -17,28 +17,28 @@ import Testing
 
   private static let label = KVOAssociation<String>()
   private static let object = KVOAssociation<Document>()
-  private let told = Locked<[String]>([])
+  private let notified = Locked<[String]>([])
 
-  private func note(_ text: String) { told.withLock { $0.append(text) } }
+  private func note(_ text: String) { notified.withLock { $0.append(text) } }
 
   // MARK: Deaths
 
   @Test("P1: handlers are called once, in order, after the deinits and the ends of registrations")
   func deaths() {
-    var document: Document? = Document { [told] in told.withLock { $0.append("deinit") } }
+    var document: Document? = Document { [notified] in notified.withLock { $0.append("deinit") } }
     weak let gone = document
     let observer = document!.observe(\.title) { _, _ in }
     let tokens = (0..<3).map { index in
-      document!.onDeinit { [told] in
-        told.withLock { $0.append("\(index) \(gone == nil) \(observer.isValid)") }
+      document!.onDeinit { [notified] in
+        notified.withLock { $0.append("\(index) \(gone == nil) \(observer.isValid)") }
       }
     }
-    let dropped = document!.onDeinit { [told] in told.withLock { $0.append("dropped") } }
+    let dropped = document!.onDeinit { [notified] in notified.withLock { $0.append("dropped") } }
     tokens[1].invalidate()
     expect(tokens.map(\.isValid) == [true, false, true] && dropped.isValid)
     dropped.invalidate()
     document = nil
-    expectEqual(told.withLock { $0 }, ["deinit", "0 true false", "2 true false"])
+    expectEqual(notified.withLock { $0 }, ["deinit", "0 true false", "2 true false"])
     expect(tokens.allSatisfy { !$0.isValid })
     tokens[0].invalidate()
   }
@@ -67,13 +67,13 @@ import Testing
     var tokens: [KeyValueObservation] = []
     tokens.append(
       first!.onDeinit { [self] in
-        tokens.append(other.onDeinit { [told] in told.withLock { $0.append("other") } })
+        tokens.append(other.onDeinit { [notified] in notified.withLock { $0.append("other") } })
         tokens[1].invalidate()
         note("first")
       })
-    tokens.append(first!.onDeinit { [told] in told.withLock { $0.append("second") } })
+    tokens.append(first!.onDeinit { [notified] in notified.withLock { $0.append("second") } })
     first = nil
-    expectEqual(told.withLock { $0 }, ["first"])
+    expectEqual(notified.withLock { $0 }, ["first"])
     expect(tokens[2].isValid && !tokens[1].isValid)
   }
 
@@ -142,20 +142,20 @@ import Testing
   func replaced() {
     final class Reader {
       weak var document: Document?
-      let told: Locked<[String]>
-      init(_ document: Document, _ told: Locked<[String]>) {
-        (self.document, self.told) = (document, told)
+      let notified: Locked<[String]>
+      init(_ document: Document, _ notified: Locked<[String]>) {
+        (self.document, self.notified) = (document, notified)
       }
-      deinit { told.withLock { $0.append(document?[AssociationTests.label] ?? "none") } }
+      deinit { notified.withLock { $0.append(document?[AssociationTests.label] ?? "none") } }
     }
     let key = KVOAssociation<Reader>()
     var document: Document? = Document()
     document![Self.label] = "there"
-    document![key] = Reader(document!, told)
-    document![key] = Reader(document!, told)
-    expectEqual(told.withLock { $0 }, ["there"])
+    document![key] = Reader(document!, notified)
+    document![key] = Reader(document!, notified)
+    expectEqual(notified.withLock { $0 }, ["there"])
     document = nil
-    expectEqual(told.withLock { $0 }, ["there", "none"])
+    expectEqual(notified.withLock { $0 }, ["there", "none"])
   }
 
   @Test("P2: threads read and replace one value while others observe")
@@ -185,9 +185,9 @@ import Testing
     kvo_object_release(made)
     wrapped![Self.label] = "account"
     expectEqual(ForeignObject(OpaquePointer(made))[Self.label], "account")
-    let token = wrapped!.onDeinit { [told] in told.withLock { $0.append("died") } }
+    let token = wrapped!.onDeinit { [notified] in notified.withLock { $0.append("died") } }
     expect(token.isValid)
     wrapped = nil
-    expect(told.withLock { $0 } == ["died"] && !token.isValid)
+    expect(notified.withLock { $0 } == ["died"] && !token.isValid)
   }
 }

@@ -93,8 +93,8 @@ import Testing
     panel.width = 4
     mixed.plain = 3
     expectEqual(mixed.shown, 0)
-    let told = log.take()
-    expectEqual(told.sorted(), ["panel new 1", "panel new 4", "sum new 2", "twice new 0"])
+    let notified = log.take()
+    expectEqual(notified.sorted(), ["panel new 1", "panel new 4", "sum new 2", "twice new 0"])
     var shown: Any? = 9
     try mixed.validateValue(&shown, forKey: "shown")
     expect(shown as? Int == 1)

@@ -41,9 +41,9 @@ import Testing
       each.year = 2000
       each.artist = "B"
     }
-    let told = log.take().sorted()
+    let notified = log.take().sorted()
     expectEqual(
-      told,
+      notified,
       [
         "album new B 2000", "artist new B", "single new A 2000",
         "year new 2000",

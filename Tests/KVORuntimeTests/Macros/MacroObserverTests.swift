@@ -95,16 +95,16 @@ import Testing
   func overridesOfStorage() throws {
     let (house, flat) = (House(), Flat())
     house.flat = flat
-    var told: [String] = []
+    var notified: [String] = []
     let tokens = [
       flat.observe(\.rooms, options: [.old, .new]) { flat, change in
-        told.append("rooms \(change.oldValue!) \(change.newValue!) after \(flat.moves)")
+        notified.append("rooms \(change.oldValue!) \(change.newValue!) after \(flat.moves)")
       },
       flat.observe(\.price, options: [.old, .new]) { _, change in
-        told.append("price \(change.oldValue!) \(change.newValue!)")
+        notified.append("price \(change.oldValue!) \(change.newValue!)")
       },
       try house.observe(keyPath: "flat.rooms", options: [.old, .new]) { _, change in
-        told.append("path \(change.oldValue!) \(change.newValue!)")
+        notified.append("path \(change.oldValue!) \(change.newValue!)")
       },
     ]
     let ways: [() throws -> Void] = [
@@ -115,22 +115,22 @@ import Testing
       let (old, oldPrice) = (flat.rooms, flat.price)
       try way()
       expectEqual(
-        told.sorted(),
+        notified.sorted(),
         [
           "path \(old) \(flat.rooms)", "price \(oldPrice) \(flat.price)",
           "rooms \(old) \(flat.rooms) after \(flat.moves)",
         ], "\(index)")
-      told = []
+      notified = []
     }
     // The assignment in the property's own observer adds one move.
     expect(flat.rooms == 1 && flat.moves == 6)
     for token in tokens { token.invalidate() }
     let price = flat.observe(\.price, options: [.old, .new]) { _, change in
-      told.append("price \(change.oldValue!) \(change.newValue!)")
+      notified.append("price \(change.oldValue!) \(change.newValue!)")
     }
     flat.rooms = 20
     price.invalidate()
-    expectEqual(told, ["price 106 808"])
+    expectEqual(notified, ["price 106 808"])
   }
 
   @Test(

@@ -11,19 +11,19 @@ import Testing
   @Test("Q3: a weak property notifies of each assignment, as any other does")
   func assignments() throws {
     let (boat, ada) = (Boat(log.keep(Sailor("Port"))), log.keep(Sailor("Ada")))
-    var told: [String] = []
+    var notified: [String] = []
     let token = boat.observe(\.captain, options: [.old, .new, .prior, .initial]) { _, change in
       let (old, new) = (change.oldValue??.name ?? "-", change.newValue??.name ?? "-")
-      told.append("\(change.isPrior ? "prior " : "")\(old) \(new)")
+      notified.append("\(change.isPrior ? "prior " : "")\(old) \(new)")
     }
     boat.captain = ada
     boat.captain = ada
     boat.captain = nil
     expectEqual(
-      told, ["- -", "prior - -", "- Ada", "prior Ada -", "Ada Ada", "prior Ada -", "Ada -"])
+      notified, ["- -", "prior - -", "- Ada", "prior Ada -", "Ada Ada", "prior Ada -", "Ada -"])
     token.invalidate()
     boat.captain = ada
-    expect(told.count == 7 && boat.captain === ada)
+    expect(notified.count == 7 && boat.captain === ada)
   }
 
   @Test("Q3: it is a key that is read, set and observed, and refuses other objects")
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test("Q3: a mirror shows it under its name, and a class describes its kind")
-  func told() {
+  func notified() {
     let boat = Boat(log.keep(Sailor("Port")))
     let labels = Mirror(reflecting: boat).children.compactMap(\.label)
     expect(labels.contains("captain") && labels.contains("harbour"))

@@ -225,14 +225,14 @@ extension InPlaceTests {
   func copied() {
     let ledger = Ledger()
     ledger.entries = [1, 2, 3]
-    var told: [[Int]] = []
+    var notified: [[Int]] = []
     let token = ledger.observe(\.entries, options: [.old, .new]) { _, change in
-      told += [change.oldValue!, change.newValue!]
+      notified += [change.oldValue!, change.newValue!]
     }
     ledger.entries[1] = 0
     ledger.entries.removeLast()
     token.invalidate()
-    expectEqual(told, [[1, 2, 3], [1, 0, 3], [1, 0, 3], [1, 0]])
+    expectEqual(notified, [[1, 2, 3], [1, 0, 3], [1, 0, 3], [1, 0]])
   }
 }
 

@@ -55,13 +55,13 @@ import Testing
           try log.observe(row, "a", options, as: "string")
           try log.observe(row, "double", .new, as: "double")
           row[key] = 2
-          let told = log.take()
+          let notified = log.take()
           try row.setValue(0.5, forKey: "a")
-          expectEqual(told.count, (options.contains(.prior) ? 5 : 3))
+          expectEqual(notified.count, (options.contains(.prior) ? 5 : 3))
           expectEqual(
-            told.filter { $0.hasPrefix("key") }.map { $0.dropFirst(4) },
-            told.filter { $0.hasPrefix("string") }.map { $0.dropFirst(7) })
-          expectEqual(told.last, "double new 4.0")
+            notified.filter { $0.hasPrefix("key") }.map { $0.dropFirst(4) },
+            notified.filter { $0.hasPrefix("string") }.map { $0.dropFirst(7) })
+          expectEqual(notified.last, "double new 4.0")
           expectEqual(log.take().last, "double new 1.0")
         }
       }
@@ -144,14 +144,14 @@ import Testing
     let row = Row()
     let key = try Row.key("a", Double.self)
     row[key] = 1
-    var told = 0
+    var notified = 0
     let token = row.observe(key: key, options: .new) { _, change in
-      told += change.newValue == 2 ? 1 : 0
+      notified += change.newValue == 2 ? 1 : 0
     }
     row[key] = 2
     token.invalidate()
     row[key] = 2
-    expectEqual(told, 1)
+    expectEqual(notified, 1)
   }
 
   @Test("C13 E1: a manual key notifies only by manual changes")

@@ -116,7 +116,7 @@ import Testing
       account.balance = 1
       expect(token?.isValid != true)
       try account.addObserver(watcher, forKeyPath: "balance")
-      token = account.observe(\.balance) { _, _ in log.note("told") }
+      token = account.observe(\.balance) { _, _ in log.note("notified") }
     }
     expectEqual(log.take(), [])
     withExtendedLifetime(token) {}
@@ -165,7 +165,7 @@ import Testing
       try account.addObserver(dying, forKeyPath: "balance")
       account.balance = 1
     }
-    expectEqual(log.take(), ["told 1.0", "dying"])
+    expectEqual(log.take(), ["notified 1.0", "dying"])
     expectEqual(account.balance, 2)
     expect(!isSwapped(account))
   }
@@ -355,7 +355,7 @@ private final class SettingInDeinit: Tracked {
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
   ) {
-    log.note("told \(account.balance)")
+    log.note("notified \(account.balance)")
   }
 }
 

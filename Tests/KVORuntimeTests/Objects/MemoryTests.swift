@@ -19,8 +19,8 @@ import Testing
     let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent])
     {
       let worker = Worker()
-      var told: [String] = []
-      let token = worker.observe(\.shown, options: .new) { told.append($1.newValue!) }
+      var notified: [String] = []
+      let token = worker.observe(\.shown, options: .new) { notified.append($1.newValue!) }
       // Each allocation of a change fails once, together with all later ones.
       for count in 0..<24 {
         let boss = Worker()
@@ -30,14 +30,14 @@ import Testing
         boss.name = "left out"
         worker.boss = nil
       }
-      told = []
+      notified = []
       worker.boss = Worker()
       worker.boss?.name = "b"
-      say("told \(told.joined(separator: " "))\n")
+      say("notified \(notified.joined(separator: " "))\n")
       token.invalidate()
       worker.boss = nil
     }
-    expect(result.errors.contains("told a b\n"))
+    expect(result.errors.contains("notified a b\n"))
     #if DEBUG
       expect(
         result.errors.contains(

@@ -361,19 +361,21 @@ import Testing
 
   @Test("M4: the object lives until the end")
   func lifetime() {
-    var told: [Int] = []
+    var notified: [Int] = []
     weak var gone: Frame?
     do {
       var object: Frame? = Frame()
       gone = object
-      let token = object!.observe(\.x, options: .new) { _, change in told.append(change.newValue!) }
+      let token = object!.observe(\.x, options: .new) { _, change in
+        notified.append(change.newValue!)
+      }
       object!.coalescingNotifications {
         object!.x = 1
         object = nil
         expect(gone != nil)
-        expectEqual(told, [])
+        expectEqual(notified, [])
       }
-      expectEqual(told, [1])
+      expectEqual(notified, [1])
       withExtendedLifetime(token) {}
     }
     expect(gone == nil)
@@ -385,37 +387,37 @@ import Testing
 
   @Test("M4: a dying object runs the body, and has no observers to notify")
   func dying() {
-    var told = 0
+    var notified = 0
     var token: KeyValueObservation?
     do {
       let leaving = Leaving()
-      token = leaving.observe(\.x) { _, _ in told += 1 }
+      token = leaving.observe(\.x) { _, _ in notified += 1 }
     }
-    expect(token?.isValid == false && told <= 1)
+    expect(token?.isValid == false && notified <= 1)
   }
 
   @Test("M1 M4: a C object's keys notify once per body, which may throw")
   func foreign() throws {
     struct Stop: Error {}
     let account = CAccount()
-    let told = Locked<[String]>([])
+    let notified = Locked<[String]>([])
     let token = try account.wrapped.observe("balance", as: Double.self, options: [.old, .new]) {
       _, change in
-      told.withLock { $0.append("\(change.oldValue!) \(change.newValue!)") }
+      notified.withLock { $0.append("\(change.oldValue!) \(change.newValue!)") }
     }
     let sum = account.wrapped.coalescingNotifications { () -> Int in
       for value in 1..<4 { account_setBalance(account.pointer, Double(value)) }
-      expectEqual(told.withLock { $0 }, [])
+      expectEqual(notified.withLock { $0 }, [])
       return 3
     }
-    expect(sum == 3 && told.withLock { $0 } == ["0.0 3.0"])
+    expect(sum == 3 && notified.withLock { $0 } == ["0.0 3.0"])
     #expect(throws: Stop.self) {
       try account.wrapped.coalescingNotifications {
         try account.wrapped.setValue(5, forKey: "balance")
         throw Stop()
       }
     }
-    expectEqual(told.withLock { $0 }, ["0.0 3.0", "3.0 5.0"])
+    expectEqual(notified.withLock { $0 }, ["0.0 3.0", "3.0 5.0"])
     withExtendedLifetime(token) {}
   }
 
@@ -518,11 +520,11 @@ import Testing
     var random = Random(seed: UInt64(seed))
     let cells = Cells()
     var last = cells.values
-    var told: [(key: String, old: String, new: String?)] = []
+    var notified: [(key: String, old: String, new: String?)] = []
     func observe<Value>(_ key: String, _ keyPath: KeyPath<Cells, Value>) -> KeyValueObservation {
       cells.observe(keyPath, options: [.old, .new]) { _, change in
         let isWhole = change.kind == .setting
-        told.append(
+        notified.append(
           (key, isWhole ? "\(change.oldValue!)" : "", isWhole ? "\(change.newValue!)" : nil))
       }
     }
@@ -536,8 +538,8 @@ import Testing
       }
       let now = cells.values
       let expected = Cells.sources.filter { $0.value.contains(where: changed.contains) }.keys
-      expectEqual(told.map(\.key).sorted(), expected.sorted())
-      for line in told {
+      expectEqual(notified.map(\.key).sorted(), expected.sorted())
+      for line in notified {
         guard let new = line.new else {
           expect(line.key == "list" && changed.count { $0 == "list" } == 1)
           continue
@@ -546,8 +548,8 @@ import Testing
       }
       var order: [String] = []
       for key in changed where !order.contains(key) { order.append(key) }
-      expectEqual(told.map(\.key).filter(order.contains), order)
-      (last, told) = (now, [])
+      expectEqual(notified.map(\.key).filter(order.contains), order)
+      (last, notified) = (now, [])
     }
     withExtendedLifetime(tokens) {}
   }
@@ -561,17 +563,17 @@ import Testing
     }
     let keys = (0..<300).map { "key\($0)" }
     let record = Wide()
-    var told: [String] = []
+    var notified: [String] = []
     let tokens = try keys.map { key in
       try record.observe(keyPath: key, options: [.old, .new]) { _, change in
-        told.append("\(key) \(change.oldValue as! Int) \(change.newValue as! Int)")
+        notified.append("\(key) \(change.oldValue as! Int) \(change.newValue as! Int)")
       }
     }
     try record.coalescingNotifications {
       for key in keys.reversed() { try record.setValue(1, forKey: key) }
       for key in keys { try record.setValue(2, forKey: key) }
     }
-    expectEqual(told, keys.reversed().map { "\($0) 0 2" })
+    expectEqual(notified, keys.reversed().map { "\($0) 0 2" })
     withExtendedLifetime(tokens) {}
   }
 }

@@ -52,10 +52,11 @@ import Testing
 
     func set(_ numbers: [Int]) { for number in numbers { mark = Mark(number: number) } }
 
-    func observe(_ options: KeyValueObservingOptions, _ told: Locked<[Int]>) -> KeyValueObservation
+    func observe(_ options: KeyValueObservingOptions, _ notified: Locked<[Int]>)
+      -> KeyValueObservation
     {
       observe(\.mark, options: options) { _, change in
-        told.withLock { $0.append(change.newValue!.number) }
+        notified.withLock { $0.append(change.newValue!.number) }
       }
     }
   }
@@ -71,9 +72,9 @@ import Testing
   ]
 
   /// Whether the observer received the values that the rule demands: none twice, and the property's last value last.
-  private func isRight(_ told: [Int], from start: Int, to end: Int) -> Bool {
-    let values = [start] + told
-    return zip(values, told).allSatisfy { $0 != $1 } && values.last == end
+  private func isRight(_ notified: [Int], from start: Int, to end: Int) -> Bool {
+    let values = [start] + notified
+    return zip(values, notified).allSatisfy { $0 != $1 } && values.last == end
   }
 
   @Test(
@@ -81,16 +82,16 @@ import Testing
     arguments: programs, [false, true])
   private func twoSet(_ program: Program, _ isAmongOthers: Bool) async {
     let tried = await inAllOrders(ofSwitches: 4) { orders in
-      let (meter, told) = (Meter(), Locked<[Int]>([]))
+      let (meter, notified) = (Meter(), Locked<[Int]>([]))
       let others = isAmongOthers ? [meter.observe(\.mark) { _, _ in }] : []
-      let token = meter.observe([.new, .distinct], told)
+      let token = meter.observe([.new, .distinct], notified)
       orders.run {
         meter.set(program.first)
       } and: {
         meter.set(program.second)
       }
       return withExtendedLifetime((token, others)) {
-        isRight(told.withLock { $0 }, from: 0, to: meter.last)
+        isRight(notified.withLock { $0 }, from: 0, to: meter.last)
       }
     }
     expectEqual(tried.failure, nil)
@@ -102,20 +103,20 @@ import Testing
   private func registers(_ numbers: [Int], _ isInitial: Bool) async {
     let options: KeyValueObservingOptions = [isInitial ? .initial : [], .new, .distinct]
     let tried = await inAllOrders(ofSwitches: 4) { orders in
-      let (meter, told) = (Meter(), Locked<[Int]>([]))
+      let (meter, notified) = (Meter(), Locked<[Int]>([]))
       let token = Locked<KeyValueObservation?>(nil)
       orders.run {
-        let made = meter.observe(options, told)
+        let made = meter.observe(options, notified)
         token.withLock { $0 = made }
       } and: {
         meter.set(numbers)
       }
-      let before = told.withLock { $0 }
+      let before = notified.withLock { $0 }
       let isLast = !isInitial || before.last == meter.last
       meter.mark = Mark(number: meter.last)
-      let isKnown = isLast && told.withLock { $0 } == before
+      let isKnown = isLast && notified.withLock { $0 } == before
       meter.mark = Mark(number: 9)
-      return isKnown && told.withLock { $0 } == before + [9]
+      return isKnown && notified.withLock { $0 } == before + [9]
     }
     expectEqual(tried.failure, nil)
   }

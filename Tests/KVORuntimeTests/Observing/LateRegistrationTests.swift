@@ -8,7 +8,7 @@ import Testing
   /// An observer on another thread, and its notifications.
   private final class Latecomer: @unchecked Sendable {
     private var token: KeyValueObservation?
-    private(set) var told: [String] = []
+    private(set) var notified: [String] = []
 
     func register<Root: KVOObject, Value>(
       _ object: Root, _ keyPath: KeyPath<Root, Value> & Sendable,
@@ -18,7 +18,7 @@ import Testing
       onThreads(1) { _ in
         let (object, keyPath) = shared.value
         self.token = object.observe(keyPath, options: options) { _, change in
-          self.told.append(
+          self.notified.append(
             [change.oldValue, change.newValue].map { $0.map { "\($0)" } ?? "-" }
               .joined(separator: " -> "))
         }
@@ -29,7 +29,7 @@ import Testing
       let shared = Shared(object)
       onThreads(1) { _ in
         self.token = try? shared.value.observe(keyPath: key, options: [.initial, .new]) {
-          _, change in self.told.append(change.newValue.map { "\($0)" } ?? "-")
+          _, change in self.notified.append(change.newValue.map { "\($0)" } ?? "-")
         }
       }
     }
@@ -77,7 +77,8 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.value, to: 5) { latecomer.register(model, \.value, options) }
-    expectEqual(latecomer.told, (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
+    expectEqual(
+      latecomer.notified, (options.contains(.initial) ? ["- -> 0", "- -> 5"] : ["5 -> 5"]))
     latecomer.end()
   }
 
@@ -91,13 +92,13 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.nothing) { latecomer.register(model, \.nothing, .new) }
-    expectEqual(latecomer.told, ["- -> Nothing()"])
+    expectEqual(latecomer.notified, ["- -> Nothing()"])
     change(&model.nothing) {}
-    expectEqual(latecomer.told, ["- -> Nothing()", "- -> Nothing()"])
+    expectEqual(latecomer.notified, ["- -> Nothing()", "- -> Nothing()"])
     latecomer.end()
     change(&model.nothing) {}
     change(&model.nothing) { latecomer.register(model, \.count, .new) }
-    expectEqual(latecomer.told, ["- -> Nothing()", "- -> Nothing()"])
+    expectEqual(latecomer.notified, ["- -> Nothing()", "- -> Nothing()"])
     latecomer.end()
   }
 
@@ -107,7 +108,7 @@ import Testing
     let latecomer = Latecomer()
     model.item = Farewell { latecomer.register(model, \.item, .new) }
     model.item = nil
-    expectEqual(latecomer.told, ["- -> nil"])
+    expectEqual(latecomer.notified, ["- -> nil"])
     latecomer.end()
   }
 
@@ -118,7 +119,7 @@ import Testing
     let latecomer = Latecomer()
     model.item = Farewell { latecomer.register(model, \.item, .new) }
     model.item = nil
-    expectEqual(latecomer.told, ["- -> nil"])
+    expectEqual(latecomer.notified, ["- -> nil"])
     latecomer.end()
     beside.invalidate()
   }
@@ -130,7 +131,7 @@ import Testing
     model.whileSetting = { latecomer.register(model, key: "declared") }
     try model.setValue(5, forKey: "declared")
     model.whileSetting = {}
-    expectEqual(latecomer.told, ["0", "5"])
+    expectEqual(latecomer.notified, ["0", "5"])
     latecomer.end()
   }
 
@@ -139,9 +140,9 @@ import Testing
     let model = Model()
     let latecomer = Latecomer()
     change(&model.value, to: 5) { latecomer.register(model, \.count, .new) }
-    expectEqual(latecomer.told, [])
+    expectEqual(latecomer.notified, [])
     model.value = 6
-    expectEqual(latecomer.told, [])
+    expectEqual(latecomer.notified, [])
     latecomer.end()
   }
 }

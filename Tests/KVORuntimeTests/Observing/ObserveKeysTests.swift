@@ -120,7 +120,7 @@ import Testing
   @Test("C1: removing all observers of the object ends the token")
   func removeAll() {
     let book = Book()
-    let token = book.observe(all, options: .prior) { _, _ in Issue.record("told") }
+    let token = book.observe(all, options: .prior) { _, _ in Issue.record("notified") }
     book.removeAllObservers()
     book.title = "C"
     expect(!token.isValid)
@@ -129,15 +129,15 @@ import Testing
   @Test("C3 C5: if the first initial call removes all observers, the token ends with all its keys")
   func removeAllInInitialCall() {
     let book = Book()
-    var told = 0
+    var notified = 0
     let token = book.observe([\.title, \.author], options: .initial) { book, _ in
-      told += 1
-      if told == 1 { book.removeAllObservers() }
+      notified += 1
+      if notified == 1 { book.removeAllObservers() }
     }
-    expect(told == 1 && !token.isValid)
+    expect(notified == 1 && !token.isValid)
     expect(!book.isObserved(forKey: "title") && !book.isObserved(forKey: "author"))
     book.author = "C"
-    expectEqual(told, 1)
+    expectEqual(notified, 1)
     token.invalidate()
   }
 

@@ -362,7 +362,7 @@ import Testing
   func thread() {
     let account = Account()
     let log = Recorder()
-    log.observe(account, \.balance) { _, _ in log.note("told") }
+    log.observe(account, \.balance) { _, _ in log.note("notified") }
     let shared = Shared((account, log))
     onThreads(1) { _ in
       let (account, log) = shared.value
@@ -370,7 +370,7 @@ import Testing
       account.balance = 1
       log.note("end")
     }
-    expectEqual(log.take(), ["begin", "a", "told", "end"])
+    expectEqual(log.take(), ["begin", "a", "notified", "end"])
   }
 }
 

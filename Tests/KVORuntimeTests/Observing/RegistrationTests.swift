@@ -6,7 +6,7 @@ import Testing
 /// C1, C2, C8: registering observer objects by string key paths, and removing them.
 @Suite(.leakFree) struct RegistrationTests {
   @Test("C1: an observer object is called with key path, object, change and context")
-  func told() throws {
+  func notified() throws {
     let account = Account()
     let log = Recorder()
     var calls: [Watcher.Call] = []

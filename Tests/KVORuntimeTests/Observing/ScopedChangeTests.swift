@@ -16,9 +16,9 @@ import Testing
           let pair = play(event, watching, .pair, long: true)
           for form in Form.allCases {
             for long in [false, true] {
-              let told = play(event, watching, form, long: long)
+              let notified = play(event, watching, form, long: long)
               expectEqual(
-                told, pair,
+                notified, pair,
                 "\(event.name), \(watching.name), by \(form), the \(long ? "long" : "short") way")
             }
           }
@@ -31,7 +31,8 @@ import Testing
   func examples() async {
     await #expect(processExitsWith: .success) {
       for event in events {
-        expectEqual(play(event, watchings[1], .handle, long: false), event.told, "\(event.name)")
+        expectEqual(
+          play(event, watchings[1], .handle, long: false), event.notified, "\(event.name)")
       }
     }
   }
@@ -92,8 +93,8 @@ import Testing
       grid.withChange(forKey: "a") { grid.set("a", 2) }
       grid.withChange(of: \.a) { grid.set("a", 3) }
       let pairs = Array(repeating: ["will a", "did a"], count: 3).flatMap { $0 }
-      expectEqual(grid.told, pairs, "observed: \(isObserved)")
-      grid.told = []
+      expectEqual(grid.notified, pairs, "observed: \(isObserved)")
+      grid.notified = []
     }
     expectEqual(log.take(), ["a old 3 new 1", "a old 1 new 2", "a old 2 new 3"])
   }
@@ -104,8 +105,8 @@ import Testing
     let closing = Closing()
     opening.withChange(forKey: try KeyValueKey<Opening, Int>("a")) {}
     closing.withChange(forKey: try KeyValueKey<Closing, Int>("a")) {}
-    expectEqual(opening.told, ["will a"])
-    expectEqual(closing.told, ["did a"])
+    expectEqual(opening.notified, ["will a"])
+    expectEqual(closing.notified, ["did a"])
   }
 
   @Test("E3: a bracket returns its body's result, and passes its error on")
@@ -205,12 +206,12 @@ private let watchings = [
 private struct Event {
   let name: String
   /// The lines for an observer that asks for old and new.
-  let told: [String]
+  let notified: [String]
   let body: (Scene) throws -> Void
 
-  init(_ name: String, _ told: [String], _ body: @escaping (Scene) throws -> Void) {
+  init(_ name: String, _ notified: [String], _ body: @escaping (Scene) throws -> Void) {
     self.name = name
-    self.told = told
+    self.notified = notified
     self.body = body
   }
 }
@@ -300,10 +301,10 @@ private func play(_ event: Event, _ watching: Watching, _ form: Form, long: Bool
     defer { scene.grid.cells["a"] = 1 }
     try event.body(scene)
   }
-  let told = scene.log.take()
+  let notified = scene.log.take()
   try? scene.grid.change("a", form) { scene.grid.cells["a"] = 1 }
   let later = scene.log.take()
-  return told + (watching.name == "old and new" ? [] : later)
+  return notified + (watching.name == "old and new" ? [] : later)
 }
 
 /// Keys that are data.
@@ -359,7 +360,7 @@ private class Grid: Tracked {
 /// Records manual announcements.
 private class Announcing: KVOObject {
   private var cells: [String: Int] = [:]
-  var told: [String] = []
+  var notified: [String] = []
   var a: Int { cells["a"] ?? 0 }
 
   override class func registerKeys() {
@@ -369,32 +370,32 @@ private class Announcing: KVOObject {
   func set(_ key: String, _ value: Int) { cells[key] = value }
 
   override func willChangeValue(forKey key: String) {
-    told.append("will \(key)")
+    notified.append("will \(key)")
     super.willChangeValue(forKey: key)
   }
 
   override func didChangeValue(forKey key: String) {
     super.didChangeValue(forKey: key)
-    told.append("did \(key)")
+    notified.append("did \(key)")
   }
 }
 
 private final class Opening: KVOObject {
   @Observed var a = 0
-  var told: [String] = []
+  var notified: [String] = []
 
   override func willChangeValue(forKey key: String) {
-    told.append("will \(key)")
+    notified.append("will \(key)")
     super.willChangeValue(forKey: key)
   }
 }
 
 private final class Closing: KVOObject {
   @Observed var a = 0
-  var told: [String] = []
+  var notified: [String] = []
 
   override func didChangeValue(forKey key: String) {
     super.didChangeValue(forKey: key)
-    told.append("did \(key)")
+    notified.append("did \(key)")
   }
 }

@@ -121,13 +121,13 @@ import Testing
       \.balance,
       withToken: { [life = Life(of: Target.self)] _, _, _ in
         life.goesOn()
-        log.note("told")
+        log.note("notified")
       })
     account.balance = 1
     withExtendedLifetime(token) {}
     token = nil
     account.balance = 2
-    expectEqual(log.take(), ["told"])
+    expectEqual(log.take(), ["notified"])
     expect(!isSwapped(account))
   }
 

@@ -28,14 +28,14 @@ import Testing
     arguments: Way.allCases)
   func exactCount(_ way: Way) throws {
     let tally = Tally()
-    let told = Count()
+    let notified = Count()
     let watcher = Counting()
-    let token = tally.observe(\.count, options: [.old, .new]) { _, _ in told.add() }
+    let token = tally.observe(\.count, options: [.old, .new]) { _, _ in notified.add() }
     try tally.addObserver(watcher, forKeyPath: "count", options: [.prior, .new])
     onThreads(4) { thread in
       for round in 0..<500 { way.set(tally, thread * 1000 + round) }
     }
-    expectEqual(told.value, 2000)
+    expectEqual(notified.value, 2000)
     expectEqual(watcher.count.value, 4000)
     token.invalidate()
     try tally.removeObserver(watcher, forKeyPath: "count")
@@ -45,9 +45,9 @@ import Testing
   @Test("I1: the count is exact while others register and end")
   func exactCountWithChurn() {
     let tally = Tally()
-    let told = Count()
+    let notified = Count()
     let passers = Count()
-    let token = tally.observe(\.count) { _, _ in told.add() }
+    let token = tally.observe(\.count) { _, _ in notified.add() }
     onThreads(6) { thread in
       for round in 0..<400 {
         switch thread {
@@ -62,7 +62,7 @@ import Testing
         }
       }
     }
-    expectEqual(told.value, 1200)
+    expectEqual(notified.value, 1200)
     expect(passers.value >= 400)
     token.invalidate()
     expect(!isSwapped(tally))
@@ -72,7 +72,7 @@ import Testing
   func noneLost() {
     for _ in 0..<30 {
       let tally = Tally()
-      let told = Count()
+      let notified = Count()
       let watcher = Counting()
       let tokens = Collected<KeyValueObservation>()
       onThreads(4) { thread in
@@ -80,12 +80,12 @@ import Testing
           if thread == 0 {
             try? tally.addObserver(watcher, forKeyPath: "count")
           } else {
-            tokens.append([tally.observe(\.count) { _, _ in told.add() }])
+            tokens.append([tally.observe(\.count) { _, _ in notified.add() }])
           }
         }
       }
       tally.count = 1
-      expect(told.value == 60 && watcher.count.value == 20)
+      expect(notified.value == 60 && watcher.count.value == 20)
       expectEqual(tally.observationInfo.registrations.count, 80)
       onThreads(4) { thread in
         if thread == 0 {
@@ -101,35 +101,35 @@ import Testing
 
   @Test("I1: a class may be used for the first time on many threads at once")
   func firstUse() {
-    let told = Count()
+    let notified = Count()
     onThreads(8) { _ in
       let fresh = Fresh()
       let tokens = [
-        fresh.observe(\.number) { _, _ in told.add() },
-        fresh.observe(\.plain) { _, _ in told.add() },
+        fresh.observe(\.number) { _, _ in notified.add() },
+        fresh.observe(\.plain) { _, _ in notified.add() },
       ]
       fresh.number = 1
       try? fresh.setValue(2, forKey: "plain")
       expectEqual(fresh.plain, 2)
       for token in tokens { token.invalidate() }
     }
-    expectEqual(told.value, 16)
+    expectEqual(notified.value, 16)
   }
 
   @Test("I1: each thread may observe and set objects of its own, of one class")
   func ownObjects() {
-    let told = Count()
+    let notified = Count()
     onThreads(4) { _ in
       for round in 0..<200 {
         let account = Account()
         let token = account.observe(\.balance, options: [.old, .new]) { _, change in
-          if change.newValue == Double(round), change.oldValue == 0 { told.add() }
+          if change.newValue == Double(round), change.oldValue == 0 { notified.add() }
         }
         account.balance = Double(round)
         withExtendedLifetime(token) {}
       }
     }
-    expectEqual(told.value, 800)
+    expectEqual(notified.value, 800)
   }
 
   @Test("I1: many objects may be observed, set by key and dumped on many threads")
@@ -216,12 +216,12 @@ import Testing
   @Test("C4: observers die while other threads notify")
   func observersDie() {
     let tally = Tally()
-    let told = Count()
+    let notified = Count()
     let steady = Count()
     let token = tally.observe(\.count) { _, _ in steady.add() }
     onThreads(4) { thread in
       for round in 0..<400 {
-        let observer = thread < 2 ? nil : Counting(told)
+        let observer = thread < 2 ? nil : Counting(notified)
         if let observer {
           try? tally.addObserver(observer, forKeyPath: "count", options: [.prior, .old, .new])
         }
@@ -230,7 +230,7 @@ import Testing
       }
     }
     expectEqual(steady.value, 1600)
-    expect(told.value >= 1600)
+    expect(notified.value >= 1600)
     token.invalidate()
     expect(!isSwapped(tally))
   }
@@ -315,12 +315,12 @@ private final class Fresh: Tracked {
 
 private final class SelfObserving: Tracked {
   @Observed var number = 0
-  private var told = 0
+  private var notified = 0
 
   override func observeValue(
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
   ) {
-    told += 1
+    notified += 1
   }
 }

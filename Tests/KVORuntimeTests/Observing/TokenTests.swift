@@ -194,10 +194,10 @@ import Testing
     do {
       let account = Account()
       weakAccount = account
-      token = account.observe(\.balance) { [account] _, _ in account.owner = "told" }
+      token = account.observe(\.balance) { [account] _, _ in account.owner = "notified" }
       account.balance = 1
     }
-    expectEqual(weakAccount?.owner, "told")
+    expectEqual(weakAccount?.owner, "notified")
     token?.invalidate()
     expect(weakAccount == nil)
     token = nil

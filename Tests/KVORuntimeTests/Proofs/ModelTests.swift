@@ -61,7 +61,7 @@ private final class SwiftSystem: ObservedSystem {
 
   func note(_ line: String) { lines.append(line) }
 
-  func told(_ name: String, _ context: UnsafeMutableRawPointer?, _ words: [String]) {
+  func notified(_ name: String, _ context: UnsafeMutableRawPointer?, _ words: [String]) {
     let number = context.map { "[\(UInt(bitPattern: $0))]" } ?? ""
     note("\(name)\(number): \(words.joined(separator: " "))")
     reaction(name)
@@ -102,7 +102,7 @@ private final class SwiftSystem: ObservedSystem {
       life.goesOn()
       var words = [modelKeys[key]] + change.words
       if change.isPrior { words.swapAt(0, 1) }
-      told(name, nil, words)
+      notified(name, nil, words)
     }
   }
 
@@ -172,7 +172,7 @@ private final class ModelWatcher: Tracked {
     if change?[.notificationIsPriorKey] != nil { words.insert("prior", at: 0) }
     if let old = change?[.oldKey] { words += ["old", shown(old)] }
     if let new = change?[.newKey] { words += ["new", shown(new)] }
-    system.told(name, context, words)
+    system.notified(name, context, words)
   }
 }
 

@@ -37,8 +37,8 @@ import Testing
   func oneKey() {
     let knot = Knot()
     let sets = Count()
-    let told = Count()
-    let token = knot.observe(\.count) { _, _ in told.add() }
+    let notified = Count()
+    let token = knot.observe(\.count) { _, _ in notified.add() }
     stress { thread, random in
       switch thread {
       case 0, 1:
@@ -57,7 +57,7 @@ import Testing
       default: _ = try? knot.observe(keyPath: "total", options: Self.options(&random)) { _, _ in }
       }
     }
-    expectEqual(told.value, sets.value)
+    expectEqual(notified.value, sets.value)
     token.invalidate()
     expect(knot.observationInfo.registrations.isEmpty && !isSwapped(knot))
   }
@@ -157,13 +157,13 @@ import Testing
       }
     }
     for knot in knots { knot.next = nil }
-    let told = Count()
-    let token = try knots[0].observe(keyPath: "next.next.count") { _, _ in told.add() }
+    let notified = Count()
+    let token = try knots[0].observe(keyPath: "next.next.count") { _, _ in notified.add() }
     knots[0].next = knots[1]
     knots[1].next = knots[2]
-    expectEqual(told.value, 2)
+    expectEqual(notified.value, 2)
     for knot in knots { knot.count = 1 }
-    expectEqual(told.value, 3)
+    expectEqual(notified.value, 3)
     token.invalidate()
     for knot in knots {
       knot.next = nil
@@ -186,13 +186,13 @@ import Testing
       let leaf = 2 + random.next(2)
       let isTyped = random.next(2) == 0
       func expect(_ calls: Int, of what: String) {
-        let told = own.withLock { own in
+        let notified = own.withLock { own in
           defer { own = 0 }
           return own
         }
-        guard told != calls else { return }
+        guard notified != calls else { return }
         let path = "\(leaf + 1) keys, \(isTyped ? "typed" : "by string")"
-        wrong.withLock { _ = $0.insert("\(what) is notified \(told) times: \(path)") }
+        wrong.withLock { _ = $0.insert("\(what) is notified \(notified) times: \(path)") }
       }
       let token = Self.observe(knots[0], leaf: leaf, isTyped: isTyped) {
         if fixture_thread() == here { own.withLock { $0 += 1 } }
@@ -216,13 +216,13 @@ import Testing
 
   /// By a key path that is evaluated, whose reads are tracked, or by a string.
   private static func observe(
-    _ knot: Knot, leaf: Int, isTyped: Bool, _ told: @escaping @Sendable () -> Void
+    _ knot: Knot, leaf: Int, isTyped: Bool, _ notified: @escaping @Sendable () -> Void
   ) -> KeyValueObservation? {
     switch (isTyped, leaf) {
-    case (true, 2): knot.observe(\.next?.next?.count) { _, _ in told() }
-    case (true, _): knot.observe(\.next?.next?.next?.count) { _, _ in told() }
-    case (false, 2): try? knot.observe(keyPath: "next.next.count") { _, _ in told() }
-    case (false, _): try? knot.observe(keyPath: "next.next.next.count") { _, _ in told() }
+    case (true, 2): knot.observe(\.next?.next?.count) { _, _ in notified() }
+    case (true, _): knot.observe(\.next?.next?.next?.count) { _, _ in notified() }
+    case (false, 2): try? knot.observe(keyPath: "next.next.count") { _, _ in notified() }
+    case (false, _): try? knot.observe(keyPath: "next.next.next.count") { _, _ in notified() }
     }
   }
 
@@ -231,26 +231,26 @@ import Testing
     .enabled(if: fixture_can_fork(), "the thread sanitizer follows no forks"))
   func fork() {
     let knot = Knot()
-    let told = Count()
-    let token = knot.observe(\.count) { _, _ in told.add() }
+    let notified = Count()
+    let token = knot.observe(\.count) { _, _ in notified.add() }
     let status = fixture_fork(
       { context in
         let knot = Unmanaged<Knot>.fromOpaque(context!).takeUnretainedValue()
         let other = Knot()
-        let told = Count()
-        let token = other.observe(\.count) { _, _ in told.add() }
-        let path = try? other.observe(keyPath: "next.count") { _, _ in told.add() }
+        let notified = Count()
+        let token = other.observe(\.count) { _, _ in notified.add() }
+        let path = try? other.observe(keyPath: "next.count") { _, _ in notified.add() }
         other.next = knot
         knot.count = 1
         other.count = 1
         withExtendedLifetime((token, path)) {}
         knot.removeAllObservers()
-        return told.value == 3 && knot.observationInfo.registrations.isEmpty
+        return notified.value == 3 && knot.observationInfo.registrations.isEmpty
       }, Unmanaged.passUnretained(knot).toOpaque())
     expectEqual(status, 0)
-    expectEqual(told.value, 0)
+    expectEqual(notified.value, 0)
     knot.count = 2
-    expectEqual(told.value, 1)
+    expectEqual(notified.value, 1)
     token.invalidate()
   }
 }

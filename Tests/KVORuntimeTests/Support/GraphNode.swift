@@ -176,7 +176,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
     _ keyPath: String?, _ object: Any?, _ change: [KeyValueChangeKey: Any]?,
     _ context: UnsafeMutableRawPointer?
   ) {
-    graph?.told(number, keyPath, object, change, context)
+    graph?.notified(number, keyPath, object, change, context)
   }
 }
 

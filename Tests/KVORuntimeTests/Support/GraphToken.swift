@@ -38,7 +38,7 @@ final class GraphToken {
       return GraphKeyPaths.all[key](node, form, options, receiver)
     }
     return try node.observe(keyPath: path.text, options: options) { object, change in
-      receiver.told(untyped: change, of: object)
+      receiver.notified(untyped: change, of: object)
     }
   }
 
@@ -64,7 +64,7 @@ final class Receiver {
     self.graph = graph
   }
 
-  func told<Value: GraphConvertible>(
+  func notified<Value: GraphConvertible>(
     _ change: KeyValueObservedChange<Value>, of object: GraphNode?,
     by observation: KeyValueObservation? = nil
   ) {
@@ -72,7 +72,7 @@ final class Receiver {
     tell(object) { $0.take(change, \.graphValue) }
   }
 
-  func told(untyped change: KeyValueObservedChange<Any>, of object: GraphNode) {
+  func notified(untyped change: KeyValueObservedChange<Any>, of object: GraphNode) {
     tell(object) { $0.take(change, GraphValue.init(untyped:)) }
   }
 
@@ -118,14 +118,14 @@ enum GraphKeyPaths {
       switch form {
       case .target:
         node.observe(keyPath, options: options, target: receiver) { receiver in
-          { receiver.told($0, of: nil) }
+          { receiver.notified($0, of: nil) }
         }
       case .withToken:
         node.observe(keyPath, options: options) { node, change, token in
-          receiver.told(change, of: node, by: token)
+          receiver.notified(change, of: node, by: token)
         }
       default:
-        node.observe(keyPath, options: options) { receiver.told($1, of: $0) }
+        node.observe(keyPath, options: options) { receiver.notified($1, of: $0) }
       }
     }
   }

@@ -9,10 +9,10 @@ import Testing
 @Suite struct LockTests {
   @Test("C4: a key path gets its key while no inner lock is held")
   func keyPath() {
-    let (person, told) = (Person(), Count())
-    let token = person.observe(\.firstName.count) { _, _ in told.add() }
+    let (person, notified) = (Person(), Count())
+    let token = person.observe(\.firstName.count) { _, _ in notified.add() }
     person.firstName = "Augusta"
-    expectEqual(told.value, 1)
+    expectEqual(notified.value, 1)
     withExtendedLifetime(token) {}
   }
 

@@ -133,7 +133,7 @@ final class SwiftGraph: GraphSystem {
     reaction(call.caller)
   }
 
-  func told(
+  func notified(
     _ observer: Int, _ keyPath: String?, _ object: Any?, _ change: [KeyValueChangeKey: Any]?,
     _ context: UnsafeMutableRawPointer?
   ) {

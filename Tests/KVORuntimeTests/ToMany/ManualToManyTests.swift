@@ -248,11 +248,11 @@ import Testing
   func manyIndexes() {
     let shelf = Shelf()
     shelf.notes = (0..<1000).map { "\($0)" }
-    var told: RangeSet<Int>?
-    let token = shelf.observe(\.notes, options: .old) { _, change in told = change.indexes }
+    var notified: RangeSet<Int>?
+    let token = shelf.observe(\.notes, options: .old) { _, change in notified = change.indexes }
     let odd = RangeSet((0..<500).map { (2 * $0)..<(2 * $0 + 1) })
     shelf.withChange(.removal, at: odd, forKey: "notes") { shelf.notes.removeSubranges(odd) }
-    expectEqual(told, odd)
+    expectEqual(notified, odd)
     token.invalidate()
   }
 }

@@ -258,9 +258,9 @@ import Testing
     let shelf = Shelf()
     shelf.numbers = Array(0..<20_000)
     shelf.numbers.reserveCapacity(30_000)
-    var told = 0
+    var notified = 0
     let token = shelf.observe(\.numbers, options: options) { _, change in
-      told += change.newValue?.count ?? 0
+      notified += change.newValue?.count ?? 0
     }
     let numbers = shelf.mutableArray(\.numbers)
     let address = shelf.numbers.withUnsafeBufferPointer { $0.baseAddress }
@@ -268,7 +268,7 @@ import Testing
     numbers[7] = 70
     numbers.remove(at: 24_999)
     expectEqual(shelf.numbers.withUnsafeBufferPointer { $0.baseAddress }, address)
-    expectEqual(told, 5_001)
+    expectEqual(notified, 5_001)
     token.invalidate()
   }
 
@@ -316,7 +316,7 @@ import Testing
       [rawValue = misuse.rawValue as String] in
       let shelf = Shelf()
       shelf.numbers = [1, 2]
-      let token = shelf.observe(\.numbers, options: [.prior, .new]) { _, _ in say("told") }
+      let token = shelf.observe(\.numbers, options: [.prior, .new]) { _, _ in say("notified") }
       let numbers = shelf.mutableArray(\.numbers)
       switch Misuse(rawValue: rawValue)! {
       case .read: _ = numbers[2]
@@ -339,6 +339,6 @@ import Testing
       misuse == .noFirst
       ? "\"wishes\" of Shelf, which has 0" : "\"numbers\" of Shelf, which has 2"
     expect(text.contains("Index out of range: \(index) is not in \(owner) elements."))
-    expect(!text.contains("told"))
+    expect(!text.contains("notified"))
   }
 }

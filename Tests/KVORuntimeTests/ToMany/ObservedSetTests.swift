@@ -129,14 +129,14 @@ import Testing
     shelf.marks = Set(0..<1000)
     shelf.marks.reserveCapacity(4000)
     let capacity = shelf.marks.capacity
-    var told = 0
+    var notified = 0
     let token = shelf.observe(\.marks, options: [.prior, .old, .new]) { _, change in
-      told += change.newValue?.count ?? 0
+      notified += change.newValue?.count ?? 0
     }
     for number in 1000..<2000 { shelf.mutableSet(\.marks).insert(number) }
     // A copy would have no spare capacity.
     expectEqual(shelf.marks.capacity, capacity)
-    expectEqual(told, 1000)
+    expectEqual(notified, 1000)
     token.invalidate()
   }
 

@@ -144,15 +144,15 @@ import Testing
     let orchard = Orchard()
     orchard.stock = [1, 2]
     orchard.garden = [5]
-    var told: [Any?] = []
+    var notified: [Any?] = []
     let tokens = try ["bulk", "row", "herbs"].map { key in
       try orchard.observe(keyPath: key, options: [.initial, .new]) { _, change in
-        told.append(change.newValue)
+        notified.append(change.newValue)
       }
     }
-    expect(told[0] as? [Int] == [1, 2])
-    expect(told[1] as? [Int] == [1, 2])
-    expect(told[2] as? Set<Int> == [5])
+    expect(notified[0] as? [Int] == [1, 2])
+    expect(notified[1] as? [Int] == [1, 2])
+    expect(notified[2] as? Set<Int> == [5])
     for token in tokens { token.invalidate() }
   }
 

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test("B2: observers get a converted value")
-  func told() throws {
+  func notified() throws {
     let numbers = ObservedNumbers()
     let log = Recorder()
     log.observe(numbers, \.int8, [.old, .new], as: "int8")

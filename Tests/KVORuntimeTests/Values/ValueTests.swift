@@ -204,18 +204,18 @@ private func checkTelling<Value>(
 ) throws {
   let box = Box(first)
   let log = Recorder()
-  var told: [KeyValueObservedChange<Value>] = []
-  let token = box.observe(\.value, options: [.initial, .prior, .old, .new]) { told.append($1) }
+  var notified: [KeyValueObservedChange<Value>] = []
+  let token = box.observe(\.value, options: [.initial, .prior, .old, .new]) { notified.append($1) }
   try box.addObserver(log.watcher(), forKeyPath: "value", options: [.old, .new])
 
   box.value = second
   box.value = first
 
   expectEqual(
-    told.map { $0.oldValue.map { areEqual($0, first) } },
+    notified.map { $0.oldValue.map { areEqual($0, first) } },
     [nil, true, true, false, false].map { same(first, second, $0, by: areEqual) })
   expectEqual(
-    told.map { $0.newValue.map { areEqual($0, first) } },
+    notified.map { $0.newValue.map { areEqual($0, first) } },
     [true, nil, false, nil, true].map { same(first, second, $0, by: areEqual) })
   expect(areEqual(box.value, first))
   expectEqual(log.take().count, 2)

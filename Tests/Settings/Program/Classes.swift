@@ -44,8 +44,8 @@ final class Watcher: KVOObject {
     context: UnsafeMutableRawPointer?
   ) {
     switch context {
-    case balanceContext: print("balance told: \(change?[.newKey] ?? "missing")")
-    case ownerContext: print("owner told: \(change?[.newKey] ?? "missing")")
+    case balanceContext: print("balance notified: \(change?[.newKey] ?? "missing")")
+    case ownerContext: print("owner notified: \(change?[.newKey] ?? "missing")")
     default: super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
     }
   }

@@ -56,7 +56,7 @@ static size_t size_of(size_t alignment) {
   return alignment == _Alignof(lane) ? sizeof(lane) : sizeof(wide_lane);
 }
 
-static void told(void *context, kvo_object *object, const char *key_path,
+static void notified(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   (void)object, (void)key_path;
   *(double *)context = kvo_value_get_double(kvo_change_get_new(change));
@@ -72,7 +72,7 @@ static bool is_empty(const lane *self, size_t size) {
 static bool is_right(lane *self, size_t alignment) {
   double gain = 0;
   if (!self || (uintptr_t)self % alignment || !is_empty(self, size_of(alignment))) return false;
-  kvo_add_callback(&self->object, "gain", KVO_NEW, told, &gain, NULL, NULL, NULL);
+  kvo_add_callback(&self->object, "gain", KVO_NEW, notified, &gain, NULL, NULL, NULL);
   lane_setGain(self, 2);
   memset(self->lanes, 1, sizeof self->lanes);
   return gain == 2;

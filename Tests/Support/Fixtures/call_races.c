@@ -67,10 +67,10 @@ bool call_race_end_waits_for_call(void) {
   kvo_handle *waiting = observe(scene.object, gate_callback, &scene.gate, NULL);
   scene.handle = observe(scene.object, ignore, &scene, note_end);
   fixture_run_threads(2, end_beside_call, &scene);
-  bool is_told = scene.ended == 1;
+  bool is_notified = scene.ended == 1;
   kvo_handle_release(waiting);
   kvo_object_release(&scene.object->tracked.object);
-  return scene.waits && is_told;
+  return scene.waits && is_notified;
 }
 
 // MARK: An end that a child inherits

@@ -103,7 +103,7 @@ kvo_class *make_class() {
   return cls;
 }
 
-void told(void *, kvo_object *, const char *, const kvo_change *) {}
+void notified(void *, kvo_object *, const char *, const kvo_change *) {}
 
 /// A value that a C++ body owns, destroyed also if an exception leaves the body.
 struct owned_value {
@@ -125,7 +125,7 @@ struct owned_collection {
 };
 
 void observe(kvo_object *object, const char *path, uint32_t options, owned_handle &handle) {
-  kvo_add_callback(object, path, (kvo_options)options, told, nullptr, nullptr, &handle.handle,
+  kvo_add_callback(object, path, (kvo_options)options, notified, nullptr, nullptr, &handle.handle,
       nullptr);
 }
 
@@ -348,7 +348,7 @@ struct distinct_pair {
     for (kvo_handle *&handle : handles) {
       store_list(objects, objects.first);
       kvo_add_callback(
-          objects.first, "list", KVO_DISTINCT, told, nullptr, [](void *) { deaths++; }, &handle,
+          objects.first, "list", KVO_DISTINCT, notified, nullptr, [](void *) { deaths++; }, &handle,
           nullptr);
       made++;
     }
@@ -363,7 +363,7 @@ struct distinct_pair {
   }
 };
 
-void release_when_told(void *context, kvo_object *, const char *, const kvo_change *change) {
+void release_when_notified(void *context, kvo_object *, const char *, const kvo_change *change) {
   if (!kvo_change_is_prior(change)) static_cast<distinct_pair *>(context)->release();
 }
 
@@ -373,7 +373,7 @@ void end_distinct(faulty_use use, const pair &objects) {
   distinct_pair distinct(objects);
   if (use == FAULTY_DISTINCT_REMOVED_WITH_PATH) observe(objects.first, "next.plain", 0, other);
   if (use == FAULTY_DISTINCT_RELEASED_WITHIN)
-    kvo_add_callback(objects.first, "next", KVO_PRIOR, release_when_told, &distinct, nullptr,
+    kvo_add_callback(objects.first, "next", KVO_PRIOR, release_when_notified, &distinct, nullptr,
         &other.handle, nullptr);
   calls_left = calls;
   if (use == FAULTY_DISTINCT_RELEASED) distinct.release();

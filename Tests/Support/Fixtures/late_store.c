@@ -64,15 +64,15 @@ static kvo_handle *observe(late_store *object, kvo_options options, kvo_callback
 typedef struct {
   pthread_t registering;
   atomic_long initial, first; // a change may be delivered before the initial value
-} told;
+} notified;
 
 static void note_value(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   (void)object, (void)key_path;
-  told *told = context;
+  notified *notified = context;
   long value = (long)kvo_value_get_int(kvo_change_get_new(change));
-  if (pthread_equal(told->registering, pthread_self())) atomic_store(&told->initial, value);
-  else if (!atomic_load(&told->first)) atomic_store(&told->first, value);
+  if (pthread_equal(notified->registering, pthread_self())) atomic_store(&notified->initial, value);
+  else if (!atomic_load(&notified->first)) atomic_store(&notified->first, value);
 }
 
 // Once the setter has begun another set, it makes no more calls for a registration that has ended.
@@ -82,10 +82,10 @@ static void await_sets(scene *scene) {
 }
 
 static void register_once(scene *scene) {
-  told told = {.registering = pthread_self()};
-  kvo_handle *handle = observe(scene->object, KVO_INITIAL | KVO_NEW, note_value, &told);
-  FIXTURE_WAIT_UNTIL(atomic_load(&told.first));
-  if (atomic_load(&told.first) > atomic_load(&told.initial) + 1) scene->missed++;
+  notified notified = {.registering = pthread_self()};
+  kvo_handle *handle = observe(scene->object, KVO_INITIAL | KVO_NEW, note_value, &notified);
+  FIXTURE_WAIT_UNTIL(atomic_load(&notified.first));
+  if (atomic_load(&notified.first) > atomic_load(&notified.initial) + 1) scene->missed++;
   kvo_handle_release(handle);
   await_sets(scene);
 }

@@ -8,7 +8,7 @@
 typedef struct crowd {
   account **accounts;
   kvo_handle **handles;
-  int count, told;
+  int count, notified;
 } crowd;
 
 static void count(void *context, kvo_object *object, const char *key_path,
@@ -18,9 +18,9 @@ static void count(void *context, kvo_object *object, const char *key_path,
 }
 
 static int set_all(crowd *crowd) {
-  crowd->told = 0;
+  crowd->notified = 0;
   for (int i = 0; i < crowd->count; i++) account_setBalance(crowd->accounts[i], i);
-  return crowd->told;
+  return crowd->notified;
 }
 
 static void end_from(crowd *crowd, int first) {
@@ -31,26 +31,26 @@ static void gather(crowd *crowd) {
   for (int i = 0; i < crowd->count; i++) {
     crowd->accounts[i] = (account *)kvo_object_create(account_class());
     if (!crowd->accounts[i] || kvo_add_callback(&crowd->accounts[i]->object, "balance", 0, count,
-                                   &crowd->told, NULL, &crowd->handles[i], NULL))
+                                   &crowd->notified, NULL, &crowd->handles[i], NULL))
       abort();
   }
 }
 
-many_told many_objects(int count) {
+many_notified many_objects(int count) {
   crowd crowd = {.accounts = calloc((size_t)count, sizeof(account *)),
       .handles = calloc((size_t)count, sizeof(kvo_handle *)),
       .count = count};
   if (!crowd.accounts || !crowd.handles) abort();
   gather(&crowd);
-  many_told told = {.all = set_all(&crowd)};
+  many_notified notified = {.all = set_all(&crowd)};
   end_from(&crowd, 0);
-  told.half = set_all(&crowd);
+  notified.half = set_all(&crowd);
   end_from(&crowd, 1);
-  told.none = set_all(&crowd);
+  notified.none = set_all(&crowd);
   for (int i = 0; i < count; i++) kvo_object_release(&crowd.accounts[i]->object);
   free(crowd.accounts);
   free(crowd.handles);
-  return told;
+  return notified;
 }
 
 int many_roots(kvo_error *error) {

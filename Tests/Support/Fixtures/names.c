@@ -37,12 +37,12 @@ long fixture_bytes_used(void) {
   return (long)(info.uordblks + info.hblkhd);
 }
 
-static int told;
+static int notified;
 
 static void tell(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   (void)context, (void)object, (void)key_path, (void)change;
-  told++;
+  notified++;
 }
 
 static named *make_manual_change(void) {
@@ -140,11 +140,11 @@ static void use_each(names_way way, named *object, int from, int to) {
 long names_left_by(names_way way, int count) {
   enum { FILLING = 2000 }; // caches, which are full then
   named *object = make_manual_change();
-  told = 0;
+  notified = 0;
   use_each(way, object, 0, FILLING);
   long before = fixture_bytes_used();
   use_each(way, object, FILLING, FILLING + count);
-  if (way == NAMES_OBSERVED_PATH && told != FILLING + count) abort();
+  if (way == NAMES_OBSERVED_PATH && notified != FILLING + count) abort();
   long left = fixture_bytes_used() - before;
   named_setNext(object->next, NULL);
   kvo_object_release(&object->object);

@@ -123,7 +123,7 @@ static const kvo_class *make_class(void) {
   return cls;
 }
 
-static void told(void *context, kvo_object *object, const char *key_path,
+static void notified(void *context, kvo_object *object, const char *key_path,
     const kvo_change *change) {
   (void)context, (void)key_path;
   if (object == gone) is_used_dead = true;
@@ -133,7 +133,7 @@ static void told(void *context, kvo_object *object, const char *key_path,
 static void observe_keys(kvo_object *object, const char *first) {
   const char *const keys[] = {first, "x", "derived"};
   kvo_handle *handle;
-  kvo_add_callback_for_keys(object, keys, 3, KVO_NEW, told, NULL, 0, NULL, &handle, NULL);
+  kvo_add_callback_for_keys(object, keys, 3, KVO_NEW, notified, NULL, 0, NULL, &handle, NULL);
   kvo_handle_release(handle);
 }
 
@@ -189,9 +189,9 @@ static void use_for(parting_use use, kvo_object *object, kvo_object *other, cons
   char path[32];
   snprintf(path, sizeof path, "self.%s", key);
   switch (use) {
-  case PARTING_OBSERVED: kvo_add_callback(object, key, 0, told, NULL, NULL, NULL, NULL); break;
+  case PARTING_OBSERVED: kvo_add_callback(object, key, 0, notified, NULL, NULL, NULL, NULL); break;
   case PARTING_OBSERVED_AT_ONCE:
-    kvo_add_callback(object, key, all, told, NULL, NULL, NULL, NULL);
+    kvo_add_callback(object, key, all, notified, NULL, NULL, NULL, NULL);
     break;
   case PARTING_OBSERVED_BY_OBJECT: kvo_add_observer(object, other, key, all, NULL, NULL); break;
   case PARTING_OBSERVER: kvo_add_observer(other, object, key, all, NULL, NULL); break;
@@ -239,7 +239,7 @@ static int try(parting_use use, code in, const char *key) {
 // The getter drops the object in its call for the change, after `calls` others.
 static int try_change(parting_use use, const char *key_path, kvo_options options, int calls) {
   kvo_object *object = kvo_object_create(make_class());
-  kvo_add_callback(object, key_path, options, told, NULL, NULL, NULL, NULL);
+  kvo_add_callback(object, key_path, options, notified, NULL, NULL, NULL, NULL);
   begin_leaving(object, GETTER, calls);
   change(use, object);
   int died = end_leaving();

@@ -136,7 +136,7 @@ static kvo_status leave_level(world *world) {
 }
 
 static kvo_status set_name_of_ward(world *world) {
-  ward_set_name(world_ward(world, 0), "told");
+  ward_set_name(world_ward(world, 0), "notified");
   return KVO_OK;
 }
 

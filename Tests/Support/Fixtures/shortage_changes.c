@@ -13,7 +13,7 @@ static void watch_everything(world *world) {
   watch(world, 0, "name", KVO_NEW | KVO_OLD | KVO_PRIOR);
   watch(world, 0, "span", KVO_NEW | KVO_OLD | KVO_PRIOR);
   watch(world, 0, "shout", KVO_NEW | KVO_OLD);
-  world->values[0] = kvo_value_string("told");
+  world->values[0] = kvo_value_string("notified");
 }
 
 static void call_setter(world *world, const char *selector, const void *argument) {
@@ -27,7 +27,7 @@ static void call_setter(world *world, const char *selector, const void *argument
 }
 
 static kvo_status call_set_name(world *world) {
-  call_setter(world, "setName:", "told");
+  call_setter(world, "setName:", "notified");
   return KVO_OK;
 }
 

@@ -71,7 +71,7 @@ static void use_class(world *world) {
   const kvo_value value = kvo_value_int(4);
   char key[64];
   strcpy(key, fresh_name(world, "level", ""));
-  must(kvo_add_callback(object, key, KVO_NEW, log_told, world, NULL, &handle, NULL));
+  must(kvo_add_callback(object, key, KVO_NEW, log_notified, world, NULL, &handle, NULL));
   must(kvo_set_value_for_key(object, key, &value, NULL));
   must(kvo_set_value_for_key(object, fresh_name(world, "depth", ""), &value, NULL));
   kvo_handle_release(handle);

@@ -11,7 +11,7 @@ typedef struct {
   kvo_status status;
   kvo_error error;
   fixture_memory_limit limit;
-  bool told; // of a misuse report
+  bool notified; // of a misuse report
   char log[sizeof((world *)0)->log];
 } reply;
 
@@ -30,13 +30,13 @@ static bool act_and_go_on(void *context) {
   errand->reply->status = errand->act(world);
   errand->reply->limit = fixture_lift_memory_limit();
   errand->reply->error = world->error;
-  errand->reply->told = misuse_count();
+  errand->reply->notified = misuse_count();
   strcpy(errand->reply->log, world->log);
-  int told = misuse_count();
+  int notified = misuse_count();
   if (errand->reply->status) must(errand->act(world));
   if (world->nodes[0]) change_all(world);
   world_release_handles(world);
-  return world->begun == world->ended && misuse_count() == told;
+  return world->begun == world->ended && misuse_count() == notified;
 }
 
 static kvo_status fork_and(world *world, kvo_status (*act)(struct world *)) {
@@ -46,7 +46,7 @@ static kvo_status fork_and(world *world, kvo_status (*act)(struct world *)) {
   if (fixture_fork(act_and_go_on, &errand)) world_log(world, "the child went wrong\n");
   kvo_status status = reply->status;
   if (status) world->error = reply->error;
-  if (reply->told) kvo_report_misuse("CScarce: a child's report about memory");
+  if (reply->notified) kvo_report_misuse("CScarce: a child's report about memory");
   world_log(world, "%s", reply->log);
   fixture_restore_memory_limit(reply->limit);
   munmap(reply, sizeof *reply);

@@ -41,7 +41,7 @@ static kvo_status new_path(world *world) {
   size_t count = (size_t)strtol(world->serial, NULL, 10) % 9;
   for (size_t i = 0; i < count; i++) strcat(text, ".self");
   strcat(text, ".value");
-  kvo_status status = kvo_add_callback(world_object(world, 0), text, KVO_NEW, log_told, world,
+  kvo_status status = kvo_add_callback(world_object(world, 0), text, KVO_NEW, log_notified, world,
       end_group, &world->handles[world->handle_count], &world->error);
   if (!status) world->handle_count++, world->begun++;
   return status;

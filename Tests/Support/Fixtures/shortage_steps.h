@@ -63,10 +63,10 @@ static inline kvo_status add_observer(world *world) {
       KVO_NEW | KVO_INITIAL, world, &world->error);
 }
 
-static inline void log_told(void *context, kvo_object *object, const char *key,
+static inline void log_notified(void *context, kvo_object *object, const char *key,
     const kvo_change *change) {
   (void)object, (void)key, (void)change;
-  world_log(context, "told ");
+  world_log(context, "notified ");
 }
 
 static inline void log_key(void *context, kvo_object *object, const char *key,

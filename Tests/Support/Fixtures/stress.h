@@ -43,8 +43,8 @@ struct stage {
   atomic_bool has_left[STRESS_THREADS];
   struct round {
     atomic_uint begun, set,
-        done;         ///< rounds that the first thread has begun and set in; the second has done
-    atomic_long told; ///< the greatest value that the second has received in this round
+        done; ///< rounds that the first thread has begun and set in; the second has done
+    atomic_long notified; ///< the greatest value that the second has received in this round
   } rounds[STRESS_THREADS / 2];
   worker_state workers[STRESS_THREADS];
 };

@@ -217,7 +217,7 @@ static void set_slowly(stage *stage, int pair, worker_state *worker) {
   atomic_fetch_add(&stage->sets, 1);
   atomic_store(&round->set, number);
   if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
-  stage_require(stage, atomic_load(&round->told) == (long)number,
+  stage_require(stage, atomic_load(&round->notified) == (long)number,
       "a newcomer was notified by neither its initial call nor the change under way");
 }
 
@@ -226,7 +226,7 @@ static void see_value(void *context, kvo_object *object, const char *key_path,
   (void)object, (void)key_path;
   struct round *round = context;
   int64_t value = kvo_value_get_int(kvo_change_get_new(change));
-  if (value > atomic_load(&round->told)) atomic_store(&round->told, value);
+  if (value > atomic_load(&round->notified)) atomic_store(&round->notified, value);
 }
 
 // The registration lasts until the set is over.
@@ -267,7 +267,7 @@ static void set_unobserved(stage *stage, int pair, worker_state *worker) {
   atomic_fetch_add(&stage->sets, 1);
   atomic_store(&round->set, number);
   if (!wait_for(stage, 2 * pair + 1, &round->done, number)) return;
-  stage_require(stage, atomic_load(&round->told) == (long)number,
+  stage_require(stage, atomic_load(&round->notified) == (long)number,
       "the first observer was notified by neither its initial call nor the set under way");
 }
 

@@ -68,7 +68,7 @@ KVO_CLASS_IMPLEMENTATION(worker, "CWorker", tracked_class, WORKER_PROPERTIES, wo
 static kvo_status oracle_value(kvo_object *self, const kvo_method *_cmd, const char *key,
     kvo_value *out, kvo_error *error) {
   if (!strcmp(key, "fortune")) {
-    *out = kvo_value_double(((oracle *)self)->told);
+    *out = kvo_value_double(((oracle *)self)->notified);
     return KVO_OK;
   }
   typedef kvo_status (*value)(kvo_object *, const kvo_method *, const char *, kvo_value *,
@@ -81,7 +81,7 @@ static kvo_status oracle_value(kvo_object *self, const kvo_method *_cmd, const c
 static kvo_status oracle_setValue(kvo_object *self, const kvo_method *_cmd, const kvo_value *value,
     const char *key, kvo_error *error) {
   if (!strcmp(key, "fortune")) {
-    ((oracle *)self)->told = kvo_value_get_double(value);
+    ((oracle *)self)->notified = kvo_value_get_double(value);
     return KVO_OK;
   }
   if (!strcmp(key, "doom")) return KVO_READ_ONLY;

@@ -89,7 +89,7 @@ package enum GraphProof {
     .joined(separator: "\n")
   }
 
-  private static func line(_ operation: String, _ told: [String]) -> String {
-    told.isEmpty ? operation : "\(operation) => \(told.joined(separator: "; "))"
+  private static func line(_ operation: String, _ notified: [String]) -> String {
+    notified.isEmpty ? operation : "\(operation) => \(notified.joined(separator: "; "))"
   }
 }

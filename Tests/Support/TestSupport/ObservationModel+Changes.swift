@@ -1,7 +1,7 @@
 // Changes: the will phase, the change itself, and the did phase.
 
 /// A recipient of a change, which gets it as a mutation or as a setting, with the old value if it asks for that.
-struct Told {
+struct Notified {
   let registration: Registration
   let mutation: Mutation?
   var old: GraphValue?
@@ -24,7 +24,7 @@ final class Change {
   /// Whether it is a manual pair inside an automatic change of the same key, which does not notify.
   let joins: Bool
   /// The observers that the change reached when it began.
-  var told: [Told] = []
+  var notified: [Notified] = []
   /// A set's members before its mutation.
   var before = GraphValue.nil
   /// The members removed and added, if the caller that mutates a set gives them in advance.
@@ -46,7 +46,7 @@ final class Change {
 
   /// All values that the change retains.
   var values: [GraphValue] {
-    told.compactMap(\.old) + new.compactMap { $0 } + [before]
+    notified.compactMap(\.old) + new.compactMap { $0 } + [before]
       + (said.map { [$0.old, $0.new] } ?? [])
   }
 }
@@ -192,15 +192,17 @@ extension ObservationModel {
     guard !joins else { return change }
     change.affected = affected(by: node)
     let reached = recipientsPastOpenLinks(of: node)
-    change.told = recipients(of: change.affected).map { registration in
-      Told(
+    change.notified = recipients(of: change.affected).map { registration in
+      Notified(
         registration: registration, mutation: self.mutation(of: change, for: registration),
         isBehind: !reached.contains { $0 === registration })
     }
     change.isOpen = true
-    if change.told.contains(where: needsBefore) { change.before = read(node.object, node.key) }
-    if isSaid, let mutation, !change.told.isEmpty { change.said = said(mutation, node) }
-    for index in change.told.indices { change.told[index].old = old(for: change.told[index], node) }
+    if change.notified.contains(where: needsBefore) { change.before = read(node.object, node.key) }
+    if isSaid, let mutation, !change.notified.isEmpty { change.said = said(mutation, node) }
+    for index in change.notified.indices {
+      change.notified[index].old = old(for: change.notified[index], node)
+    }
     return change
   }
 
@@ -211,15 +213,15 @@ extension ObservationModel {
   }
 
   /// Whether a set's old members are needed, to compute those added and removed.
-  private func needsBefore(_ told: Told) -> Bool {
-    let asks = !told.registration.options.isDisjoint(with: [.old, .new])
-    return asks && told.mutation?.form.isOfSet == true
+  private func needsBefore(_ notified: Notified) -> Bool {
+    let asks = !notified.registration.options.isDisjoint(with: [.old, .new])
+    return asks && notified.mutation?.form.isOfSet == true
   }
 
-  private func old(for told: Told, _ node: Node) -> GraphValue? {
-    guard !told.isBehind, told.registration.options.contains(.old) else { return nil }
-    guard let mutation = told.mutation else {
-      return read(told.registration.root, told.registration.path)
+  private func old(for notified: Notified, _ node: Node) -> GraphValue? {
+    guard !notified.isBehind, notified.registration.options.contains(.old) else { return nil }
+    guard let mutation = notified.mutation else {
+      return read(notified.registration.root, notified.registration.path)
     }
     let now = read(node.object, node.key)
     switch mutation.form {
@@ -241,12 +243,14 @@ extension ObservationModel {
   }
 
   private func tellPriors(_ change: Change) {
-    for told in change.told
-    where told.registration.isLive && told.registration.options.contains(.prior) && !told.isBehind {
-      var call = call(of: told.registration, told.mutation)
+    for notified in change.notified
+    where notified.registration.isLive && notified.registration.options.contains(.prior)
+      && !notified.isBehind
+    {
+      var call = call(of: notified.registration, notified.mutation)
       call.isPrior = true
-      if told.registration.options.contains(.old) { call.old = told.old }
-      tell(told.registration, call)
+      if notified.registration.options.contains(.old) { call.old = notified.old }
+      tell(notified.registration, call)
     }
   }
 
@@ -285,17 +289,17 @@ extension ObservationModel {
   private func final(
     for registration: Registration, _ change: Change, isBehind: Bool
   ) -> Final? {
-    guard let told = change.told.first(where: { $0.registration === registration }) else {
+    guard let notified = change.notified.first(where: { $0.registration === registration }) else {
       return nil
     }
-    guard told.isBehind else { return final(for: told, change) }
+    guard notified.isBehind else { return final(for: notified, change) }
     return isBehind ? nil : final(forUncovered: registration, change)
   }
 
-  private func final(for told: Told, _ change: Change) -> Final {
-    let registration = told.registration
+  private func final(for notified: Notified, _ change: Change) -> Final {
+    let registration = notified.registration
     let mutation = mutation(of: change, for: registration)
-    var (old, new) = (told.old, new(for: registration, change, mutation))
+    var (old, new) = (notified.old, new(for: registration, change, mutation))
     if let mutation, mutation.form.isOfSet, mutation.form != .union {
       old =
         change.said?.old ?? difference(change.before, read(change.node.object, change.node.key))
@@ -303,7 +307,7 @@ extension ObservationModel {
     var call = call(of: registration, mutation)
     if registration.options.contains(.old) { call.old = old }
     // For a mutation only part of the old value was read before.
-    let lacksOld = change.endsAsSetting && told.mutation != nil && mutation == nil
+    let lacksOld = change.endsAsSetting && notified.mutation != nil && mutation == nil
     if lacksOld, registration.options.contains(.old) {
       call.old = new ?? read(registration.root, registration.path)
     }

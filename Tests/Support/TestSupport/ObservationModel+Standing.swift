@@ -234,7 +234,7 @@ extension ObservationModel {
 
   /// An open change stands only for registrations that it reached when it began, and did not leave to another one.
   private func covers(_ registration: Registration, _ change: Change, _ node: Node) -> Bool {
-    let isReached = change.told.contains { $0.registration === registration && !$0.isBehind }
+    let isReached = change.notified.contains { $0.registration === registration && !$0.isBehind }
     guard isReached else { return false }
     covering = change
     defer { covering = nil }

@@ -9,10 +9,10 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// The calls of the observers of `count` objects, with one key each: when all were set, when all were set again after
 /// every second registration had ended, and after all had ended.
-typedef struct many_told {
+typedef struct many_notified {
   int all, half, none;
-} many_told;
-many_told many_objects(int count);
+} many_notified;
+many_notified many_objects(int count);
 
 /// Makes root classes with operations of their own until that fails. Returns how many were possible, and the reason
 /// of the failure.

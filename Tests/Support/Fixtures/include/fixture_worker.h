@@ -43,12 +43,12 @@ typedef struct worker {
   PROPERTY(worker, grid, grid, Grid, ASSIGN, "{grid=[9d]}") \
   PROPERTY(worker, badge, pin, Pin, READONLY, "{badge=*i}")
 
-/// Overrides `valueForKey:` and `setValue:forKey:`. `fortune`, which has no accessor, uses the field `told`. Ages
+/// Overrides `valueForKey:` and `setValue:forKey:`. `fortune`, which has no accessor, uses the field `notified`. Ages
 /// read a thousand years more. A `doom` can't be set, without a message. All other keys are left to super. Its own
 /// validation makes any `fortune` 13 and refuses every `doom`.
 typedef struct oracle {
   worker worker;
-  double told;
+  double notified;
 } oracle;
 
 #define ORACLE_PROPERTIES(PROPERTY)

@@ -35,15 +35,16 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package func difference(on system: GraphSystem) -> String? {
     var program = GraphReader.program(text)
     program.dialect = dialect
-    let told = GraphRun(program, on: system, isCautious: false).lines(callbacks: program.callbacks)
+    let notified = GraphRun(program, on: system, isCautious: false).lines(
+      callbacks: program.callbacks)
     let expected = lines.map(\.expected) + [[]]
-    let index = expected.indices.first { expected[$0] != told[$0] }
+    let index = expected.indices.first { expected[$0] != notified[$0] }
     return index.map { index in
       let operation = index < lines.count ? lines[index].operation : "the end"
       return """
         \(rule): \(title): at "\(operation)"
           expected \(expected[index])
-          was told \(told[index])
+          was notified \(notified[index])
         """
     }
   }
