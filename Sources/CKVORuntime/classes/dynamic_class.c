@@ -146,12 +146,12 @@ static void mark_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id) {
   if (marked != isa) __atomic_store_n(&object->isa, (const kvo_class *)marked, __ATOMIC_RELEASE);
 }
 
-void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id, bool has_threads) {
+void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id, bool is_noted) {
   if (dynamic->is_bound) {
     mark_locked(object, dynamic, id);
   } else if (kvo_isa_of_c(object) != dynamic) {
     __atomic_store_n(&object->isa, dynamic, __ATOMIC_RELEASE);
-    if (has_threads) kvo_note_first_observation(object);
+    if (is_noted) kvo_note_first_observation(object);
   }
 }
 

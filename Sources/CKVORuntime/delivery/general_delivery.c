@@ -7,8 +7,8 @@
 // The sets of recipients retain registrations, not objects. While an object is read or called, a frame holds it and
 // protects it, so that `ended` waits for the call.
 //
-// A recipient is late if another thread made its registration during the change, or led it here by a node. It is
-// notified as in change.c: by a setting, with the current value as both old and new if the old value was not read.
+// A recipient is late if another thread made its registration during the change, or another change led it here by a node.
+// It is notified as in change.c: by a setting, with the current value as both old and new if the old value was not read.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_forward.h"
@@ -306,10 +306,11 @@ static bool was_plain(const kvo_frame *frame, const kvo_general_delivery *delive
          pending->dirty_key == 0 && pending->serial <= frame->serial;
 }
 
-// Whether a recipient that was added during the change is notified of it. One that this thread added waits for the next
-// change. One that another thread added may have read the old value already, so it is notified (I3).
-static bool is_of_other_thread(const kvo_pending_notification *pending) {
-  return pending->added_by_other_thread || pending->thread != kvo_thread_number();
+// Whether a recipient that was added during the change is notified of it. One that another thread has registered, or
+// that a change has led here, may have read the old value already, so it is notified (I3). One that this thread has
+// registered waits for the next change (D7).
+static bool is_due(const kvo_pending_notification *pending) {
+  return pending->is_led || pending->thread != kvo_thread_number();
 }
 
 // Whether another change was to notify it when this one began, or it was found later and left to this one. If no other
@@ -359,8 +360,7 @@ static void stay_or_leave(const kvo_frame *frame, const kvo_general_delivery *de
 // A recipient that is late, or lacks elements that it asked for, is notified of a setting.
 static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
     kvo_pending_notification *pending) {
-  bool comes_in_time =
-      is_of_other_thread(pending) || pending->is_within || was_behind(delivery, pending);
+  bool comes_in_time = is_due(pending) || pending->is_within || was_behind(delivery, pending);
   bool was_here = was_there(frame, delivery, pending);
   if (was_here && pending->is_behind) stay_or_leave(frame, delivery, pending);
   pending->is_late = !was_here && comes_in_time && !pending->is_behind;

@@ -222,7 +222,7 @@ typedef struct {
   kvo_general_delivery *general_delivery;
   bool leads_on; // a path continues from a key that was found
   // How the current key or path was reached, as in kvo_dirty_key.
-  bool added_by_other_thread;
+  bool is_led;
   uint64_t behind;
   uint64_t stamp;
   // The keys with a stamp from this one on, up to the search's own, are held; 0 if no key is.
@@ -344,8 +344,8 @@ static bool is_held_by_own(const search *search, const kvo_registration *registr
          recipients_index_of(delivery->newer, registration) != KVO_NO_INDEX;
 }
 
-static void find_pending(search *search, kvo_registration *registration, bool is_whole,
-    bool added_by_other_thread, uint64_t behind) {
+static void find_pending(search *search, kvo_registration *registration, bool is_whole, bool is_led,
+    uint64_t behind) {
   uint32_t index = recipients_index_of(search->recipients, registration);
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
@@ -365,7 +365,7 @@ static void find_pending(search *search, kvo_registration *registration, bool is
       .dirty_key = search->index,
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
       .is_whole = is_whole || search->index > search->start || search->path,
-      .added_by_other_thread = added_by_other_thread,
+      .is_led = is_led,
       .behind = behind,
       .is_behind = is_newer || is_left(search, registration, behind),
       .is_newer = is_newer,
@@ -412,15 +412,15 @@ static bool is_being_set(const kvo_dependent_key *dependent_key) {
 }
 
 // A key found first behind an open change, and then by a way that does not lead behind that change, is searched again.
-static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key,
-    bool added_by_other_thread, uint64_t behind) {
+static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key, bool is_led,
+    uint64_t behind) {
   bool is_found = dependent_key->stamp == search->stamp;
   if (is_found && !(dependent_key->behind & ~behind)) return;
   if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
   bool is_new = !is_found || is_unreadable(search, dependent_key->behind);
   if (is_found) behind &= dependent_key->behind;
   enter(search, dependent_key, behind);
-  dependent_key->added_by_other_thread = added_by_other_thread;
+  dependent_key->is_led = is_led;
   if (is_new) find_tracked(search, dependent_key);
   if (dependent_key->is_tracked && dependent_key->accessors->property->is_path) {
     search->leads_on = true;
@@ -434,7 +434,7 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
       .key = dependent_key->accessors->key,
       .serial = dependent_key->serial,
       .tracked = index_of_tracked(search, dependent_key),
-      .added_by_other_thread = added_by_other_thread,
+      .is_led = is_led,
       .behind = behind};
   search->ok = search->ok && add_dirty_key(search->recipients, dirty);
 }
@@ -446,9 +446,9 @@ static bool recipients_leads_on(const kvo_path_node *node) {
 }
 
 // Whether another thread placed the node. A user's registration, which records its own thread, is not considered.
-static bool is_inserted_by_other_thread(const kvo_path_node *node) {
-  return (node->parent || node->observation->dependent_key) &&
-         node->entry.thread != kvo_thread_number();
+static bool is_led_by_node(const kvo_path_node *node) {
+  if (!node->parent && !node->observation->dependent_key) return false;
+  return node->is_led || node->entry.thread != kvo_thread_number();
 }
 
 // Announces the change to a node. The elements that the change names are those of the changed key; in a batch other
@@ -462,7 +462,7 @@ static void recipients_announce(search *search, kvo_path_node *node) {
 
 static void recipients_find_node(search *search, kvo_path_node *node) {
   const kvo_path_observation *observation = node->observation;
-  bool added_by_other_thread = search->added_by_other_thread || is_inserted_by_other_thread(node);
+  bool is_led = search->is_led || is_led_by_node(node);
   uint64_t behind =
       search->behind | kvo_open_path_changes_before_locked(node, search->general_delivery);
   if (!kvo_path_node_is_last(node)) {
@@ -474,12 +474,11 @@ static void recipients_find_node(search *search, kvo_path_node *node) {
   }
   kvo_dependent_key *derived = observation->dependent_key;
   if (derived) {
-    find_dependent_keys(search, derived, added_by_other_thread,
+    find_dependent_keys(search, derived, is_led,
         behind | (is_held(search, derived) ? KVO_HELD : 0));
   } else if (observation->first &&
              !kvo_thread_is_reading(observation->root, (uintptr_t)observation)) {
-    find_pending(search, &observation->first->entry, recipients_leads_on(node),
-        added_by_other_thread, behind);
+    find_pending(search, &observation->first->entry, recipients_leads_on(node), is_led, behind);
   }
 }
 
@@ -487,7 +486,7 @@ static void find_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_path_node *node = kvo_path_node_of(entry);
   if (node) recipients_find_node(search, node);
-  else find_pending(search, entry, false, search->added_by_other_thread, search->behind);
+  else find_pending(search, entry, false, search->is_led, search->behind);
 }
 
 // A group key cannot be retained, so it is promoted to a full registration first.
@@ -549,7 +548,7 @@ static void search_paths(search *search) {
   while (search->pending) {
     search->path = search->pending;
     search->pending = search->path->pending;
-    search->added_by_other_thread = search->path->added_by_other_thread;
+    search->is_led = search->path->is_led;
     search->behind = search->path->behind;
     search_key(search, search->path->object, search->path->accessors->id);
   }
@@ -560,7 +559,7 @@ static void search_from(search *search, uint32_t index) {
   const kvo_dirty_key dirty = search->recipients->dirty_keys[index];
   uint32_t start = search->recipients->pending_count;
   search->index = index;
-  search->added_by_other_thread = dirty.added_by_other_thread;
+  search->is_led = dirty.is_led;
   search->behind = dirty.behind;
   search_key(search, dirty.object, dirty.id);
   search_paths(search);

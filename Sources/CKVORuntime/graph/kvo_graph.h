@@ -71,6 +71,7 @@ struct kvo_path_node {
   /// The node leads to a collection whose elements are objects, all at one depth. So it can be followed by a change's
   /// delta (node_delta.c).
   bool is_plain;
+  bool is_led;          ///< a change has led the path here, after it was registered
   uint32_t occurrences; ///< how often its object is an element of the parent's collection
   uint32_t covered;     ///< the sum of its children's occurrences
   uint32_t shortages;   ///< `kvo_shortages_of_all` when it was read last
@@ -88,10 +89,10 @@ struct kvo_dependent_key {
   uint32_t references; ///< from its cell and from worklists
   bool ended;          ///< its cell has dropped it
   bool
-      added_by_other_thread; ///< the last search for recipients reached it through another thread's node
-  bool is_tracked;           ///< its path observations are what the key's getter reads (tracking.c)
-  bool is_held;              ///< that search was made while it is held (in_place.c); graph lock
-  bool never_settles;        ///< each reading read other properties, until tracking gave up
+      is_led; ///< the last search for recipients reached it through a node that a change or another thread placed
+  bool is_tracked;    ///< its path observations are what the key's getter reads (tracking.c)
+  bool is_held;       ///< that search was made while it is held (in_place.c); graph lock
+  bool never_settles; ///< each reading read other properties, until tracking gave up
   uint32_t
       index; ///< index in the `kvo_path_nodes` of the change that it was last found for; graph lock
   enum { KVO_UNATTACHED, KVO_BEING_ATTACHED, KVO_ATTACHED } state;

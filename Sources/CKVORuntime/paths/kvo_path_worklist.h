@@ -65,6 +65,7 @@ typedef struct kvo_path_worklist {
   bool has_inserted;
   bool is_counted_active; ///< it is counted in `active_threads`
   bool is_running;        ///< some of its tasks are not done
+  bool is_following;      ///< it follows a change, and is not part of a registration
   kvo_active_threads
       *KVO_NULLABLE active_threads; ///< of the path observation or dependent key it was begun for
 } kvo_path_worklist;

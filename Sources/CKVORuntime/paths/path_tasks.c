@@ -13,8 +13,8 @@
 #include "base/kvo_memory.h"
 #include "threads/kvo_thread.h"
 
-static kvo_path_node *make_node(kvo_path_observation *observation, uint32_t depth,
-    const kvo_prepared_registration *prepared) {
+static kvo_path_node *make_node(const kvo_path_worklist *worklist,
+    kvo_path_observation *observation, uint32_t depth, const kvo_prepared_registration *prepared) {
   kvo_path_node *node = kvo_alloc(sizeof *node);
   if (!node) return NULL;
   *node = (kvo_path_node){.entry = {.references = 2, // for the observer table and the creator
@@ -22,6 +22,7 @@ static kvo_path_node *make_node(kvo_path_observation *observation, uint32_t dept
                               .thread = kvo_thread_number(),
                               .tagged_accessors = kvo_tag_accessors(prepared->accessors),
                               .object = prepared->object}};
+  node->is_led = worklist->is_following;
   kvo_path_node_init(node, observation, depth);
   return node;
 }
@@ -145,7 +146,7 @@ static void attach_path(kvo_path_worklist *worklist, kvo_path_observation *obser
   uint32_t depth = observation->path->first_key;
   bool is_ready =
       depth < observation->path->count && path_task_prepare(observation, root, depth, &prepared);
-  kvo_path_node *node = is_ready ? make_node(observation, depth, &prepared) : NULL;
+  kvo_path_node *node = is_ready ? make_node(worklist, observation, depth, &prepared) : NULL;
   if (node && insert_first(worklist, observation, node, &prepared)) {
     push_consequences(worklist, node, &prepared);
     return;
@@ -184,7 +185,7 @@ static void insert_at(kvo_path_worklist *worklist, const kvo_task *task) {
   kvo_prepared_registration prepared;
   kvo_path_node *parent = task->node;
   if (!path_task_prepare(parent->observation, task->object, task->depth, &prepared)) return;
-  kvo_path_node *child = make_node(parent->observation, task->depth, &prepared);
+  kvo_path_node *child = make_node(worklist, parent->observation, task->depth, &prepared);
   if (child) child->occurrences = task->occurrences;
   if (child && insert_child(worklist, parent, task->ticket, child, &prepared)) {
     push_consequences(worklist, child, &prepared);
@@ -250,21 +251,24 @@ void kvo_path_attach(kvo_path_node *first, kvo_dependent_key *dependent_key) {
 }
 
 void kvo_path_node_follow(kvo_path_node *node) {
-  kvo_path_worklist worklist = {.active_threads = &node->observation->followers};
+  kvo_path_worklist worklist = {
+      .active_threads = &node->observation->followers, .is_following = true};
   kvo_path_worklist_push_resolution(&worklist, node, false);
   run_worklist(&worklist);
   kvo_path_worklist_settle(&worklist);
 }
 
 void kvo_path_node_follow_delta(kvo_path_node *node, uint64_t ticket, const kvo_delta *delta) {
-  kvo_path_worklist worklist = {.active_threads = &node->observation->followers};
+  kvo_path_worklist worklist = {
+      .active_threads = &node->observation->followers, .is_following = true};
   kvo_path_worklist_push_delta(&worklist, node, ticket, delta);
   run_worklist(&worklist);
   kvo_path_worklist_settle(&worklist);
 }
 
 void kvo_dependent_key_follow(kvo_dependent_key *dependent_key, kvo_read_result *result) {
-  kvo_path_worklist worklist = {.active_threads = &dependent_key->active_threads, .result = result};
+  kvo_path_worklist worklist = {
+      .active_threads = &dependent_key->active_threads, .is_following = true, .result = result};
   kvo_path_worklist_push_track(&worklist, dependent_key, 0);
   run_worklist(&worklist);
   kvo_path_worklist_settle(&worklist);

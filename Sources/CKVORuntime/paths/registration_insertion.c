@@ -170,6 +170,13 @@ static bool insert_in_word_locked(kvo_registration *registration,
   return table && insert_locked(table, registration, prepared, retired);
 }
 
+// Whether a setter of the property may be running that began without an observer, and that notifies the registration:
+// on another thread, or one that has led a path here itself.
+static bool may_run_unobserved(kvo_registration *registration) {
+  const kvo_path_node *node = kvo_path_node_of(registration);
+  return (node && node->is_led) || kvo_process_has_threads();
+}
+
 // An object may observe itself. Then its table is reserved twice, which is harmless.
 //
 // The isa is swapped first, so a thread that has found the registration runs interposed setters from then on (I3).
@@ -180,7 +187,7 @@ static bool insertion_in_cell_locked(kvo_registration *registration,
   kvo_object_share_locked(object); // this thread makes the initial call
   if (observer && !kvo_table_reserve_locked(observer, 1, retired)) return false;
   kvo_swizzle_in_locked(object, prepared->dynamic, prepared->accessors->id,
-      kvo_process_has_threads());
+      may_run_unobserved(registration));
   if (!insert_in_word_locked(registration, prepared, retired)) return false;
   kvo_registration_take_serial(registration);
   if (observer) link_to_observer_locked(registration, kvo_table_of(observer));

@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "I3: a path that another thread links to an object being changed is notified of the change",
+    "I3: a path that is led to an object being changed, by any thread, is notified of the change",
     arguments: ["next.value", "nextTwice", "next.twice", "next.nextTwice"])
   func pathLedElsewhere(_ path: String) {
     let nodes = (0..<4).map { _ in make(shared_node_class()) }
@@ -114,10 +114,38 @@ import Testing
       }
       expectEqual(led.calls, calls + 1)
       kvo_did_change(changed, "value")
-      expectEqual(led.calls, calls + (isElsewhere ? 2 : 1))
+      expectEqual(led.calls, calls + 2)
     }
     for handle in handles { kvo_handle_release(handle) }
     for node in nodes { kvo_object_release(node) }
+  }
+
+  @Test("I3: a path that a setter leads to its own object is notified of the value that it sets")
+  func setterLeads() {
+    let cls = kvo_class_create("CLeading", tally_class(), MemoryLayout<tally>.size, nil)!
+    let lead: @convention(c) (UnsafeMutablePointer<tally>, OpaquePointer, Int) -> Void = {
+      member, _, x in
+      if let root = member.pointee.next { tally_setNext(root, member) }
+      member.pointee.x = x
+    }
+    let setter = signature(.KVO_FORM_SETTER, layout("q", size: 8, alignment: 8))
+    let added = kvo_class_add_method(
+      cls, "setX:", unsafeBitCast(lead, to: kvo_imp.self), setter, nil, nil)
+    expectEqual(added, .KVO_OK)
+    kvo_class_register(cls, nil)
+    for isObserved in [false, true] {
+      let (root, log) = (make(tally.self), Recorder())
+      let member = UnsafeMutableRawPointer(make(cls)).assumingMemoryBound(to: tally.self)
+      tally_setNext(member, root)
+      log.observe(root.object, "next.x", [.KVO_OLD, .KVO_NEW])
+      if isObserved { log.observe(member.object, "x", as: "member") }
+      tally_setX(member, 5)
+      let own = isObserved ? ["member: x"] : []
+      expectEqual(log.take(), ["a: next.x old nil new 0", "a: next.x old 5 new 5"] + own)
+      tally_setNext(root, nil)
+      log.end()
+      for object in [root, member] { object.release() }
+    }
   }
 
   /// Stops a thread when it reads a node's link.

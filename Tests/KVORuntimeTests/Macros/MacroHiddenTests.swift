@@ -134,6 +134,15 @@ private final class Below: PlainOverWatched {}
   }
 }
 
+@KVO private class ShownSilent: KVOObject {
+  var value = 1
+  class func automaticallyNotifiesObserversOfValue() -> Bool { false }
+}
+
+@KVO private final class OverridingSilent: ShownSilent {
+  override var value: Int { didSet {} }
+}
+
 /// Q2: properties of one name in a class and its superclass.
 @Suite(.leakFree) struct MacroHiddenTests {
   private let log = Recorder()
@@ -216,5 +225,13 @@ private final class Below: PlainOverWatched {}
     object.value = 9
     expectEqual(
       log.take(), ["base old 1 new 3", "own old 1 new 3", "string old 1 new 3"])
+  }
+
+  @Test("Q2 E1: what a superclass declares for a property holds for its override")
+  func overridingSilent() {
+    let object = OverridingSilent()
+    log.observe(object, \.value, [.old, .new])
+    object.value = 9
+    expectEqual(log.take(), [])
   }
 }

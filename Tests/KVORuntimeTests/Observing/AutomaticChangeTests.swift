@@ -250,6 +250,20 @@ import Testing
     }
   }
 
+  @Test("I3 G1: a path that the setter leads to its object is notified of the value that it sets")
+  func leading() throws {
+    for isObserved in [false, true] {
+      let (root, chief, log) = (Member(), Member(), Recorder())
+      try log.observe(root, "chief.rank", [.old, .new])
+      if isObserved { log.observe(chief, \.rank, as: "rank") }
+      chief.joined = root
+      chief.rank = 5
+      let own = isObserved ? ["rank"] : []
+      expectEqual(log.take(), ["a old nil new 0", "a old 5 new 5"] + own)
+      root.chief = nil
+    }
+  }
+
   @Test("I3 E1: one that is off notifies no late observer either")
   func lateOff() throws {
     let (page, log) = (Draft(), Recorder())
@@ -407,6 +421,24 @@ private class Bounds: Tracked {
 
 private final class Manual: Bounds {
   override class func automaticallyNotifiesObservers(forKey key: String) -> Bool { key != "span" }
+}
+
+private final class Member: Tracked {
+  @Observed var chief: Member?
+  weak var joined: Member?
+  private var store = 0
+
+  var rank: Int {
+    get { store }
+    set {
+      withAutomaticChange(of: \.rank) {
+        joined?.chief = self
+        store = newValue
+      }
+    }
+  }
+
+  override class func registerKeys() { declareKeys { $0.computed("rank", \.rank) } }
 }
 
 private class Gauge: Tracked {

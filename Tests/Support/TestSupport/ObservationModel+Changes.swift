@@ -256,16 +256,18 @@ extension ObservationModel {
 
   // MARK: Did phase
 
-  /// Ends the change. Paths are relinked, then the observers are called that were there when it began, are still
-  /// registered, and are still reached.
+  /// Ends the change. Paths are relinked, then the observers are called that were there when it began, or to which another
+  /// change has led a path here since, and that are still registered and still reached.
   private func finish(_ change: Change) {
     defer { end(change) }
     change.isOpen = false
     guard !change.joins else { return }
     let affected = affected(by: change.node)
     let tracked = tracked(by: affected)
+    isLeading = true
     for node in affected { for place in places(at: node) { relink(place) } }
     for derived in tracked { track(derived) }
+    isLeading = false
     endUnwatched()
     let recipients = recipients(of: self.affected(by: change.node))
     let reached = recipientsPastOpenLinks(of: change.node)
@@ -290,10 +292,11 @@ extension ObservationModel {
     for registration: Registration, _ change: Change, isBehind: Bool
   ) -> Final? {
     guard let notified = change.notified.first(where: { $0.registration === registration }) else {
-      return nil
+      let isLate = !isBehind && isLed(registration, to: change.node)
+      return isLate ? final(forLate: registration, change) : nil
     }
     guard notified.isBehind else { return final(for: notified, change) }
-    return isBehind ? nil : final(forUncovered: registration, change)
+    return isBehind ? nil : final(forLate: registration, change)
   }
 
   private func final(for notified: Notified, _ change: Change) -> Final {
@@ -316,8 +319,9 @@ extension ObservationModel {
     return Final(registration: registration, calls: [call], value: mutation == nil ? new : nil)
   }
 
-  /// The calls for a registration that a link's open change should have notified, if that change has already ended.
-  private func final(forUncovered registration: Registration, _ change: Change) -> Final {
+  /// The calls for a registration to which another change has led a path since this one began, or which a link's open
+  /// change should have notified, if that change has already ended.
+  private func final(forLate registration: Registration, _ change: Change) -> Final {
     let new = read(registration.root, registration.path)
     var call = call(of: registration, nil)
     if registration.options.contains(.old) { call.old = new }

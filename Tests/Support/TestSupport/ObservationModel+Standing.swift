@@ -21,13 +21,16 @@ final class Place {
   let node: Node
   unowned let strand: Strand
   let depth: Int
+  /// Whether a change has led its path here, after it was registered.
+  let isLed: Bool
   weak var parent: Place?
   var onward: [Place] = []
 
-  init(_ node: Node, _ strand: Strand, _ depth: Int) {
+  init(_ node: Node, _ strand: Strand, _ depth: Int, isLed: Bool) {
     self.node = node
     self.strand = strand
     self.depth = depth
+    self.isLed = isLed
   }
 
   var isLast: Bool { depth == strand.path.count - 1 }
@@ -63,7 +66,7 @@ extension ObservationModel {
     _ strand: Strand, _ object: Int, _ depth: Int, behind parent: Place? = nil
   ) -> Place? {
     guard case .key(let key) = strand.path.components[depth] else { return nil }
-    let place = Place(Node(object: object, key: key), strand, depth)
+    let place = Place(Node(object: object, key: key), strand, depth, isLed: isLeading)
     place.parent = parent
     objects[object].places.append(place)
     watch(place.node)
@@ -204,7 +207,9 @@ extension ObservationModel {
   }
 
   func places(at node: Node) -> [Place] {
-    objects[node.object].places.filter { $0.node.key == node.key && !isCovered($0) }
+    objects[node.object].places.filter {
+      $0.node.key == node.key && !isCovered($0) && !(isWithoutLed && $0.isLed)
+    }
   }
 
   private func standing(at node: Node) -> [Registration] {
@@ -220,6 +225,13 @@ extension ObservationModel {
     .reduce(into: []) { recipients, registration in
       if !recipients.contains(where: { $0 === registration }) { recipients.append(registration) }
     }
+  }
+
+  /// Whether all ways to a registration lead through places to which changes have led.
+  func isLed(_ registration: Registration, to node: Node) -> Bool {
+    isWithoutLed = true
+    defer { isWithoutLed = false }
+    return !recipients(of: affected(by: node)).contains { $0 === registration }
   }
 
   // MARK: Behind links whose change is open

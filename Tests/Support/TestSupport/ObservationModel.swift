@@ -26,6 +26,10 @@ package final class ObservationModel: GraphSystem {
   var time = 0
   /// An open change of a link, while places behind it are left out.
   var covering: Change?
+  /// Whether paths are being followed because of a change.
+  var isLeading = false
+  /// Whether places to which changes have led are left out.
+  var isWithoutLed = false
 
   let dialect: GraphDialect
   /// The keys read, while reads are being recorded.

@@ -194,7 +194,7 @@ extension Scenario {
       will c.next
       set a.next a  => x
       did c.next    => x
-      did a.items   => y
+      did a.items   => x; y
       """),
     Scenario(
       "G5",

@@ -124,13 +124,23 @@ extension Scenario {
       set b.value 1 => x prior; y old 0 new nil; x
       """),
     Scenario(
-      "D7", "a path that a prior call led here is not notified of the change",
+      "G1", "a path that a prior call led here is notified of the change, too",
       """
       on x b.value prior
       on y a.next.value old new
       when x 1: set a.next b
-      set b.value 1 => x prior; y old nil new 0; x
+      set b.value 1 => x prior; y old nil new 0; x; y old 1 new 1
       set b.value 2 => x prior; x; y old 1 new 2
+      """),
+    Scenario(
+      "D7", "a path that is registered during a change gets the next one",
+      """
+      set a.next b
+      will b.value
+      on x a.next.value old new
+      store b.value 1
+      did b.value
+      set b.value 2 => x old 1 new 2
       """),
     Scenario(
       "D7", "calls recurse to any depth",
