@@ -8,7 +8,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// ```
   ///
   /// The target is set on the thread of the change, to the value that the source has then. If code on an
-  /// actor makes the binding, the target is set on that actor, and later if the change is made elsewhere.
+  /// actor makes the binding, the source is read and the target is set on that actor, and later if the change
+  /// is made elsewhere.
   ///
   /// If several threads change the source at once, one of them sets the target for all, and the last value
   /// set is the source's. This also holds for properties that bindings connect in a circle: one thread
@@ -86,8 +87,8 @@ extension KeyValueObserving where Self: KVOObject {
   /// forwarded back. If several threads set both at once, they are equal in the end. A property that can't be
   /// observed stops the program.
   ///
-  /// The properties are set on the thread of the change. If code on an actor makes the binding, they are set
-  /// on that actor. The binding retains neither object, and ends with either of them or with its token.
+  /// The properties are set on the thread of the change. If code on an actor makes the binding, they are read
+  /// and set on that actor. The binding retains neither object, and ends with either of them or with its token.
   ///
   /// - Parameters:
   ///   - target: The property of this object.
