@@ -29,7 +29,7 @@ enum { KEYS = sizeof names / sizeof *names };
 @end
 @implementation Observer
 - (void)observeValueForKeyPath:(NSString *)path ofObject:(id)object change:(NSDictionary *)change context:(void *)context {
-  peer_told++;
+  peer_notified++;
 }
 @end
 

@@ -70,7 +70,7 @@ static void change_element(graph_node *node, kvo_collection *proxy, const char *
   ops_begin(&change);
   kvo_status status = is_new ? kvo_collection_insert(proxy, index, element, NULL)
                              : kvo_collection_remove_at(proxy, index, NULL);
-  change.may_be_untold = status;
+  change.may_be_silent = status;
   ops_end(&change);
   if (status == KVO_NO_MEMORY || calls != fuzz_ledger.calls)
     return; // or operations inside the calls did more
@@ -97,7 +97,7 @@ static void change_elements(graph_node *node, kvo_collection *proxy, const char 
   case 4: status = kvo_collection_set(proxy, others, NULL); break;
   }
   model_value after = model_read(node, key);
-  change.may_be_untold = status || model_equal(&change.before, &after);
+  change.may_be_silent = status || model_equal(&change.before, &after);
   ops_end(&change);
 }
 
@@ -125,7 +125,7 @@ static void change_set(graph_node *node, kvo_collection *proxy, graph_node *elem
   case 4: status = kvo_collection_intersect(proxy, others, NULL); break;
   case 5: status = kvo_collection_set(proxy, others, NULL); break;
   }
-  change.may_be_untold = status;
+  change.may_be_silent = status;
   ops_end(&change);
   kvo_value_destroy(&value);
 }

@@ -105,7 +105,7 @@ void ops_set_by_path(graph_node *node) {
   ops_begin(&change);
   kvo_status status = kvo_set_value_for_key_path(ops_object(node), path, &value, &error);
   if (status) fuzz_check_error(status, &error);
-  change.may_be_untold = status;
+  change.may_be_silent = status;
   ops_end(&change);
   FUZZ_REQUIRE(!is_fit || !status || status == KVO_NO_MEMORY);
   read_path(node, path);
@@ -118,7 +118,7 @@ void ops_set_link_by_key(graph_node *node, graph_node *to) {
   ops_begin(&change);
   kvo_status status = kvo_set_value_for_key(ops_object(node), change.key, &value, &error);
   ops_check(status, KVO_NO_MEMORY, &error);
-  change.may_be_untold = status;
+  change.may_be_silent = status;
   ops_end(&change);
   kvo_value_destroy(&value);
 }

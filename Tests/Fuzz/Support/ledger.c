@@ -128,6 +128,7 @@ void ledger_begin(ledger_change *change) {
   if (joined && model_leads_on(change->key)) joined->is_stale = true;
   change->is_stale = is_stale(); // a pair may outlive the change in whose prior call it was opened
   if (joined) joined->kind = 0;
+  change->is_joining = joined;
   change->reached = joined || change->is_silent ? 0 : reached(change->node, change->key);
   change->behind = reached_behind(change, change->reached);
   change->recipients = change->reached & ~change->behind;
@@ -169,12 +170,22 @@ static void read_mutation(ledger_change *change) {
   }
 }
 
+static ledger_set first_entries(size_t count) { return (ledger_set)(((uint64_t)1 << count) - 1); }
+
+// Whether it was registered during the change, and no change has led a path here since.
+static bool gets_next(const ledger_change *change, const ledger_entry *entry) {
+  return change->made_within & ~change->notified[false] & bit(entry);
+}
+
 // The change has been made, and no observer has been called for it yet.
 static void begin_finals(ledger_change *change) {
   ledger_set reaches = reached(change->node, change->key);
   change->has_begun_finals = true;
   leave_open(change);
-  change->late = change->behind & reaches & ~reached_behind(change, change->behind & reaches);
+  change->late = change->is_joining || change->is_silent ? 0 : reaches & ~change->recipients;
+  change->late &= ~reached_behind(change, change->late);
+  change->made_within = change->late & ~first_entries(change->known);
+  change->known = fuzz_ledger.count;
   read_all(change, change->new);
   change->read_at = ++fuzz_ledger.time;
   change->recipients = (change->recipients & reaches) | change->late;
@@ -214,7 +225,8 @@ static void note_withheld(const ledger_change *change) {
   for (size_t i = 0; i < change->known; i++) {
     ledger_entry *entry = &fuzz_ledger.entries[i];
     if (!(change->recipients & bit(entry)) || change->notified[false] & bit(entry)) continue;
-    if (change->may_be_untold || is_unsure()) entry->is_unsure = true;
+    bool is_unknown = change->may_be_silent || is_unsure() || gets_next(change, entry);
+    if (is_unknown) entry->is_unsure = true;
     else if (entry->compared < change->read_at) entry->compared = change->read_at;
   }
 }
@@ -236,7 +248,7 @@ static bool is_stood_for(const ledger_change *change, const ledger_entry *entry)
     bool is_notified = change->notified[false] & bit(other),
          may_miss = is_left_out(change, other, true);
     spare += is_notified && may_miss;
-    missing += !is_notified && !may_miss;
+    missing += !is_notified && !may_miss && !gets_next(change, other);
   }
   return missing <= spare;
 }
@@ -244,10 +256,10 @@ static bool is_stood_for(const ledger_change *change, const ledger_entry *entry)
 void ledger_finish(ledger_change *change) {
   if (!change->has_begun_finals) begin_finals(change);
   note_withheld(change);
-  if (change->may_be_untold || is_unsure()) return;
+  if (change->may_be_silent || is_unsure()) return;
   for (size_t i = 0; i < change->known; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
-    if (!entry->is_live || !(change->recipients & bit(entry))) continue;
+    if (!entry->is_live || !(change->recipients & bit(entry)) || gets_next(change, entry)) continue;
     FUZZ_REQUIRE(change->notified[false] & bit(entry) || is_left_out(change, entry, true) ||
                  is_stood_for(change, entry));
     // An observer that is late for its prior call gets none if the change is withheld.
@@ -317,7 +329,7 @@ static void check_setting(const ledger_change *change, const ledger_entry *entry
 // The finals begin with the first one, or with the prior call of an observer that is late. One of these entries is
 // called.
 static void begin_finals_if_due(ledger_change *change, ledger_set called, bool is_prior) {
-  bool is_due = !is_prior || (change->behind & called && !is_unsure());
+  bool is_due = !is_prior || !is_unsure();
   for (size_t i = 0; i < change->known && is_prior; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
     bool awaits_prior = entry->options & KVO_PRIOR && !(change->notified[true] & bit(entry));
@@ -328,9 +340,9 @@ static void begin_finals_if_due(ledger_change *change, ledger_set called, bool i
 
 static void check_change(ledger_change *change, ledger_entry *entry, const kvo_change *notified) {
   bool is_prior = kvo_change_is_prior(notified);
-  FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
   FUZZ_REQUIRE(!(change->notified[is_prior] & bit(entry)));
   begin_finals_if_due(change, bit(entry), is_prior);
+  FUZZ_REQUIRE((size_t)(entry - fuzz_ledger.entries) < change->known);
   bool is_late = change->late & bit(entry);
   FUZZ_REQUIRE(!is_prior || entry->options & KVO_PRIOR);
   FUZZ_REQUIRE(!is_prior || is_late || !change->has_begun_finals || is_unsure());

@@ -37,7 +37,7 @@ typedef struct ledger_change {
   bool is_automatic;        ///< inner changes of the key join it
   bool is_by_hand;          ///< its setter makes a manual pair
   bool is_silent;           ///< notifies no observer
-  bool may_be_untold;       ///< had no effect, so it need not notify
+  bool may_be_silent;       ///< had no effect, so it need not notify
   kvo_change_kind kind;     ///< for observers of the key itself; 0 if unknown
   size_t index;             ///< of an array's mutation
   model_value goes;         ///< elements that a mutation will remove, or has removed
@@ -45,15 +45,18 @@ typedef struct ledger_change {
 
   ledger_set reached; ///< when it began, also behind open changes of links
   ledger_set behind;  ///< of these, those that it reached only behind such changes (G5)
-  ledger_set late;    ///< of these, those that it reaches otherwise now: notified of it afterwards
+  ledger_set late;    ///< reached now, not behind such changes, and no recipients when it began
+  ledger_set
+      made_within; ///< of these, those registered since: notified only if a change has led a path here
   ledger_set recipients;  ///< recipients when it began; later, those it still reaches
   ledger_set notified[2]; ///< called by finals, by priors
   bool has_begun_finals;
   bool is_open;  ///< a prior call is running
   bool is_stale; ///< an inner change has left paths where storage does not lead
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
-  size_t read_at; ///< when the new values were read
-  size_t known;   ///< the number of entries when it began
+  size_t read_at;  ///< when the new values were read
+  size_t known;    ///< the number of entries when it began, or later when its finals did
+  bool is_joining; ///< it is part of another change, and notifies nobody
   struct ledger_change *outer;
   struct ledger_change *opened_before; ///< the next of the open ones
 } ledger_change;
