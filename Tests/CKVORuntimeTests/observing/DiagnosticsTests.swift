@@ -275,7 +275,8 @@ private func hexadecimal(_ object: CObject) -> String {
   String(UInt(bitPattern: object), radix: 16)
 }
 
-private func runProgram(
+/// Runs a program of `fixture_run_program`.
+func runProgram(
   _ program: String, _ variable: String, _ value: String
 ) -> (exitCode: Int32, signal: Int32, errors: String) {
   var run = fixture_run_program(program, variable, value)

@@ -148,6 +148,13 @@ import Testing
     }
   }
 
+  @Test("I3: a path that a setter leads to its own object is notified, also with one thread")
+  func setterLeadsAlone() {
+    let run = runProgram("lead", "KVO_COUNT_HITS", "0")
+    expectEqual(run.errors.split(separator: "\n"), ["x 0", "x 5"])
+    expectEqual(run.exitCode, 0)
+  }
+
   /// Stops a thread when it reads a node's link.
   private final class Halt: @unchecked Sendable {
     private let gate = UnsafeMutablePointer<CFixtures.gate>.allocate(capacity: 1)

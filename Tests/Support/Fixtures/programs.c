@@ -11,6 +11,7 @@
 
 #include "fixture_account.h"
 #include "fixture_closures.h"
+#include "fixture_tally.h"
 #include "fixture_watchdog.h"
 #include "fixture_watcher.h"
 #include "kvo_binding.h"
@@ -85,6 +86,38 @@ static void run_recursion(account *object) {
   if (!pthread_create(&thread, &attributes, use_up_stack, object)) fixture_join(thread);
 }
 
+static void write_x(void *context, kvo_object *object, const char *key, const kvo_change *change) {
+  (void)context, (void)object, (void)key;
+  fprintf(stderr, "x %lld\n", (long long)kvo_value_get_int(kvo_change_get_new(change)));
+}
+
+// A setter that leads the path of its object's `next` to the object.
+static void lead_and_set(kvo_object *self, const kvo_method *method, long x) {
+  (void)method;
+  tally *member = (tally *)self;
+  tally_setNext(member->next, member);
+  member->x = x;
+}
+
+// In a process with one thread. The class is observed already, and the object is not.
+static void lead(void) {
+  kvo_class *cls = kvo_class_create("CLoneLeader", tally_class(), sizeof(tally), NULL);
+  kvo_class_add_method(cls, "setX:", (kvo_imp)lead_and_set, KVO_SETTER(long), NULL, NULL);
+  kvo_class_register(cls, NULL);
+  tally *other = (tally *)kvo_object_create(cls), *member = (tally *)kvo_object_create(cls);
+  tally *root = (tally *)kvo_object_create(tally_class());
+  kvo_handle *handles[2];
+  kvo_add_callback(&other->object, "x", 0, ignore, NULL, NULL, &handles[0], NULL);
+  kvo_add_callback(&root->object, "next.x", KVO_NEW, write_x, NULL, NULL, &handles[1], NULL);
+  tally_setNext(member, root);
+  tally_setX(member, 5);
+  for (int i = 0; i < 2; i++) kvo_handle_release(handles[i]);
+  tally_setNext(root, NULL);
+  kvo_object_release(&root->object);
+  kvo_object_release(&member->object);
+  kvo_object_release(&other->object);
+}
+
 // Replaces main: nothing else of the executable runs.
 __attribute__((constructor)) static void become_program(void) {
   const char *program = getenv(program_variable);
@@ -96,6 +129,7 @@ __attribute__((constructor)) static void become_program(void) {
   if (strcmp(program, "watch") == 0) watch(object);
   if (strcmp(program, "observe-refused") == 0) observe_refused(object);
   if (strcmp(program, "recursion") == 0) run_recursion(object);
+  if (strcmp(program, "lead") == 0) lead();
   kvo_object_release(&object->object);
   fflush(stderr);
   _exit(0);

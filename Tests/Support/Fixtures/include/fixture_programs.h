@@ -18,6 +18,7 @@ typedef struct fixture_run {
 /// Runs a program with one more environment variable.
 /// - program: "misuse": closes a change that was never opened, and writes "survived";
 ///   "observe": sets an observed balance three times, and dumps the account;
+///   "lead": on its only thread, a setter leads an observed path to its object; writes each value that is delivered;
 ///   "recursion": sets what it observes until the stack ends, each change after the previous one;
 ///   "observe-refused": observes it where no closures can be made, and writes the result.
 fixture_run fixture_run_program(const char *program, const char *variable, const char *value);
