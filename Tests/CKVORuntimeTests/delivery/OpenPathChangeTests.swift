@@ -229,41 +229,42 @@ import Testing
 
   @Test("G5 D6: of crossing pairs of links two may be open at once, however many there are")
   func ladder() {
-    let roots = (0..<80).map { _ in make(tally.self) }
-    let next = make(tally.self)
-    let log = Recorder()
-    for root in roots {
-      tally_setNext(root, next)
-      log.observe(root.object, "next.x")
+    withLinks(80) { roots, next, log in
+      kvo_will_change(roots[0].object, "next")
+      for (index, newer) in roots.enumerated().dropFirst() {
+        kvo_will_change(newer.object, "next")
+        kvo_did_change(roots[index - 1].object, "next")
+        _ = log.take()
+        tally_setX(next, index)
+        expectEqual(log.take().count, roots.count - 1, "\(index)")
+      }
+      kvo_did_change(roots[79].object, "next")
     }
-    kvo_will_change(roots[0].object, "next")
-    for (index, newer) in roots.enumerated().dropFirst() {
-      kvo_will_change(newer.object, "next")
-      kvo_did_change(roots[index - 1].object, "next")
-      _ = log.take()
-      tally_setX(next, .init(index))
-      expectEqual(log.take().count, roots.count - 1, "\(index)")
-    }
-    kvo_did_change(roots[79].object, "next")
-    log.end()
-    for root in roots { root.release() }
-    next.release()
   }
 
   @Test("G5: a thread's changes are part of those of 62 links, and notify observers behind others")
   func manyLinks() {
-    let roots = (0..<64).map { _ in make(tally.self) }
-    let next = make(tally.self)
-    let log = Recorder()
+    withLinks(64) { roots, next, log in
+      for root in roots { kvo_will_change(root.object, "next") }
+      tally_setX(next, 5)
+      expectEqual(log.take(), ["62: next.x", "63: next.x"])
+      for root in roots { kvo_did_change(root.object, "next") }
+      expectEqual(log.take(), roots.indices.map { "\($0): next.x" })
+    }
+  }
+
+  /// Objects that all lead to one, with an observer of each path, named by its number.
+  private func withLinks(
+    _ count: Int,
+    _ body: ([UnsafeMutablePointer<tally>], UnsafeMutablePointer<tally>, Recorder) -> Void
+  ) {
+    let roots = (0..<count).map { _ in make(tally.self) }
+    let (next, log) = (make(tally.self), Recorder())
     for (index, root) in roots.enumerated() {
       tally_setNext(root, next)
       log.observe(root.object, "next.x", as: "\(index)")
-      kvo_will_change(root.object, "next")
     }
-    tally_setX(next, 5)
-    expectEqual(log.take(), ["62: next.x", "63: next.x"])
-    for root in roots { kvo_did_change(root.object, "next") }
-    expectEqual(log.take(), roots.indices.map { "\($0): next.x" })
+    body(roots, next, log)
     log.end()
     for root in roots { root.release() }
     next.release()
