@@ -63,7 +63,7 @@ typedef struct kvo_pending_notification {
   uint32_t tracked;   ///< with `path`: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
   bool is_whole;      ///< gets whole values, not removed and added elements
   bool is_led;        ///< reached through a node that a change or another thread placed
-  bool is_late;       ///< another thread added it during the change, directly or by a node
+  bool is_late;       ///< added during the change, by another thread or by a change that led here
   bool lacks_old;     ///< it asks for the old value, which was not read: the new one stands in
   bool is_within;     ///< it was there at the last change, in the batch, of a key that leads to it
   bool is_read;

@@ -56,7 +56,7 @@ typedef struct ledger_change {
   model_value old[LEDGER_ROOM], new[LEDGER_ROOM];
   size_t read_at;  ///< when the new values were read
   size_t known;    ///< the number of entries when it began, or later when its finals did
-  bool is_joining; ///< it is part of another change, and notifies nobody
+  bool is_joining; ///< it is part of another change, which notifies
   struct ledger_change *outer;
   struct ledger_change *opened_before; ///< the next of the open ones
 } ledger_change;
