@@ -41,11 +41,16 @@ var appendFamily: Family {
     })
 }
 
-/// Appends by a handle to arrays of objects whose sum is observed.
+/// Appends to arrays of objects whose sum is observed: by a handle, which names the element, and in place.
 var followedAppendFamily: Family {
   Family(
-    cases: appendCounts.map { count in
-      .time("swift.append.followed.\(count)", .uniform) { appendingFollowed(to: count) }
+    cases: appendCounts.flatMap { count -> [Case] in
+      [
+        .time("swift.append.followed.\(count)", .uniform) { appendingFollowed(to: count) },
+        .time("swift.append.followed.inplace.\(count)", .uniform) {
+          appendingFollowedInPlace(to: count)
+        },
+      ]
     })
 }
 
@@ -183,20 +188,35 @@ private func appending(to count: Int) -> Workload {
 }
 
 private func appendingFollowed(to count: Int) -> Workload {
+  appendingFollowed(to: count) { basket, item, iterations in
+    let items = basket.mutableArray(\.items)
+    for _ in 0..<iterations {
+      items.append(item)
+      items.removeLast()
+    }
+  }
+}
+
+private func appendingFollowedInPlace(to count: Int) -> Workload {
+  appendingFollowed(to: count) { basket, item, iterations in
+    for _ in 0..<iterations {
+      basket.items.append(item)
+      basket.items.removeLast()
+    }
+  }
+}
+
+private func appendingFollowed(
+  to count: Int, _ run: @escaping (Basket, ObservedItem, Int) -> Void
+) -> Workload {
   let basket = Basket()
   basket.items = (0..<count).map(ObservedItem.init)
   basket.items.reserveCapacity(count + 1)
-  let items = basket.mutableArray(\.items)
   let item = ObservedItem(0)
   var calls = 0
   let token = try? basket.observe(keyPath: "items.@sum.amount") { _, _ in calls += 1 }
   return Workload(
-    run: {
-      for _ in 0..<$0 {
-        items.append(item)
-        items.removeLast()
-      }
-    },
+    run: { run(basket, item, $0) },
     finish: {
       require(calls == 2 * $0, "the observer was notified of \(calls) of \(2 * $0) changes")
       token?.invalidate()

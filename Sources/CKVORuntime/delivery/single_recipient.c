@@ -44,8 +44,8 @@ static const kvo_path_cache *path_cache_of(const kvo_path_observation *observati
 static kvo_path_node *node_of(kvo_observers observers) {
   if (!observers || kvo_observers_is_list(observers)) return NULL;
   kvo_path_node *node = kvo_path_node_of(kvo_observers_registration(observers));
-  bool is_leaf =
-      node && node->is_leaf && (!node->observation->is_tracked || path_cache_of(node->observation));
+  bool is_leaf = node && kvo_path_node_is_leaf(node) &&
+                 (!node->observation->is_tracked || path_cache_of(node->observation));
   return is_leaf && kvo_registration_state(&node->entry) == KVO_LIVE ? node : NULL;
 }
 

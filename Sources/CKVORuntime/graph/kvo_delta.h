@@ -20,6 +20,22 @@ typedef struct kvo_named_elements {
   bool is_exact; ///< the elements at the indexes after an insertion are the inserted ones
 } kvo_named_elements;
 
+/// An element that has been removed.
+typedef struct kvo_removed_element {
+  kvo_object *object; ///< an unowned reference
+  const kvo_class *cls;
+} kvo_removed_element;
+
+/// The elements by which a collection differs from what it was, each as often as it was removed or added.
+typedef struct kvo_difference {
+  kvo_removed_element *KVO_NULLABLE gone;
+  kvo_object *KVO_NONNULL *KVO_NULLABLE came; ///< held by the collection
+  size_t gone_count, came_count, total;       ///< `total`: all elements of the collection now
+} kvo_difference;
+
+/// Releases the removed elements, and frees both lists. The difference is empty afterwards.
+void kvo_difference_end(kvo_difference *difference);
+
 /// Announces a change to a node at the changed key, which takes a ticket. If the node can be followed by a delta, it
 /// is added to `*delta`, which is made for the first such node. `delta` may be NULL. Graph lock held.
 void kvo_path_node_announce_locked(kvo_path_node *node,

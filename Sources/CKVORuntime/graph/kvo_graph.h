@@ -31,6 +31,7 @@ typedef struct kvo_path_node kvo_path_node;
 typedef struct kvo_dependent_key kvo_dependent_key;
 typedef struct kvo_path_cache kvo_path_cache;
 typedef struct kvo_delta kvo_delta;
+typedef struct kvo_followed_elements kvo_followed_elements;
 
 /// The threads that are working on a path observation or dependent key. They may have placed nodes that they have not
 /// followed yet.
@@ -62,19 +63,27 @@ typedef struct kvo_path_observation {
   kvo_path_cache *KVO_NULLABLE path_cache;
 } kvo_path_observation;
 
+/// Where a node leads.
+enum {
+  KVO_LEAF, ///< neither a key nor an operator follows in the path
+  /// To a collection whose elements are objects, all at one depth. So the node can be followed by a difference
+  /// (node_delta.c).
+  KVO_PLAIN_ELEMENTS,
+  KVO_ANYWHERE
+};
+
 struct kvo_path_node {
   struct kvo_handle entry; ///< must be first: entries with KVO_PATH_NODE are nodes
   kvo_counts counts;       ///< must follow the entry, as in any registration with counts
   kvo_path_observation *observation;
-  uint16_t depth; ///< the index of its component in the path
-  bool is_leaf;   ///< neither a key nor an operator follows in the path
-  /// The node leads to a collection whose elements are objects, all at one depth. So it can be followed by a change's
-  /// delta (node_delta.c).
-  bool is_plain;
+  uint16_t depth;       ///< the index of its component in the path
+  uint8_t target;       ///< where it leads: KVO_LEAF and so on; atomic
   bool is_led;          ///< a change has led the path here, after it was registered
   uint32_t occurrences; ///< how often its object is an element of the parent's collection
   uint32_t covered;     ///< the sum of its children's occurrences
   uint32_t shortages;   ///< `kvo_shortages_of_all` when it was read last
+  /// The elements to which its children lead, for the next reading; NULL if they are not listed. Graph lock.
+  kvo_followed_elements *KVO_NULLABLE followed;
   kvo_path_node *KVO_NULLABLE parent;
   kvo_path_node *KVO_NULLABLE children;
   kvo_path_node *KVO_NULLABLE *KVO_NONNULL last_child; ///< where the next child is linked
@@ -121,6 +130,15 @@ struct kvo_dependent_key {
   kvo_path_observation *KVO_NONNULL *KVO_NONNULL path_observations;
 };
 
+KVO_INLINE bool kvo_path_node_is_leaf(const kvo_path_node *node) {
+  return __atomic_load_n(&node->target, __ATOMIC_RELAXED) == KVO_LEAF;
+}
+KVO_INLINE bool kvo_path_node_is_plain_locked(const kvo_path_node *node) {
+  return __atomic_load_n(&node->target, __ATOMIC_RELAXED) == KVO_PLAIN_ELEMENTS;
+}
+KVO_INLINE void kvo_path_node_set_plain_locked(kvo_path_node *node, bool is_plain) {
+  __atomic_store_n(&node->target, is_plain ? KVO_PLAIN_ELEMENTS : KVO_ANYWHERE, __ATOMIC_RELAXED);
+}
 KVO_INLINE kvo_path_node *KVO_NULLABLE kvo_path_node_of(kvo_registration *entry) {
   return entry->options & KVO_PATH_NODE ? (kvo_path_node *)entry : NULL;
 }

@@ -64,7 +64,8 @@ void kvo_path_node_init(kvo_path_node *node, kvo_path_observation *observation, 
   kvo_path_observation_retain(observation);
   node->observation = observation;
   node->depth = (uint16_t)depth;
-  node->is_leaf = component->next_key == observation->path->count && !component->operates;
+  bool is_leaf = component->next_key == observation->path->count && !component->operates;
+  node->target = is_leaf ? KVO_LEAF : KVO_ANYWHERE;
   node->last_child = &node->children;
 }
 

@@ -3,6 +3,7 @@
 // The nodes that have been removed from their path observations are in a list, which is processed one by one instead
 // of recursively. So the structure below them may have any depth: nodes further along, and dependent keys of keys
 // that only those nodes observed.
+#include "graph/kvo_followed_elements.h"
 #include "graph/kvo_graph.h"
 
 static void unlink_child_locked(kvo_path_node *child) {
@@ -57,6 +58,8 @@ static void path_end_all_locked(kvo_path_node *doomed, kvo_retired **retired) {
     doomed = node->next;
     node->next = NULL;
     while (node->children) add_doomed(&doomed, node->children);
+    kvo_followed_elements_free(node->followed);
+    node->followed = NULL;
     end_entry(&doomed, &node->entry, retired);
   }
 }

@@ -97,6 +97,13 @@ typedef struct kvo_collection_operations {
   /// or are not. Both have this type.
   kvo_status (*KVO_NULLABLE filter)(const kvo_type *type, const void *a, const void *b, bool wanted,
       void *target);
+  /// For an array whose storage contains a strong reference to an object for each element and nothing else: passes the
+  /// references to `body`, in order, with the offset from an object's address to its header. No lock of the binding's
+  /// may be held. NULL for any other type.
+  void (*KVO_NULLABLE references)(const kvo_type *type, const void *value,
+      void (*KVO_NONNULL body)(void *context, const uintptr_t *references, size_t count,
+          ptrdiff_t offset),
+      void *context);
 } kvo_collection_operations;
 
 /// Further operations of a binding's type. Each may be NULL. All may be called on any thread that may read the value.

@@ -34,7 +34,8 @@ static bool delta_make_room(kvo_delta **delta) {
 
 void kvo_path_node_announce_locked(kvo_path_node *node, kvo_delta **delta) {
   bool is_settled = node->issued++ == node->installed;
-  if (!delta || !is_settled || !node->is_plain || !kvo_path_node_misses_nothing_locked(node))
+  if (!delta || !is_settled || !kvo_path_node_is_plain_locked(node) ||
+      !kvo_path_node_misses_nothing_locked(node))
     return;
   uint64_t shortages = kvo_shortages;
   if (delta_make_room(delta)) {
@@ -82,16 +83,16 @@ static kvo_object *delta_object_at(const kvo_value *collection, size_t index) {
 
 // MARK: Before the change
 
-static bool hold_gone(kvo_delta *delta, const kvo_elements *elements) {
-  delta->gone = kvo_alloc(elements->count * sizeof *delta->gone + 1);
-  for (size_t i = 0; delta->gone && i < elements->count; i++) {
+static bool hold_gone(kvo_difference *difference, const kvo_elements *elements) {
+  difference->gone = kvo_alloc(elements->count * sizeof *difference->gone + 1);
+  for (size_t i = 0; difference->gone && i < elements->count; i++) {
     kvo_object *object = plain_object(&elements->values[i]);
     if (!object) return false;
     const kvo_class *cls = kvo_class_of(object);
     cls->operations->unowned_retain(object);
-    delta->gone[delta->gone_count++] = (kvo_removed_element){object, cls};
+    difference->gone[difference->gone_count++] = (kvo_removed_element){object, cls};
   }
-  return delta->gone;
+  return difference->gone;
 }
 
 // The bounds of a range before and after the change, in a collection that has lost or gained `shifted` elements before
@@ -114,10 +115,10 @@ static kvo_range_neighbours neighbours_of(const kvo_delta *delta, bounds bounds)
 }
 
 // If a neighbour of a range is equal to an element in it, comparing neighbours proves nothing.
-static bool is_beside_itself(const kvo_delta *delta, kvo_range_neighbours beside, size_t first,
-    size_t length) {
-  for (size_t i = first; i < first + length && i < delta->gone_count; i++) {
-    const kvo_object *gone = delta->gone[i].object;
+static bool is_beside_itself(const kvo_difference *difference, kvo_range_neighbours beside,
+    size_t first, size_t length) {
+  for (size_t i = first; i < first + length && i < difference->gone_count; i++) {
+    const kvo_object *gone = difference->gone[i].object;
     if (gone == beside.before || gone == beside.behind) return true;
   }
   return false;
@@ -133,7 +134,7 @@ static bool note_neighbours(kvo_delta *delta) {
     kvo_range range = kvo_index_set_range(indexes, i);
     kvo_range_neighbours beside =
         neighbours_of(delta, bounds_of(range, is_insertion ? passed : 0, !is_insertion));
-    if (is_beside_itself(delta, beside, passed, range.length)) return false;
+    if (is_beside_itself(&delta->difference, beside, passed, range.length)) return false;
     delta->neighbours[i] = beside;
     passed += range.length;
   }
@@ -144,7 +145,7 @@ static bool read_gone(kvo_delta *delta, const kvo_value *from) {
   const kvo_index_set *indexes = delta->part.indexes;
   return !kvo_value_elements(from, indexes, &delta->elements, NULL) &&
          (!indexes || delta->elements.count == kvo_index_set_count(indexes)) &&
-         hold_gone(delta, &delta->elements);
+         hold_gone(&delta->difference, &delta->elements);
 }
 
 static bool find_gone(kvo_delta *delta, kvo_object *object) {
@@ -173,15 +174,14 @@ void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_named_eleme
 
 // MARK: After the change
 
-static bool find_came(kvo_delta *delta) {
-  const kvo_elements *elements = &delta->elements;
-  delta->came = kvo_alloc(elements->count * sizeof *delta->came + 1);
-  for (size_t i = 0; delta->came && i < elements->count; i++) {
+static bool find_came(kvo_difference *difference, const kvo_elements *elements) {
+  difference->came = kvo_alloc(elements->count * sizeof *difference->came + 1);
+  for (size_t i = 0; difference->came && i < elements->count; i++) {
     kvo_object *object = plain_object(&elements->values[i]);
     if (!object) return false;
-    delta->came[delta->came_count++] = object;
+    difference->came[difference->came_count++] = object;
   }
-  return delta->came;
+  return difference->came;
 }
 
 static bool has_neighbours(const kvo_delta *delta) {
@@ -200,9 +200,9 @@ static bool has_neighbours(const kvo_delta *delta) {
   return true;
 }
 
-static bool has_replaced(const kvo_delta *delta) {
-  for (size_t i = 0; i < delta->came_count; i++)
-    if (delta->came[i] == delta->gone[i].object) return false;
+static bool has_replaced(const kvo_difference *difference) {
+  for (size_t i = 0; i < difference->came_count; i++)
+    if (difference->came[i] == difference->gone[i].object) return false;
   return true;
 }
 
@@ -211,9 +211,12 @@ static bool read_indexed(kvo_delta *delta) {
   if (!has_neighbours(delta)) return false;
   if (part->kind == KVO_REMOVAL) return true;
   if (kvo_value_elements(&delta->value, part->indexes, &delta->elements, NULL)) return false;
-  bool is_read = delta->elements.count == kvo_index_set_count(part->indexes) && find_came(delta);
-  if (part->kind == KVO_REPLACEMENT) return is_read && has_replaced(delta);
-  bool is_inserted = is_read && delta->came_count == 1 && delta->came[0] == part->inserted;
+  bool is_read = delta->elements.count == kvo_index_set_count(part->indexes) &&
+                 find_came(&delta->difference, &delta->elements);
+  if (part->kind == KVO_REPLACEMENT) return is_read && has_replaced(&delta->difference);
+  const kvo_difference *difference = &delta->difference;
+  bool is_inserted =
+      is_read && difference->came_count == 1 && difference->came[0] == part->inserted;
   delta->is_known = is_inserted || part->is_exact;
   return is_read;
 }
@@ -224,13 +227,14 @@ static bool read_set(kvo_delta *delta) {
   const kvo_value *comes = delta->part.comes;
   if (!comes) return true;
   return !kvo_collection_of_value(&delta->value) &&
-         !kvo_value_elements(comes, NULL, &delta->elements, NULL) && find_came(delta);
+         !kvo_value_elements(comes, NULL, &delta->elements, NULL) &&
+         find_came(&delta->difference, &delta->elements);
 }
 
 static void read_after(kvo_delta *delta, kvo_object *object) {
   uint64_t shortages = kvo_shortages;
   bool is_read = delta_read_key(delta, object, &delta->value);
-  if (is_read) delta->total = kvo_value_count(&delta->value);
+  if (is_read) delta->difference.total = kvo_value_count(&delta->value);
   is_read = is_read && (delta->part.indexes ? read_indexed(delta) : read_set(delta));
   delta->state = is_read ? KVO_DELTA_READ : KVO_DELTA_INVALID;
   kvo_shortages = shortages;
@@ -248,11 +252,8 @@ bool kvo_delta_follow(kvo_delta *delta, kvo_object *object, kvo_path_node *node)
 void kvo_delta_end(kvo_delta *delta) {
   if (!delta) return;
   let_values_go(delta);
-  for (size_t i = 0; i < delta->gone_count; i++)
-    delta->gone[i].cls->operations->unowned_release(delta->gone[i].object);
+  kvo_difference_end(&delta->difference);
   for (size_t i = 0; i < delta->count; i++) kvo_registration_release(&delta->nodes[i].node->entry);
-  kvo_free(delta->gone);
-  kvo_free(delta->came);
   kvo_free(delta->neighbours);
   kvo_free(delta->nodes);
   kvo_free(delta);

@@ -5,6 +5,7 @@
 
 #include "base/kvo_memory.h"
 #include "graph/kvo_delta.h"
+#include "graph/kvo_followed_elements.h"
 #include "graph/kvo_graph.h"
 #include "values/kvo_collection_internal.h"
 
@@ -44,7 +45,12 @@ typedef struct kvo_targets {
   uint32_t depth; ///< index of the component by which the path continues at the objects
   uint32_t *KVO_NULLABLE depths; ///< the same for each element or object, if they differ; else NULL
   size_t depths_capacity;
-  bool is_plain; ///< all elements of a collection, which are objects
+  /// The collection's elements, if they can be compared by the next reading.
+  kvo_followed_elements *KVO_NULLABLE followed;
+  /// Before the collection is read: the elements that the node has followed.
+  kvo_followed_elements *KVO_NULLABLE before;
+  bool is_plain;    ///< `objects` are all elements of a collection
+  bool is_compared; ///< only the `difference` of `followed` was found
 } kvo_targets;
 
 typedef struct kvo_path_worklist {
@@ -98,16 +104,20 @@ void kvo_targets_destroy(kvo_targets *found);
 /// changed, if the node has to be read again. No lock held.
 bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,
     uint64_t ticket, const kvo_delta *delta);
+/// Does so by the difference that a reading has found. The node takes its list of elements.
+bool kvo_path_worklist_apply_difference(kvo_path_worklist *worklist, kvo_path_node *node,
+    uint64_t ticket, kvo_targets *found);
+/// Gives the list of elements that was read to the node, and the node's own to the reading, which frees it.
+KVO_INLINE void kvo_swap_followed_locked(kvo_path_node *node, kvo_targets *found) {
+  kvo_followed_elements *had = node->followed;
+  node->followed = found->followed;
+  found->followed = had;
+}
 /// A node that was there when a change began.
 typedef struct kvo_announced_node {
   kvo_path_node *node; ///< held
   uint64_t ticket;
 } kvo_announced_node;
-/// An element that the change removes.
-typedef struct kvo_removed_element {
-  kvo_object *object; ///< an unowned reference
-  const kvo_class *cls;
-} kvo_removed_element;
 /// The elements beside a removed range; their addresses are only compared.
 typedef struct kvo_range_neighbours {
   const kvo_object *KVO_NULLABLE before, *KVO_NULLABLE behind;
@@ -118,12 +128,10 @@ struct kvo_delta {
   kvo_announced_node *KVO_NULLABLE nodes;
   size_t count, capacity, next; ///< of the nodes; the one that is followed next
   kvo_named_elements part;
-  kvo_removed_element *KVO_NULLABLE gone;
+  kvo_difference difference;                     ///< its elements are held by `elements`
   kvo_range_neighbours *KVO_NULLABLE neighbours; ///< of each range of a removal
   kvo_value value;                               ///< the key's, while its elements are read
   kvo_elements elements;                         ///< its elements, which hold the added ones
-  kvo_object *KVO_NONNULL *KVO_NULLABLE came;
-  size_t gone_count, came_count, total; ///< `total`: elements after the change
 };
 /// Whether there was no shortage of memory since the node was read. After a shortage the node may have missed a
 /// change.

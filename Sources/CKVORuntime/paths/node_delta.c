@@ -1,9 +1,11 @@
 // Moves the nodes behind a node by the elements that a change has removed and added (C6).
 //
 // Each child stores how often its object is an element, and the node stores the sum of these counts. A delta
-// (delta.c) is applied as a whole under the graph lock, or not at all. It is applied only if
+// (delta.c) is applied as a whole under the graph lock, or not at all. So is the difference that a reading finds by
+// comparing references (followed_elements.c). A delta is applied only if
 //
-// * since the change took its ticket no other change and no reading has begun, and none was in progress then,
+// * since the change took its ticket no other change and no reading has begun, and none was in progress then (for a
+//   difference: no other reading or delta has been installed since the one that it is based on),
 // * no other thread is working on the path,
 // * each removed object had a child that counts it at least as often as it is removed,
 // * each inserted object had no child, or is known to be the one that was to be inserted (an accessor may put it
@@ -26,7 +28,11 @@ typedef struct {
   kvo_path_worklist *worklist;
   kvo_path_node *node;
   uint64_t ticket;
-  const kvo_delta *delta;
+  uint64_t since;         // the ticket of the reading that the difference is based on
+  const kvo_delta *delta; // NULL: a reading has found the difference
+  kvo_targets *found;     // what it has found; NULL: a delta
+  bool is_set, is_known;  // the added elements are new members of a set, or are known
+  const kvo_difference *difference;
   const char *key;             // the key of the children, interned
   kvo_path_node **gone;        // the child of each removed element, or NULL
   kvo_object_count *came;      // each added object once
@@ -39,7 +45,8 @@ typedef struct {
 // MARK: Memory
 
 static bool make_arrays(application *application) {
-  size_t gone = application->delta->gone_count, came = application->delta->came_count;
+  const kvo_difference *difference = application->difference;
+  size_t gone = difference->gone_count, came = difference->came_count;
   bool are_few = gone <= FEW && came <= FEW;
   application->gone =
       are_few ? application->inline_nodes : kvo_alloc((gone + came) * sizeof *application->gone);
@@ -48,7 +55,7 @@ static bool make_arrays(application *application) {
   if (!application->gone || !application->came) return false;
   application->staying = application->gone + gone;
   memset(application->gone, 0, (gone + came) * sizeof *application->gone);
-  application->came_count = kvo_count_objects(application->came, application->delta->came, came);
+  application->came_count = kvo_count_objects(application->came, difference->came, came);
   return true;
 }
 
@@ -92,16 +99,17 @@ static kvo_path_node *find_child(const application *application, kvo_object *obj
 
 static bool is_current(const application *application) {
   const kvo_path_node *node = application->node;
-  return node->issued == application->ticket && node->installed == application->ticket - 1 &&
-         node->is_plain && kvo_path_node_misses_nothing_locked(node) &&
-         !kvo_path_node_has_others_locked(node);
+  bool is_first = application->found || node->issued == application->ticket;
+  return is_first && node->installed == application->since && kvo_path_node_is_plain_locked(node) &&
+         kvo_path_node_misses_nothing_locked(node) && !kvo_path_node_has_others_locked(node);
 }
 
 // An object that has died has no child any more.
 static bool take_gone(application *application) {
-  const kvo_delta *delta = application->delta;
-  for (size_t i = 0; i < delta->gone_count; i++) {
-    kvo_path_node *child = find_child(application, delta->gone[i].object, delta->gone[i].cls);
+  const kvo_difference *difference = application->difference;
+  for (size_t i = 0; i < difference->gone_count; i++) {
+    const kvo_removed_element *gone = &difference->gone[i];
+    kvo_path_node *child = find_child(application, gone->object, gone->cls);
     if (!child) continue;
     if (!child->occurrences) return false;
     child->occurrences--;
@@ -113,9 +121,8 @@ static bool take_gone(application *application) {
 
 // A set contains the added element once, even if it contained it before.
 static bool add_to(const application *application, kvo_path_node *child, uint32_t count) {
-  bool is_known = application->delta->is_known || application->delta->part.kind == KVO_REPLACEMENT;
-  if (!application->delta->part.indexes) count = 0;
-  else if (child->occurrences && !is_known) return false;
+  if (application->is_set) count = 0;
+  else if (child->occurrences && !application->is_known) return false;
   child->occurrences += count;
   application->node->covered += count;
   return true;
@@ -134,13 +141,12 @@ static bool add_came(application *application) {
 }
 
 static void node_delta_take_back(application *application) {
-  bool is_set = !application->delta->part.indexes;
-  for (size_t i = 0; !is_set && i < application->came_count; i++) {
+  for (size_t i = 0; !application->is_set && i < application->came_count; i++) {
     if (!application->staying[i]) continue;
     application->staying[i]->occurrences -= application->came[i].count;
     application->node->covered -= application->came[i].count;
   }
-  for (size_t i = 0; i < application->delta->gone_count; i++) {
+  for (size_t i = 0; i < application->difference->gone_count; i++) {
     if (!application->gone[i]) continue;
     application->gone[i]->occurrences++;
     application->node->covered++;
@@ -148,7 +154,7 @@ static void node_delta_take_back(application *application) {
 }
 
 static void end_gone(const application *application) {
-  for (size_t i = 0; i < application->delta->gone_count; i++) {
+  for (size_t i = 0; i < application->difference->gone_count; i++) {
     kvo_path_node *child = application->gone[i];
     if (child && !child->occurrences && child->entry.state == KVO_LIVE)
       kvo_entry_end_locked(&child->entry, &application->worklist->retired);
@@ -157,23 +163,35 @@ static void end_gone(const application *application) {
 
 // The first one is processed first, so it is pushed last.
 static void push_came(const application *application) {
-  const kvo_delta *delta = application->delta;
+  const kvo_difference *difference = application->difference;
   kvo_path_worklist *worklist = application->worklist;
   for (size_t i = 0; i < application->came_count; i++)
     if (application->staying[i]) application->came[i].object |= 1;
-  for (size_t i = delta->came_count; i-- > 0;) {
+  for (size_t i = difference->came_count; i-- > 0;) {
     const kvo_object_count *one =
-        kvo_object_count_remove(application->came, application->came_count, delta->came[i]);
+        kvo_object_count_remove(application->came, application->came_count, difference->came[i]);
     if (!one) continue;
     kvo_registration_retain(&application->node->entry);
     worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_INSERT_NODE,
         .node = application->node,
-        .object = kvo_object_retain(delta->came[i]),
+        .object = kvo_object_retain(difference->came[i]),
         .ticket = application->ticket,
         .depth =
             application->node->observation->path->components[application->node->depth].next_key,
         .occurrences = one->count};
   }
+}
+
+// The list of elements that the node has followed gets those that have come instead of those that have gone.
+static void update_followed_locked(kvo_path_node *node, const kvo_delta *delta) {
+  const kvo_index_set *indexes = delta->part.indexes;
+  bool is_one = kvo_index_set_range_count(indexes) == 1;
+  if (!node->followed) return;
+  if (is_one && kvo_followed_elements_replace(node->followed,
+                    kvo_index_set_range(indexes, 0).location, &delta->difference))
+    return;
+  kvo_followed_elements_free(node->followed);
+  node->followed = NULL;
 }
 
 // Whether there is nothing more to do: it has been applied, or the node has ended.
@@ -184,26 +202,55 @@ static bool node_delta_apply(application *application) {
   kvo_path_worklist_enter_locked(application->worklist);
   if (!is_current(application)) return false;
   bool fits = take_gone(application) && add_came(application) &&
-              node->covered + application->inserted == application->delta->total;
+              node->covered + application->inserted == application->difference->total;
   if (!fits) {
     node_delta_take_back(application);
     return false;
   }
   node->installed = application->ticket;
+  if (application->delta) update_followed_locked(node, application->delta);
+  else kvo_swap_followed_locked(node, application->found);
   end_gone(application);
   push_came(application);
+  if (application->found) kvo_difference_end(&node->followed->difference);
   return true;
+}
+
+static bool apply_application(application *application) {
+  const kvo_path_node *node = application->node;
+  const kvo_component *component = &node->observation->path->components[node->depth];
+  application->key = kvo_key_find(node->observation->path->components[component->next_key].key);
+  uint64_t shortages = kvo_shortages;
+  bool is_done =
+      application->key &&
+      kvo_path_worklist_make_room(application->worklist, application->difference->came_count) &&
+      make_arrays(application) && node_delta_apply(application);
+  free_arrays(application);
+  kvo_shortages = shortages; // the node is read again
+  return is_done;
 }
 
 bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *node,
     uint64_t ticket, const kvo_delta *delta) {
-  application application = {.worklist = worklist, .node = node, .ticket = ticket, .delta = delta};
-  const kvo_component *component = &node->observation->path->components[node->depth];
-  application.key = kvo_key_find(node->observation->path->components[component->next_key].key);
-  uint64_t shortages = kvo_shortages;
-  bool is_done = application.key && kvo_path_worklist_make_room(worklist, delta->came_count) &&
-                 make_arrays(&application) && node_delta_apply(&application);
-  free_arrays(&application);
-  kvo_shortages = shortages; // the node is read again
-  return is_done;
+  application application = {.worklist = worklist,
+      .node = node,
+      .ticket = ticket,
+      .since = ticket - 1,
+      .is_set = !delta->part.indexes,
+      .is_known = delta->is_known || delta->part.kind == KVO_REPLACEMENT,
+      .difference = &delta->difference,
+      .delta = delta};
+  return apply_application(&application);
+}
+
+bool kvo_path_worklist_apply_difference(kvo_path_worklist *worklist, kvo_path_node *node,
+    uint64_t ticket, kvo_targets *found) {
+  application application = {.worklist = worklist,
+      .node = node,
+      .ticket = ticket,
+      .since = found->followed->since,
+      .is_known = true,
+      .difference = &found->followed->difference,
+      .found = found};
+  return apply_application(&application);
 }

@@ -23,6 +23,9 @@ static uint32_t depth_of(const kvo_targets *found, size_t index) {
 }
 
 void kvo_targets_destroy(kvo_targets *found) {
+  if (found->before) kvo_followed_elements_free(found->before);
+  if (found->followed) kvo_followed_elements_free(found->followed);
+  found->before = found->followed = NULL;
   if (found->objects != &found->only) {
     kvo_free(found->objects);
     kvo_free(found->depths);
@@ -81,7 +84,19 @@ static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
   }
 }
 
-static void find_in_elements(const kvo_key_path *path, kvo_targets *found) {
+// Compares the elements with those that the node has followed, instead of making values of them.
+static bool compare_elements(kvo_targets *found) {
+  if (!found->before) return false;
+  found->is_compared = kvo_followed_elements_compare(found->before, &found->value);
+  if (!found->is_compared) return false;
+  found->followed = found->before;
+  found->before = NULL;
+  return true;
+}
+
+// `is_direct`: no keys of dictionaries lie between the node's key and the elements.
+static void find_in_elements(const kvo_key_path *path, kvo_targets *found, bool is_direct) {
+  if (is_direct && compare_elements(found)) return;
   kvo_elements *elements = &found->elements;
   kvo_value_elements(&found->value, NULL, elements, NULL);
   size_t count = elements->count;
@@ -92,6 +107,7 @@ static void find_in_elements(const kvo_key_path *path, kvo_targets *found) {
     add_target(found, kvo_value_get_object(&elements->values[i]));
   }
   found->is_plain = found->count == count && elements->count == count && !found->depths;
+  if (is_direct && found->is_plain) found->followed = kvo_followed_elements_make(&found->value);
 }
 
 static void report_collection(const kvo_path_node *node, uint32_t next) {
@@ -108,14 +124,15 @@ static void read_targets(const kvo_path_node *node, kvo_object *object, kvo_targ
   found->value = read;
   kvo_value_unwrap(&found->value);
   const kvo_key_path *path = node->observation->path;
-  kvo_path_position place = kvo_path_position_after(&path->components[node->depth]);
+  const kvo_component *component = &path->components[node->depth];
+  kvo_path_position place = kvo_path_position_after(component);
   kvo_value_follow_keys(path, &found->value, &place);
   found->depth = place.next;
   bool is_collection;
   kvo_object *target = kvo_value_target(&found->value, &is_collection);
   if (place.next == path->count) return; // the path has ended in a dictionary
   if (is_collection && place.operates) {
-    find_in_elements(path, found);
+    find_in_elements(path, found, place.next == component->next_key);
     return;
   }
   if (is_collection) report_collection(node, place.next);
@@ -123,16 +140,25 @@ static void read_targets(const kvo_path_node *node, kvo_object *object, kvo_targ
   if (target) found->objects[found->count++] = target;
 }
 
-// Retains the node's object, if it is alive, and takes a ticket.
+static void take_followed_locked(kvo_path_node *node, kvo_targets *found) {
+  found->before = node->followed;
+  if (found->before) found->before->since = node->installed;
+  node->followed = NULL;
+}
+
+// Retains the node's object, if it is alive, and takes a ticket. Unless the reading is thorough, it gets the list of
+// elements that the node has followed.
 static kvo_object *begin_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
-    uint64_t *ticket) {
+    uint64_t *ticket, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return NULL;
   kvo_object *object = node->entry.object;
   kvo_path_worklist_enter_locked(worklist);
   *ticket = ++node->issued;
+  bool is_held = kvo_class_of(object)->operations->try_retain(object);
+  if (is_held && !thorough) take_followed_locked(node, &worklist->found);
   node->shortages = __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
-  return kvo_class_of(object)->operations->try_retain(object) ? object : NULL;
+  return is_held ? object : NULL;
 }
 
 // MARK: Objects in the order of their addresses
@@ -206,7 +232,7 @@ static void push_children_locked(kvo_path_worklist *worklist, kvo_path_node *nod
 
 // Installs what was read, unless another thread's reading that began later has been installed: see `insert_child`.
 static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    const kvo_targets *found, kvo_object_count *sorted, size_t count, bool thorough) {
+    kvo_targets *found, kvo_object_count *sorted, size_t count, bool thorough) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return false;
   if (ticket <= node->installed) {
@@ -214,7 +240,8 @@ static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node,
     return false;
   }
   node->installed = ticket;
-  node->is_plain = found->is_plain;
+  kvo_path_node_set_plain_locked(node, found->is_plain);
+  kvo_swap_followed_locked(node, found);
   keep_children_locked(node, found, sorted, count, &worklist->retired);
   if (thorough || kvo_path_node_has_others_locked(node)) push_children_locked(worklist, node);
   return true;
@@ -258,15 +285,9 @@ static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
 
 enum { FEW_TARGETS = 4 };
 
-void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
+static void install_all(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     bool thorough) {
-  // Before the ticket is taken, so a later ticket sees at least as much.
-  kvo_path_worklist_settle(worklist);
-  uint64_t ticket;
-  kvo_object *object = begin_resolution(worklist, node, &ticket);
-  if (!object) return;
   kvo_targets *found = &worklist->found;
-  resolution_read_held(node, object, found);
   kvo_object_count few[FEW_TARGETS];
   kvo_object_count *sorted =
       found->count > FEW_TARGETS ? kvo_alloc(found->count * sizeof *sorted) : few;
@@ -274,5 +295,19 @@ void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *
   if (sorted && resolution_install(worklist, node, ticket, found, sorted, count, thorough))
     push_missing(worklist, node, ticket, found, sorted, count);
   if (sorted != few) kvo_free(sorted);
+}
+
+void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
+    bool thorough) {
+  // Before the ticket is taken, so a later ticket sees at least as much.
+  kvo_path_worklist_settle(worklist);
+  uint64_t ticket;
+  kvo_object *object = begin_resolution(worklist, node, &ticket, thorough);
+  if (!object) return;
+  kvo_targets *found = &worklist->found;
+  resolution_read_held(node, object, found);
+  if (!found->is_compared) install_all(worklist, node, ticket, thorough);
+  else if (!kvo_path_worklist_apply_difference(worklist, node, ticket, found))
+    kvo_path_worklist_push_resolution(worklist, node, false); // and makes values of all
   kvo_targets_destroy(found);
 }

@@ -177,7 +177,7 @@ static bool insert_child(kvo_path_worklist *worklist, kvo_path_node *parent, uin
   if (!kvo_entry_insert(&child->entry, prepared, &worklist->retired)) return false;
   worklist->has_inserted = true;
   kvo_path_node_add_child_locked(parent, child);
-  if (!is_found_by_key(prepared)) parent->is_plain = false;
+  if (!is_found_by_key(prepared)) kvo_path_node_set_plain_locked(parent, false);
   return true;
 }
 

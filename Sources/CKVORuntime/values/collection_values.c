@@ -4,6 +4,7 @@
 
 #include "base/kvo_fail.h"
 #include "base/kvo_forward.h"
+#include "base/kvo_memory.h"
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_type.h"
 #include "values/kvo_collection_internal.h"
@@ -122,6 +123,45 @@ kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *index
   }
   return KVO_OK;
 }
+
+// MARK: References
+
+// The reference that a value contains, if it is to an object that is not a collection; else NULL.
+static kvo_object *plain_reference(const kvo_value *value) {
+  bool is_collection;
+  bool is_object = value->type && value->type->kind == KVO_KIND_OBJECT;
+  return is_object ? kvo_value_target(value, &is_collection) : NULL;
+}
+
+static bool stored_references(const kvo_elements *elements, uintptr_t *references) {
+  for (size_t i = 0; i < elements->count; i++) {
+    references[i] = (uintptr_t)plain_reference(&elements->values[i]);
+    if (!references[i]) return false;
+  }
+  return true;
+}
+
+bool kvo_value_with_references(const kvo_value *value,
+    void (*body)(void *context, const uintptr_t *references, size_t count, ptrdiff_t offset),
+    void *context) {
+  const kvo_collection_operations *operations = collection_value_operations_of(value);
+  if (operations) {
+    if (!operations->references) return false;
+    operations->references(value->type, kvo_value_bytes(value), body, context);
+    return true;
+  }
+  kvo_collection *collection = kvo_collection_of_value(value);
+  bool is_ordered = collection && collection->kind != KVO_SET;
+  const kvo_elements *elements = is_ordered ? kvo_collection_stored_elements(collection) : NULL;
+  if (!elements) return false;
+  uintptr_t *references = kvo_alloc(elements->count * sizeof *references + 1);
+  bool is_read = references && stored_references(elements, references);
+  if (is_read) body(context, references, elements->count, 0);
+  kvo_free(references);
+  return is_read;
+}
+
+// MARK: Searching
 
 typedef struct {
   kvo_elements *elements;

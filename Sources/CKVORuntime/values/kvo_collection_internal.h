@@ -101,6 +101,12 @@ kvo_collection *KVO_NULLABLE kvo_lazy_collection_create(kvo_object *owner, const
 /// throws, the list is destroyed.
 kvo_status kvo_value_elements(const kvo_value *value, const kvo_index_set *KVO_NULLABLE indexes,
     kvo_elements *elements, kvo_error *KVO_NULLABLE error);
+/// Passes the references that an array stores to `body`, in order, with the offset from an object's address to its
+/// header. False, without a call, if the value is not an array that stores nothing but references to objects, or there
+/// is no memory. `body` must not throw.
+bool kvo_value_with_references(const kvo_value *value,
+    void (*body)(void *context, const uintptr_t *references, size_t count, ptrdiff_t offset),
+    void *context);
 /// Initialises `*value` as a collection object of these elements, which it takes over; nil if out of memory.
 kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
     kvo_elements *elements);

@@ -28,6 +28,9 @@ class CollectionShape: @unchecked Sendable {
   func each(
     _ value: UnsafeRawPointer, _ take: (UnsafeRawPointer) -> kvo_status
   ) -> kvo_status { .KVO_OK }
+  /// Whether the collection stores a strong reference to a `KVOObject` for each element, and nothing else.
+  var storesReferences: Bool { false }
+  func withReferences(_ value: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> Void) {}
   func make(
     _ elements: UnsafeBufferPointer<kvo_value>, into target: UnsafeMutableRawPointer
   ) -> kvo_status { .KVO_TYPE_MISMATCH }
@@ -112,6 +115,14 @@ private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
       if status != .KVO_OK { return status }
     }
     return .KVO_OK
+  }
+
+  override var storesReferences: Bool { Element.self is KVOObject.Type }
+
+  override func withReferences(
+    _ value: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    elements(value).withUnsafeBytes(body)
   }
 
   override func make(
@@ -253,7 +264,8 @@ extension CollectionShape {
       to: kvo_collection_operations(
         kind: kind, count: countElements, get: getElement, make: makeCollection,
         each: eachElement, pick: isMade && kind == .KVO_ARRAY ? pickElements : nil,
-        filter: isMade && kind == .KVO_SET ? filterElements : nil))
+        filter: isMade && kind == .KVO_SET ? filterElements : nil,
+        references: storesReferences ? passReferences : nil))
     return UnsafePointer(operations)
   }
 }
@@ -299,6 +311,19 @@ private let pickElements:
   ) -> kvo_status = { type, value, indexes, target in
     shape(type).pick(value, ranges(of: indexes), into: target)
     return .KVO_OK
+  }
+
+private let passReferences:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer,
+    @convention(c) (UnsafeMutableRawPointer, UnsafePointer<UInt>, Int, Int) -> Void,
+    UnsafeMutableRawPointer
+  ) -> Void = { type, value, body, context in
+    shape(type).withReferences(value) { bytes in
+      let references = bytes.bindMemory(to: UInt.self)
+      guard let first = references.baseAddress else { return }
+      body(context, first, references.count, ObjectHeader.offset)
+    }
   }
 
 private let filterElements:

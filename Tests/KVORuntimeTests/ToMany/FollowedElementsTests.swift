@@ -88,6 +88,76 @@ import Testing
     }
   }
 
+  /// A mutation of a list whose elements come from a larger one.
+  private func mutate(
+    _ workers: inout [Worker], _ random: inout Random, from all: [Worker], _ kind: Int
+  ) {
+    let (new, count) = (all[random.next(all.count)], workers.count)
+    switch kind {
+    case 0: workers.append(new)
+    case 1: workers.insert(new, at: random.next(count + 1))
+    case 2 where count > 0: workers.remove(at: random.next(count))
+    case 3 where count > 0: workers[random.next(count)] = new
+    case 4 where count > 1: workers.swapAt(0, random.next(count))
+    case 5: workers += [new, all[random.next(all.count)], new]
+    case 6: workers = workers.filter { $0 !== new }
+    case 7 where random.next(20) == 0: workers.removeAll(keepingCapacity: true)
+    case 8 where random.next(8) == 0: workers.reverse()
+    default: break
+    }
+  }
+
+  @Test("C6: an operator follows what random mutations in place leave", arguments: 1...4)
+  func inPlace(_ seed: Int) throws {
+    var random = Random(seed: UInt64(seed))
+    let all = (0..<20).map { Worker($0) }
+    // Long enough that the comparison goes by blocks.
+    let others = (0..<300 * (seed % 2)).map { Worker($0) }
+    let team = Team()
+    team.workers = others + all[0..<5]
+    let log = Recorder()
+    for path in ["workers.@sum.salary", "workers.@max.salary"] {
+      try log.observe(team, path, [], as: path)
+    }
+    let (handle, proxy) = (
+      team.mutableArray(\.workers), try team.mutableArrayValue(forKey: "workers")
+    )
+    for step in 0..<200 {
+      let kind = random.next(11)
+      switch kind {
+      case 9: handle.insert(all[random.next(20)], at: random.next(team.workers.count + 1))
+      case 10 where proxy.count > 0: _ = try proxy.remove(at: random.next(proxy.count))
+      default: mutate(&team.workers, &random, from: all, kind)
+      }
+      _ = log.take()
+      let last = others.last.map { [$0] } ?? []
+      for worker in all + last {
+        worker.salary += 1
+        let isElement = team.workers.contains { $0 === worker }
+        expectEqual(log.take().count, isElement ? 2 : 0, "after step \(step)")
+      }
+    }
+  }
+
+  @Test("C6: an object that takes the place of one that has died is followed")
+  func reused() throws {
+    let team = Team()
+    let log = Recorder()
+    try log.observe(team, "workers.@sum.salary", [], as: "sum")
+    for _ in 0..<50 {
+      // The new object may get the address of the old one.
+      team.workers = []
+      team.workers = [Worker(1)]
+      _ = log.take()
+      team.workers[0].salary += 1
+      expectEqual(log.take().count, 1)
+      withExtendedLifetime(Worker(2)) { team.workers[0] = $0 }
+      _ = log.take()
+      team.workers[0].salary += 1
+      expectEqual(log.take().count, 1)
+    }
+  }
+
   @Test("C6: members that come and go by handles and proxies are followed")
   func membersOneByOne() throws {
     let team = Team()

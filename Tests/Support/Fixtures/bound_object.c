@@ -159,8 +159,17 @@ static bound_object *bound_object_of(kvo_object *header) {
   return (bound_object *)(void *)((char *)header - offsetof(bound_object, header));
 }
 
+static _Thread_local size_t retains;
+
+size_t bound_object_take_retains(void) {
+  size_t taken = retains;
+  retains = 0;
+  return taken;
+}
+
 static void retain(kvo_object *object) {
   bound_object *self = bound_object_of(object);
+  retains++;
   self->references++;
   self->wrong_retains += self->is_dying;
 }
@@ -174,7 +183,8 @@ static bool try_retain(kvo_object *object) {
   retain(object);
   return true;
 }
-static void ignore(kvo_object *object) { (void)object; }
+static void unowned_retain(kvo_object *object) { bound_object_of(object)->unowned++; }
+static void unowned_release(kvo_object *object) { bound_object_of(object)->unowned--; }
 
 static size_t describe(const kvo_object *object, char *buffer, size_t capacity) {
   return (size_t)snprintf(buffer, capacity, "<Guest: %p>", (const void *)object);
@@ -196,8 +206,8 @@ static const kvo_class_operations operations = {
     .retain = retain,
     .release = release,
     .try_retain = try_retain,
-    .unowned_retain = ignore,
-    .unowned_release = ignore,
+    .unowned_retain = unowned_retain,
+    .unowned_release = unowned_release,
     .describe = describe,
     .check_read = check_read,
 };

@@ -20,6 +20,7 @@ typedef struct bound_object_numbers {
 /// their sum, or a negative `mood` alone, which is tracked. `wish` is answered by the hook for undefined keys.
 typedef struct bound_object {
   int64_t references; ///< retains minus releases
+  int64_t unowned;    ///< the same of unowned references
   kvo_object header;
   double length;
   kvo_object *KVO_NULLABLE partner;
@@ -42,6 +43,9 @@ const kvo_class *parrot_class(void);
 
 /// How often the runtime has checked reads of stored properties of these objects on this thread, since the last call.
 size_t bound_object_take_checks(void);
+
+/// How often these objects were retained on this thread since the last call.
+size_t bound_object_take_retains(void);
 
 /// How often `tally` has been read on this thread since the last call.
 size_t bound_object_take_tallies(void);

@@ -1,0 +1,193 @@
+// The elements that a node has followed, for finding what has come and gone since.
+//
+// The list and the array are compared from both ends; whatever is between the first and the last difference has gone
+// and come. That costs a fraction of an instruction for each element, and some hundred for each that differs.
+//
+// The order does not matter to the node, whose children count how often their objects occur. So the list has to
+// contain the same elements as the children, and only its cost depends on their order.
+#include "graph/kvo_followed_elements.h"
+
+#include "base/kvo_memory.h"
+#include "objects/kvo_class_internal.h"
+#include "values/kvo_collection_internal.h"
+
+#include <string.h>
+
+// MARK: References
+
+static kvo_object *followed_object(uintptr_t reference, ptrdiff_t offset) {
+  return (kvo_object *)(reference + (uintptr_t)offset);
+}
+
+static void followed_retain(kvo_object *object) {
+  kvo_class_of(object)->operations->unowned_retain(object);
+}
+
+static void followed_release(kvo_object *object) {
+  kvo_class_of(object)->operations->unowned_release(object);
+}
+
+void kvo_difference_end(kvo_difference *difference) {
+  for (size_t i = 0; i < difference->gone_count; i++)
+    difference->gone[i].cls->operations->unowned_release(difference->gone[i].object);
+  kvo_free(difference->gone);
+  kvo_free(difference->came);
+  *difference = (kvo_difference){0};
+}
+
+// MARK: The list
+
+void kvo_followed_elements_free(kvo_followed_elements *followed) {
+  if (!followed) return;
+  for (size_t i = 0; i < followed->count; i++)
+    followed_release(followed_object(followed->references[i], followed->offset));
+  kvo_difference_end(&followed->difference);
+  kvo_free(followed->references);
+  kvo_free(followed);
+}
+
+static bool followed_make_room(kvo_followed_elements *followed, size_t count) {
+  if (count <= followed->capacity) return true;
+  uintptr_t *grown =
+      kvo_grow(followed->references, followed->count, count, sizeof *grown, &followed->capacity);
+  if (grown) followed->references = grown;
+  return grown;
+}
+
+static void followed_fill(void *opaque, const uintptr_t *references, size_t count,
+    ptrdiff_t offset) {
+  kvo_followed_elements *followed = opaque;
+  if (!followed_make_room(followed, count)) return;
+  followed->offset = offset;
+  followed->count = count;
+  if (count) memcpy(followed->references, references, count * sizeof *references);
+  for (size_t i = 0; i < count; i++) followed_retain(followed_object(references[i], offset));
+}
+
+kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
+  uint64_t shortages = kvo_shortages;
+  kvo_followed_elements *followed = kvo_alloc_zeroed(sizeof *followed);
+  bool is_listed = followed && kvo_value_with_references(array, followed_fill, followed);
+  kvo_shortages = shortages; // the next reading makes values of all elements
+  if (is_listed) return followed;
+  kvo_free(followed);
+  return NULL;
+}
+
+// Replaces `gone` elements behind the first `start` by others. References are neither taken nor released. There is
+// room.
+static void followed_splice(kvo_followed_elements *followed, size_t start, size_t gone,
+    size_t came) {
+  uintptr_t *place = followed->references + start;
+  memmove(place + came, place + gone, (followed->count - start - gone) * sizeof *place);
+  followed->count += came - gone;
+}
+
+// MARK: Comparing
+
+enum { BLOCK = 256 };
+
+// The number of equal references at the beginning. `memcmp` is faster than a loop, but does not say where the
+// difference is.
+static size_t equal_at_start(const uintptr_t *a, const uintptr_t *b, size_t count) {
+  size_t equal = 0;
+  while (count - equal >= BLOCK && !memcmp(a + equal, b + equal, BLOCK * sizeof *a)) equal += BLOCK;
+  while (equal < count && a[equal] == b[equal]) equal++;
+  return equal;
+}
+
+// The number of equal references before the two ends.
+static size_t equal_at_end(const uintptr_t *a, const uintptr_t *b, size_t count) {
+  size_t equal = 0;
+  while (count - equal >= BLOCK && !memcmp(a - equal - BLOCK, b - equal - BLOCK, BLOCK * sizeof *a))
+    equal += BLOCK;
+  while (equal < count && *(a - equal - 1) == *(b - equal - 1)) equal++;
+  return equal;
+}
+
+typedef struct {
+  kvo_followed_elements *followed;
+  bool is_done;
+} comparison;
+
+static bool make_lists(kvo_difference *difference, size_t gone, size_t came) {
+  difference->gone = kvo_alloc(gone * sizeof *difference->gone + 1);
+  difference->came = kvo_alloc(came * sizeof *difference->came + 1);
+  return difference->gone && difference->came;
+}
+
+// The references to what has gone pass from the list to the difference.
+static void followed_move(kvo_followed_elements *followed, size_t start, size_t gone,
+    const uintptr_t *came) {
+  kvo_difference *difference = &followed->difference;
+  for (size_t i = 0; i < gone; i++) {
+    kvo_object *object = followed_object(followed->references[start + i], followed->offset);
+    difference->gone[i] = (kvo_removed_element){object, kvo_class_of(object)};
+  }
+  difference->gone_count = gone;
+  followed_splice(followed, start, gone, difference->came_count);
+  for (size_t i = 0; i < difference->came_count; i++) {
+    followed->references[start + i] = came[i];
+    difference->came[i] = followed_object(came[i], followed->offset);
+    followed_retain(difference->came[i]);
+  }
+}
+
+static void followed_compare(void *opaque, const uintptr_t *references, size_t count,
+    ptrdiff_t offset) {
+  comparison *comparison = opaque;
+  kvo_followed_elements *followed = comparison->followed;
+  if (followed->count && followed->offset != offset) return;
+  followed->offset = offset;
+  size_t least = count < followed->count ? count : followed->count;
+  size_t start = least ? equal_at_start(followed->references, references, least) : 0;
+  size_t end = least == start ? 0
+                              : equal_at_end(followed->references + followed->count,
+                                    references + count, least - start);
+  size_t gone = followed->count - start - end, came = count - start - end;
+  kvo_difference *difference = &followed->difference;
+  if (!followed_make_room(followed, count) || !make_lists(difference, gone, came)) return;
+  difference->came_count = came;
+  difference->total = count;
+  followed_move(followed, start, gone, references + start);
+  comparison->is_done = true;
+}
+
+bool kvo_followed_elements_compare(kvo_followed_elements *followed, const kvo_value *array) {
+  uint64_t shortages = kvo_shortages;
+  comparison comparison = {followed, false};
+  kvo_difference_end(&followed->difference);
+  kvo_value_with_references(array, followed_compare, &comparison);
+  kvo_shortages = shortages; // the caller makes values of all elements
+  return comparison.is_done;
+}
+
+// MARK: Changes that name their elements
+
+static bool has_at(const kvo_followed_elements *followed, size_t start,
+    const kvo_difference *difference) {
+  for (size_t i = 0; i < difference->gone_count; i++) {
+    uintptr_t reference = followed->references[start + i];
+    if (followed_object(reference, followed->offset) != difference->gone[i].object) return false;
+  }
+  return true;
+}
+
+bool kvo_followed_elements_replace(kvo_followed_elements *followed, size_t start,
+    const kvo_difference *difference) {
+  size_t gone = difference->gone_count, came = difference->came_count;
+  if (start > followed->count || gone > followed->count - start ||
+      followed->count - gone + came != difference->total || !has_at(followed, start, difference))
+    return false;
+  uint64_t shortages = kvo_shortages;
+  bool has_room = followed_make_room(followed, difference->total);
+  kvo_shortages = shortages; // the next reading makes values of all elements
+  if (!has_room) return false;
+  followed_splice(followed, start, gone, came);
+  for (size_t i = 0; i < came; i++) {
+    followed->references[start + i] = (uintptr_t)difference->came[i] - (uintptr_t)followed->offset;
+    followed_retain(difference->came[i]);
+  }
+  for (size_t i = 0; i < gone; i++) followed_release(difference->gone[i].object);
+  return true;
+}
