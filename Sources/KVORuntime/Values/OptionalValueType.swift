@@ -7,9 +7,10 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
 
   init() {
     wrapped = ValueType.of(Wrapped.self)
-    super.init(
-      isOptional: true, wrapped.abilities.intersection(.ofContent).union(.wrapper),
-      shape: wrapped.optionalShape)
+    var abilities = wrapped.abilities.intersection(.ofContent).union(.wrapper)
+    // An optional of an optional reference is not stored as a reference if it is nil.
+    if wrapped.isOptional, abilities.remove(.reference) != nil { abilities.insert(.object) }
+    super.init(isOptional: true, abilities, shape: wrapped.optionalShape)
   }
 
   override var mayHoldNaN: Bool { wrapped.mayHoldNaN }

@@ -144,6 +144,10 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
 /// A subclass of `KVOObject`.
 final class ReferenceValueType<T>: TypedValueType<T>, @unchecked Sendable {
   init() { super.init(Self.ownAbilities.union(.reference)) }
+
+  override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
+    address.assumingMemoryBound(to: KVOObject.self).pointee.header
+  }
 }
 
 /// A class that represents objects of the C core: `ForeignObject`.
