@@ -189,6 +189,14 @@ import Testing
     expect(JSONSerialization.isValidJSONObject(made))
     expect(
       made["rank"] as? Int == 0 && made["marks"] as? UInt8 == 5 && made["letter"] as? String == "l")
+    object.anything = [Suit.red: [Rank.high]]
+    object.ranks = [.high, .low]
+    let nested = try object.dictionaryWithFoundationValues(forKeys: ["anything", "ranks"])
+    expectEqual(nested["anything"] as? [String: [Int]], ["red": [1]])
+    expectEqual(nested["ranks"] as? Set<Int>, [0, 1])
+    object.anything = [Rank.high: Suit.red]
+    let keyed = try object.dictionaryWithFoundationValues(forKeys: ["anything"])["anything"]
+    expectEqual(keyed as? [Int: String], [1: "red"])
   }
 
   final class Everything: Tracked {
@@ -202,7 +210,10 @@ import Testing
     @Observed var marks = Marks()
     @Observed var tags: Set<String> = []
     @Observed var name = "old"
+    @Observed var anything: Any?
   }
+
+  enum Suit: String { case red }
 }
 
 /// A type, with every place that takes a value of it.

@@ -148,6 +148,22 @@ import Testing
     expectEqual(try old.value(forKeyPath: "people.@avg.rank") as? Double, 0.5)
     let mixed: [Any?] = [Decimal(1), 2, NSNumber(value: 0.5), nil]
     expectEqual(try mixed.value(forKeyPath: "@sum.self") as? Decimal, Decimal(string: "3.5"))
+    expectEqual(try mixed.value(forKeyPath: "@max.self") as? Int, 2)
+    expect(try mixed.value(forKeyPath: "@min.self") as? NSNumber == 0.5)
+    let tied: [Any] = [NSNumber(value: 0.1), Decimal(string: "0.1")!, Decimal(string: "0.2")!, 0.1]
+    for tied in [tied, tied.reversed()] {
+      expectEqual(
+        try tied.value(forKeyPath: "@max.self") as? Decimal, Decimal(string: "0.2"))
+      expect(try "\(tied.value(forKeyPath: "@min.self")!)" == "0.1")
+    }
+    let numbers: [Any] = [NSDecimalNumber(string: "0.5"), NSNumber(value: 2), Decimal(1.5), true]
+    for numbers in [numbers, numbers.reversed()] {
+      expectEqual(try numbers.value(forKeyPath: "@max.self") as? Int, 2)
+      expectEqual(try "\(numbers.value(forKeyPath: "@min.self")!)", "0.5")
+    }
+    for wrong in [[Decimal(1), "2"], ["2", Decimal(1)], [Decimal(1), Date.distantPast]] as [[Any]] {
+      #expect(throws: KeyValueError.self) { try wrong.value(forKeyPath: "@max.self") }
+    }
     expectEqual(try [Rank?.some(.high), nil].value(forKeyPath: "@max.self") as? Int, 1)
     expectEqual(
       try [NSNumber(value: 1), NSNumber(value: 2.5)].value(forKeyPath: "@sum.self") as? Double, 3.5)

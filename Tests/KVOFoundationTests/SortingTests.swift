@@ -103,6 +103,15 @@ import Testing
     let rows: [[String: Any]] = [["n": 2.5], ["n": 2], ["n": UInt64.max], ["n": -1]]
     let sorted = try rows.sorted(using: KeyValueSort("n"))
     expectEqual(sorted.map { "\($0["n"]!)" }, ["-1", "2", "2.5", "\(UInt64.max)"])
+    let numbers: [[String: Any]] = [3, .nan, 1, .nan, 2].map { ["n": $0] }
+    expectEqual(
+      try numbers.sorted(using: KeyValueSort("n")).map { "\($0["n"]!)" },
+      ["nan", "nan", "1.0", "2.0", "3.0"])
+    for truth in [true, NSNumber(value: true)] as [Any] {
+      let rows: [[String: Any]] = [["n": NSNumber(value: 1.5)], ["n": truth], ["n": 0.5]]
+      let sorted = try rows.sorted(using: KeyValueSort("n"))
+      expectEqual(sorted.map { "\($0["n"]!)" }, ["0.5", "\(truth)", "1.5"])
+    }
     members[0].friends = []
   }
 

@@ -165,15 +165,15 @@ static kvo_status make_average(fold *fold, kvo_value *result) {
 
 // MARK: Extremes
 
-// The first of equal values is the result. A single value must also be comparable, with itself.
+// The first of equal values is the result. A single value must also be comparable, with itself. A value that has an
+// operand is replaced by it: an order of its own would not include other numbers.
 static kvo_status take_extreme(fold *fold, kvo_value *value) {
   int order;
   if (kvo_value_is_nil(value)) return KVO_OK;
+  (void)take_operand(value);
   bool is_first = !fold->extreme.type;
-  if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order)) {
-    if (take_operand(value)) return take_extreme(fold, value);
+  if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order))
     return operator_refuse(fold, value, "values of one type that has an order");
-  }
   bool is_beyond = fold->operator->op == KVO_OP_MAX ? order > 0 : order < 0;
   if (!is_first && !is_beyond) return KVO_OK;
   kvo_value_destroy(&fold->extreme);

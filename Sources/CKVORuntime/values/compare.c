@@ -68,6 +68,25 @@ static bool compare_within_type(const kvo_value *a, const kvo_value *b, int *ord
   return true;
 }
 
+// Compares a number that the runtime's types can't represent, such as a decimal one, with a number of another type.
+static bool compare_with_number(const kvo_value *a, const kvo_value *b, int *order) {
+  const kvo_type_operations *operations = a->type->operations;
+  kvo_number number;
+  bool fits = operations && operations->add && operations->compare && operations->convert &&
+              kvo_value_number(b, &number);
+  kvo_value converted;
+  void *room = fits ? kvo_value_room(&converted, a->type) : NULL;
+  if (!room) return false;
+  bool is_converted = !operations->convert(a->type, room, b);
+  if (is_converted) {
+    *order = operations->compare(a->type, kvo_value_bytes(a), room);
+    kvo_value_destroy(&converted);
+  } else {
+    kvo_value_give_up(&converted);
+  }
+  return is_converted;
+}
+
 bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order) {
   kvo_number left, right;
   if (kvo_value_is_nil(a) || kvo_value_is_nil(b)) return false;
@@ -76,6 +95,11 @@ bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order) {
     return true;
   }
   if (a->type == b->type && compare_within_type(a, b, order)) return true;
+  if (compare_with_number(a, b, order)) return true;
+  if (compare_with_number(b, a, order)) {
+    *order = -*order;
+    return true;
+  }
   kvo_object *object = kvo_value_get_object(a), *other = kvo_value_get_object(b);
   return object && other && compare_objects(object, other, order);
 }

@@ -21,7 +21,13 @@ enum KeyValueSorting {
 
   /// Compares two values; nil if they can't be compared.
   static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
-    operands(ValueConversion.operand(a), ValueConversion.operand(b))
+    let (a, b) = (ValueConversion.operand(a), ValueConversion.operand(b))
+    // A truth value is the number 0 or 1 beside other numbers, as an `NSNumber` is.
+    return operands(a, b) ?? operands(asNumber(a), asNumber(b))
+  }
+
+  private static func asNumber(_ value: Any) -> Any {
+    (value as? Bool).map { $0 ? 1 : 0 } ?? value
   }
 
   private static func operands(_ a: Any, _ b: Any) -> ComparisonResult? {
@@ -52,8 +58,10 @@ enum KeyValueSorting {
     }
   }
 
+  // NaN is less than any number, as for `@min`.
   private static func result<C: Comparable>(_ a: C, _ b: C) -> ComparisonResult {
-    a < b ? .orderedAscending : b < a ? .orderedDescending : .orderedSame
+    guard a == a, b == b else { return result(a == a ? 1 : 0, b == b ? 1 : 0) }
+    return a < b ? .orderedAscending : b < a ? .orderedDescending : .orderedSame
   }
 }
 

@@ -16,9 +16,23 @@ enum FoundationValue {
     switch value {
     case let array as [Any?]: return array.map(object)
     case let dictionary as [String: Any?]: return dictionary.mapValues(object)
+    case let dictionary as [AnyHashable: Any?]: return object(ofPairs: dictionary)
+    case let set as Set<AnyHashable>: return Set(set.map(hashable))
     case let text as Substring: return String(text)
     case let character as Character: return String(character)
     default: return value
     }
+  }
+
+  private static func hashable(_ value: AnyHashable) -> AnyHashable {
+    object(value.base) as? AnyHashable ?? value
+  }
+
+  /// A dictionary with string keys if all keys become strings.
+  private static func object(ofPairs dictionary: [AnyHashable: Any?]) -> Any {
+    let pairs = dictionary.map { (hashable($0.key), object($0.value)) }
+    let named = pairs.compactMap { key, value in (key as? String).map { ($0, value) } }
+    return named.count == pairs.count
+      ? Dictionary(named) { first, _ in first } as Any : Dictionary(pairs) { first, _ in first }
   }
 }
