@@ -76,8 +76,14 @@ extension OrderedReading {
   /// The first index of an element; nil if there is none. An element that is not hashable is compared with
   /// all others.
   func firstIndex(of element: Any) -> Int? {
+    let element = sought(element)
     if let member = flattened(element) as? AnyHashable { return index(of: member) }
     return elements(in: 0..<count).firstIndex { areEqual($0, element) }
+  }
+
+  /// Values to search for.
+  func soughtElements(_ values: some Sequence) -> SoughtElements {
+    SoughtElements(values.map { sought(($0 as? AnyHashable)?.base ?? $0) })
   }
 
   /// The indexes of the elements that satisfy a condition; reads all elements at once.
@@ -90,8 +96,7 @@ extension MemberReading {
   /// The member that a value stands for: an equal one, or one that has it as its raw value.
   func original(of value: AnyHashable) -> Any? {
     guard contains(value) else { return nil }
-    return members.first {
-      $0 == value || ($0.base as? any RawRepresentable)?.rawValue as? AnyHashable == value
-    }?.base
+    let sought = sought([value])
+    return members.first { sought.has($0) }?.base
   }
 }

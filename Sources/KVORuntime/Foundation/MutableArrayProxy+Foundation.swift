@@ -37,7 +37,8 @@ extension MutableArrayProxy {
   /// the range is out of bounds.
   /// - Complexity: O(*n*) in the range.
   public func index(of element: Any, in range: Range<Int>) -> Int {
-    contents.index(in: range) { areEqual($0, element) }
+    let element = contents.reading.sought(element)
+    return contents.index(in: range) { areEqual($0, element) }
   }
 
   /// Returns the first index of an object within a range, compared by identity; `Int.max` if there is none.
@@ -66,14 +67,14 @@ extension MutableArrayProxy {
   /// Returns the first element that another array contains, too; nil if there is none.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func firstObjectCommon(with others: [Any]) -> Any? {
-    let sought = SoughtElements(others)
+    let sought = contents.reading.soughtElements(others)
     return first { sought.contains($0) }
   }
 
   /// Returns whether both arrays contain equal elements in the same order.
   /// - Complexity: O(*n*).
   public func isEqual(to others: [Any]) -> Bool {
-    count == others.count && zip(self, others).allSatisfy { areEqual($0, $1) }
+    elementsEqual(others.map(contents.reading.sought), by: areEqual)
   }
 }
 
@@ -100,6 +101,7 @@ extension MutableArrayProxy {
   /// Removes all occurrences of an element, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Any) throws {
+    let element = contents.reading.sought(element)
     try contents.remove { areEqual($0, element) }
   }
 
@@ -114,6 +116,7 @@ extension MutableArrayProxy {
   /// changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Any, in range: Range<Int>) throws {
+    let element = contents.reading.sought(element)
     try contents.remove(in: range) { areEqual($0, element) }
   }
 
@@ -127,7 +130,7 @@ extension MutableArrayProxy {
   /// Removes all occurrences of several elements, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*) in the elements of both, if those are hashable.
   public func removeObjects(in elements: [Any]) throws {
-    let sought = SoughtElements(elements)
+    let sought = contents.reading.soughtElements(elements)
     try contents.remove { sought.contains($0) }
   }
 

@@ -32,12 +32,14 @@ extension MutableOrderedSetProxy {
 
   /// Returns whether another ordered set, or a set, contains all members.
   /// - Complexity: O(*n*) in the members of both.
-  public func isSubset(of other: some Sequence<AnyHashable>) -> Bool { set.isSubset(of: other) }
+  public func isSubset(of other: some Sequence<AnyHashable>) -> Bool {
+    allSatisfy(contents.reading.soughtElements(other).contains)
+  }
 
   /// Returns whether another ordered set contains at least one of the members.
   /// - Complexity: O(*n*) in the members of both.
   public func intersects(_ other: some Sequence<AnyHashable>) -> Bool {
-    !set.isDisjoint(with: other)
+    contains(where: contents.reading.soughtElements(other).contains)
   }
 
   /// Returns whether a set contains at least one of the members. The name is `NSOrderedSet`'s.
@@ -45,7 +47,9 @@ extension MutableOrderedSetProxy {
 
   /// Returns whether both contain the same members in the same order.
   /// - Complexity: O(*n*).
-  public func isEqual(to other: some Sequence<AnyHashable>) -> Bool { elementsEqual(other) }
+  public func isEqual(to other: some Sequence<AnyHashable>) -> Bool {
+    elementsEqual(other.map { contents.reading.sought($0.base) }, by: areEqual)
+  }
 }
 
 // MARK: Mutation
@@ -137,16 +141,16 @@ extension MutableOrderedSetProxy {
   /// Removes the members of another ordered set, as one removal. If none is contained, nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func minus(_ other: some Sequence<AnyHashable>) throws {
-    let sought = Set(other)
-    try contents.remove { ($0 as? AnyHashable).map(sought.contains) ?? false }
+    let sought = contents.reading.soughtElements(other)
+    try contents.remove { sought.contains($0) }
   }
 
   /// Removes all members that another ordered set does not contain, as one removal. If there are none,
   /// nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func intersect(_ other: some Sequence<AnyHashable>) throws {
-    let kept = Set(other)
-    try contents.remove { !(($0 as? AnyHashable).map(kept.contains) ?? false) }
+    let kept = contents.reading.soughtElements(other)
+    try contents.remove { !kept.contains($0) }
   }
 
   /// Inserts those members of a set that are not yet contained at the end, as one insertion. The name is

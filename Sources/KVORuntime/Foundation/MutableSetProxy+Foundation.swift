@@ -18,18 +18,21 @@ extension MutableSetProxy {
   /// Returns whether another set contains all members.
   /// - Complexity: O(*n*).
   public func isSubset(of other: Set<AnyHashable>) -> Bool {
-    contents.reading.members.isSubset(of: other)
+    contents.reading.members.removing(contents.reading.sought(other)).isEmpty
   }
 
   /// Returns whether another set contains at least one of the members.
   /// - Complexity: O(*n*).
   public func intersects(_ other: Set<AnyHashable>) -> Bool {
-    !contents.reading.members.isDisjoint(with: other)
+    !contents.reading.members.keeping(contents.reading.sought(other)).isEmpty
   }
 
   /// Returns whether both sets contain the same members.
   /// - Complexity: O(*n*).
-  public func isEqual(to other: Set<AnyHashable>) -> Bool { contents.reading.members == other }
+  public func isEqual(to other: Set<AnyHashable>) -> Bool {
+    let (members, other) = (contents.reading.members, contents.reading.sought(other))
+    return members.removing(other).isEmpty && other.removing(members).isEmpty
+  }
 }
 
 // MARK: Mutation

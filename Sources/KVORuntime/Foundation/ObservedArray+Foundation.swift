@@ -78,38 +78,47 @@ extension ObservedArray {
 extension ObservedArray where Element: Equatable {
   /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).
-  public func index(of element: Element) -> Int { firstIndex(of: element) ?? notFound }
+  public func index(of element: Element) -> Int {
+    firstIndex { isSame($0, element) } ?? notFound
+  }
 
   /// Returns the first index of an element within a range; `Int.max` if there is none.
   /// - Complexity: O(*n*) in the range.
   public func index(of element: Element, in range: Range<Int>) -> Int {
-    self[range].firstIndex(of: element) ?? notFound
+    self[range].firstIndex { isSame($0, element) } ?? notFound
   }
 
   /// Returns the first element that another array contains, too; nil if there is none.
   /// - Complexity: O(*n* · *m*).
   public func firstObjectCommon(with others: [Element]) -> Element? {
-    first { others.contains($0) }
+    first { element in others.contains { isSame($0, element) } }
   }
 
   /// Returns whether both arrays contain equal elements in the same order.
   /// - Complexity: O(*n*).
-  public func isEqual(to others: [Element]) -> Bool { elementsEqual(others) }
+  public func isEqual(to others: [Element]) -> Bool { elementsEqual(others, by: isSame) }
 
   /// Removes all occurrences of an element within a range, as one removal. If there are none, nothing
   /// changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Element, in range: Range<Int>) {
-    removeSubranges(self[range].indices { $0 == element })
+    removeSubranges(self[range].indices { isSame($0, element) })
   }
 
   /// Removes all occurrences of an element, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n*).
-  public func remove(_ element: Element) { removeAll { $0 == element } }
+  public func remove(_ element: Element) { removeAll { isSame($0, element) } }
 
   /// Removes all occurrences of several elements, as one removal. If there are none, nothing changes.
   /// - Complexity: O(*n* · *m*).
-  public func removeObjects(in elements: [Element]) { removeAll { elements.contains($0) } }
+  public func removeObjects(in elements: [Element]) {
+    removeAll { element in elements.contains { isSame($0, element) } }
+  }
+}
+
+/// Whether two elements are equal, or both NaN.
+private func isSame<Element: Equatable>(_ a: Element, _ b: Element) -> Bool {
+  a == b || (a != a && b != b)
 }
 
 extension ObservedArray where Element: Hashable {
@@ -117,7 +126,7 @@ extension ObservedArray where Element: Hashable {
   /// - Complexity: O(*n*) in the elements of both.
   public func removeObjects(in elements: [Element]) {
     let sought = Set(elements)
-    removeAll { sought.contains($0) }
+    removeAll { sought.has($0) }
   }
 }
 

@@ -76,6 +76,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   }
   var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
 
+  func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try place.key.convert(element) as Element }
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
@@ -195,6 +196,9 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
     KVORuntime.member(member, as: Element.self).map { stored.has($0) } ?? false
   }
   var members: Set<AnyHashable> { Set(stored.lazy.map { AnyHashable($0) }) }
+  func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> {
+    Set(values.lazy.compactMap { member($0, as: Element.self) })
+  }
 
   // A value that can't be a member is ignored when members are removed or kept.
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {

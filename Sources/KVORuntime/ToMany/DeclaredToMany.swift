@@ -108,9 +108,10 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
 
   func index(of member: AnyHashable) -> Int? {
     if let index = accessors.index { return index(root, member) }
-    return elements(in: 0..<count).firstIndex { $0 as? AnyHashable == member }
+    return elements(in: 0..<count).firstIndex { areEqual($0, member.base) }
   }
 
+  func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
@@ -213,6 +214,9 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
   }
 
   var members: Set<AnyHashable> { Set(accessors.elements(root).lazy.map { AnyHashable($0) }) }
+  func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> {
+    Set(values.lazy.compactMap { member($0, as: Element.self) })
+  }
 
   // A value that can't be a member is ignored when members are removed or kept.
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {

@@ -34,13 +34,13 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
 
   /// Returns whether the ordered set contains a member.
   /// - Complexity: O(*n*), or that of a declared accessor.
-  public func contains(_ member: AnyHashable) -> Bool {
-    contents.reading.index(of: member) != nil
-  }
+  public func contains(_ member: AnyHashable) -> Bool { firstIndex(of: member) != nil }
 
   /// Returns the index of a member; nil if the ordered set does not contain it.
   /// - Complexity: O(*n*), or that of a declared accessor.
-  public func firstIndex(of member: AnyHashable) -> Int? { contents.reading.index(of: member) }
+  public func firstIndex(of member: AnyHashable) -> Int? {
+    contents.reading.firstIndex(of: member.base)
+  }
 
   /// Inserts a member before the one at `index`, or at the end. If the ordered set contains it already,
   /// nothing changes.

@@ -13,8 +13,11 @@ protocol OrderedReading {
   func elements(in range: Range<Int>) -> [Any]
   /// How many elements to read at once in an iteration; 1 to read them one by one.
   var blockSize: Int { get }
-  /// The index of an element; nil if there is none that is equal.
+  /// The index of an element of the key's own type; nil if there is none that is equal.
   func index(of member: AnyHashable) -> Int?
+  /// The element that a value stands for: itself, the equal number of the key's element type, or the value whose raw
+  /// value it is. The value unchanged if it can't be an element.
+  func sought(_ value: Any) -> Any
   /// The elements to iterate over: a copy of the present ones if that costs nothing, else the key itself.
   var snapshot: any OrderedReading { get }
 }
@@ -26,8 +29,10 @@ extension OrderedReading {
   func elements(in range: Range<Int>) -> [Any] { range.map(element(at:)) }
 
   func index(of member: AnyHashable) -> Int? {
-    elements(in: 0..<count).firstIndex { $0 as? AnyHashable == member }
+    elements(in: 0..<count).firstIndex { areEqual($0, member.base) }
   }
+
+  func sought(_ value: Any) -> Any { value }
 }
 
 /// Changes an ordered to-many key. Each call is one change, of which observers are notified once. If it
@@ -53,6 +58,12 @@ protocol MemberReading {
   var count: Int { get }
   func contains(_ member: AnyHashable) -> Bool
   var members: Set<AnyHashable> { get }
+  /// The members that values stand for; without those that can't be members.
+  func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable>
+}
+
+extension MemberReading {
+  func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> { values.inSwiftForm }
 }
 
 /// Changes an unordered to-many key. Each call is one change, of which observers are notified once. If it
@@ -163,8 +174,26 @@ func member<Element: Hashable>(_ member: AnyHashable, as type: Element.Type) -> 
   if let same = member as? Element { return same }
   guard case .value(let converted) = ValueType.of(type).convert(member.base) else { return nil }
   let element = converted.unbox(as: type)
-  let rawValue = (element as? any RawRepresentable)?.rawValue as? AnyHashable
-  return AnyHashable(element) == member || rawValue == member ? element : nil
+  return stands(member.base, for: element) ? element : nil
+}
+
+/// As `member`, for elements that need not be hashable. Returns the value itself if it can't be an element.
+func sought<Element>(_ value: Any, as type: Element.Type) -> Any {
+  guard let value = flattened(value), !(value is Element),
+    case .value(let converted) = ValueType.of(type).convert(value),
+    let element = flattened(converted.unbox(as: type)), stands(value, for: element)
+  else { return value }
+  return element
+}
+
+/// Whether a value is equal to an element, is an equal number of another type, or is its raw value.
+private func stands(_ value: Any, for element: Any) -> Bool {
+  if areEqual(element, value) { return true }
+  if let rawValue = (element as? any RawRepresentable)?.rawValue {
+    return areEqual(rawValue, value)
+  }
+  guard let number = Number(element), let other = Number(value) else { return false }
+  return number == other
 }
 
 // MARK: Bounds

@@ -189,6 +189,24 @@ import Testing
     expect(try orchard.value(forKeyPath: "next.trees") is ArrayProxy)
   }
 
+  @Test("B9 B12: a proxy searches for a raw value as its element, and for an equal number")
+  func sought() throws {
+    enum Rank: Int { case low, high }
+    final class Ranks: Tracked {
+      @Observed var list: [Rank] = [.low, .high]
+      @Observed var set: Set<Rank> = [.low, .high]
+      @Observed var floats: [Float] = [0, .nan]
+    }
+    let ranks = Ranks()
+    let list = try ranks.mutableArrayValue(forKey: "list")
+    expect(list.contains(1) && list.index(of: 1) == 1 && !list.contains(2) && !list.contains("1"))
+    let set = try ranks.mutableSetValue(forKey: "set")
+    expect(set.intersects([1]) && set.isSubset(of: [0, 1, 2]) && !set.isSubset(of: [1]))
+    expectEqual(try ranks.mutableArrayValue(forKey: "floats").index(of: Double.nan), 1)
+    try list.remove(1)
+    expectEqual(ranks.list, [.low])
+  }
+
   @Test("B7: every proxy answers keys, key paths and operators")
   func proxies() throws {
     let orchard = Orchard()
