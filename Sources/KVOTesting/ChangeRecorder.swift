@@ -73,21 +73,20 @@ extension ChangeRecorder where Value: Equatable {
   /// Takes the recorded changes, and fails the test if they are not the expected ones. It records one issue
   /// at the caller's line, which names the first difference and lists all changes.
   public func expect(
-    _ expected: [ExpectedChange<Value>], fileID: String = #fileID, filePath: String = #filePath,
+    _ expected: [ExpectedChange<Value>], fileID: String = #fileID,
+    filePath: StaticString = #filePath,
     line: Int = #line, column: Int = #column
   ) {
     let found = take()
     guard let failure = ChangeComparison(subject, expected, found).failure else { return }
-    Issue.record(
-      Comment(rawValue: failure),
-      sourceLocation: SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-    )
+    CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column).fail(failure)
   }
 
   /// Takes the recorded changes, and fails the test unless the property was set to exactly these values, in
   /// this order.
   public func expect(
-    newValues: [Value], fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    newValues: [Value], fileID: String = #fileID, filePath: StaticString = #filePath,
+    line: Int = #line,
     column: Int = #column
   ) {
     expect(
@@ -97,7 +96,8 @@ extension ChangeRecorder where Value: Equatable {
 
   /// Takes the recorded changes, and fails the test if there are any.
   public func expectNone(
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
+    column: Int = #column
   ) {
     expect([], fileID: fileID, filePath: filePath, line: line, column: column)
   }
@@ -135,17 +135,16 @@ extension KeyValueObserving where Self: KVOObject {
   public func recordChanges<Value>(
     ofKeyPath keyPath: String, as type: Value.Type,
     options: KeyValueObservingOptions = [.old, .new],
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
+    column: Int = #column
   ) throws -> ChangeRecorder<Value> {
     let log = ChangeLogbook<Value>()
     let subject = "\"\(keyPath)\" of \(Swift.type(of: self))"
     let cast = { (value: Any?) -> Value? in
       guard let value else { return nil }
       if let cast = value as? Value { return cast }
-      Issue.record(
-        "\(subject) reported \(described(value)), not \(type)",
-        sourceLocation: SourceLocation(
-          fileID: fileID, filePath: filePath, line: line, column: column))
+      CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column).fail(
+        "\(subject) reported \(described(value)), not \(type)")
       return nil
     }
     let token = try observe(keyPath: keyPath, options: options) { _, change in

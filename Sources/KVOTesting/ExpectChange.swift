@@ -20,7 +20,7 @@ extension KeyValueObserving where Self: KVOObject {
   @discardableResult
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
     column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
     requireObservable(keyPath, fileID, line)
@@ -28,7 +28,7 @@ extension KeyValueObserving where Self: KVOObject {
     defer {
       span.expect(
         from: old, to: new, self[keyPath: keyPath],
-        SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+        CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column))
     }
     return try body()
   }
@@ -46,7 +46,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func expectChange<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, from old: Value? = nil, to new: Value? = nil,
     isolation: isolated (any Actor)? = #isolation,
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
     column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
     requireObservable(keyPath, fileID, line)
@@ -54,7 +54,7 @@ extension KeyValueObserving where Self: KVOObject {
     defer {
       span.expect(
         from: old, to: new, self[keyPath: keyPath],
-        SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+        CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column))
     }
     return try await body()
   }
@@ -74,7 +74,7 @@ extension KeyValueObserving where Self: KVOObject {
   @discardableResult
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
     column: Int = #column, _ body: () throws -> R
   ) rethrows -> R {
     requireObservable(keyPath, fileID, line)
@@ -97,7 +97,7 @@ extension KeyValueObserving where Self: KVOObject {
   public func expectChanges<Value: Equatable, R>(
     of keyPath: KeyPath<Self, Value>, _ expected: [ExpectedChange<Value>],
     isolation: isolated (any Actor)? = #isolation,
-    fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
     column: Int = #column, _ body: () async throws -> R
   ) async rethrows -> R {
     requireObservable(keyPath, fileID, line)
@@ -114,7 +114,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// - Returns: the body's result.
   @discardableResult
   public func expectNoChange<Value: Equatable, R>(
-    of keyPath: KeyPath<Self, Value>, fileID: String = #fileID, filePath: String = #filePath,
+    of keyPath: KeyPath<Self, Value>, fileID: String = #fileID, filePath: StaticString = #filePath,
     line: Int = #line, column: Int = #column,
     _ body: () throws -> R
   ) rethrows -> R {
@@ -133,7 +133,7 @@ private struct ChangeSpan<Value: Equatable> {
     start = object[keyPath: keyPath]
   }
 
-  func expect(from old: Value?, to new: Value?, _ end: Value, _ sourceLocation: SourceLocation) {
+  func expect(from old: Value?, to new: Value?, _ end: Value, _ location: CallerLocation) {
     let faults = [
       recorder.count == 0 ? "it was not changed" : nil,
       old.flatMap {
@@ -144,8 +144,6 @@ private struct ChangeSpan<Value: Equatable> {
     guard !faults.isEmpty else { return }
     let changes = recorder.changes.map { ExpectedChange.text($0) }.joined(separator: "; ")
     let listed = changes.isEmpty ? "" : "\n  changes: \(changes)"
-    Issue.record(
-      "\(recorder.subject): \(faults.joined(separator: "; "))\(listed)",
-      sourceLocation: sourceLocation)
+    location.fail("\(recorder.subject): \(faults.joined(separator: "; "))\(listed)")
   }
 }

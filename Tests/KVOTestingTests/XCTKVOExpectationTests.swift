@@ -124,4 +124,27 @@ import XCTest
     onThreads(4) { _ in for _ in 0..<25 { task.withChange(of: \.count) {} } }
     expectEqual(wait(for: done), .completed)
   }
+
+  /// A test of XCTest that fails in each of the ways in which this library reports a failure.
+  private final class FailingCase: XCTestCase, @unchecked Sendable {
+    static func fail(_ test: XCTestCase) throws {
+      let task = Task()
+      task.expectNoChange(of: \.count) { task.count = 1 }
+      task.expectChange(of: \.count, to: 3) { task.count = 2 }
+      task.expectChanges(of: \.count, []) { task.count = 3 }
+      let recorder = task.recordChanges(of: \.count)
+      task.count = 4
+      recorder.expect(newValues: [5])
+      let texts = try task.recordChanges(ofKeyPath: "count", as: String.self)
+      task.count = 5
+      _ = texts.take()
+    }
+  }
+
+  @Test("S3: failures fail a test of XCTest, at its lines")
+  func failures() {
+    let test = FailingCase(name: "failing", testClosure: FailingCase.fail)
+    withKnownIssue { test.run() }
+    expect((test.testRun?.failureCount ?? 0) >= 5, "\(test.testRun?.failureCount ?? 0) failures")
+  }
 }
