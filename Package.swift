@@ -160,7 +160,10 @@ let package = Package(
     // BridgeTests starts this program. A test target that depended on it would link it into all tests.
     .executableTarget(
       name: "ObservationBridge",
-      dependencies: ["KVOObservation", "KVORuntime", "CFixtures", "ModelFixtures", "TestSupport"],
+      dependencies: [
+        "KVOFoundation", "KVOObservation", "KVORuntime", "CFixtures", "ModelFixtures",
+        "TestSupport",
+      ],
       path: "Tests/ObservationBridge"),
     // Uses every public name, spelled as in users' code.
     .testTarget(

@@ -17,6 +17,12 @@ bool kvo_observation_take_hashed(void) {
 
 void kvo_observation_set_hashed(void) { hashed = true; }
 
+static __thread bool registering;
+
+bool kvo_observation_is_registering(void) { return registering; }
+
+void kvo_observation_set_registering(bool is_registering) { registering = is_registering; }
+
 const void *kvo_observation_thread(void) { return &hashed; }
 
 // MARK: The thread's probe

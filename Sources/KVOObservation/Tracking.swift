@@ -83,6 +83,7 @@ func endProbe(_ probe: UnsafeMutableRawPointer) { Unmanaged<Probe>.fromOpaque(pr
 /// Whether Observation is tracking on this thread, which is about to read an object.
 @_cdecl("kvo_observation_tracks")
 func tracks(_ object: UnsafeMutablePointer<kvo_object>) -> Bool {
+  guard !kvo_observation_is_registering() else { return false }
   if let known = TrackedObject.known(object) { return known.probe.registrar.isAccessed() }
   guard Probe.ofThread.registrar.isAccessed() else { return false }
   TrackedObject.make(object, Probe.take()!)
@@ -207,6 +208,8 @@ private final class TrackedKey: @unchecked Sendable {
     let made = Registration(self)
     var last: Registration? = made
     registration.withLock { swap(&$0, &last) }
+    kvo_observation_set_registering(true)
+    defer { kvo_observation_set_registering(false) }
     return withExtendedLifetime(last) { made.begin(object, name) ? made : nil }
   }
 

@@ -2,6 +2,7 @@
 // bridge adds a hook to every read.
 import CFixtures
 import Glibc
+import KVOFoundation
 import KVOObservation
 import KVORuntime
 import ModelFixtures
@@ -332,6 +333,17 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
         expectNone(tried.failure)
       }
     }
+  },
+  "defaults": {
+    // A default is read by key, which reads the default.
+    let defaults = KVOUserDefaults(suiteName: "bridge-\(getpid())")!
+    let notified = Notified()
+    track(notified) { defaults.integer(forKey: "undeclared") }
+    defaults.set(1, forKey: "undeclared")
+    expect(notified.count == 1)
+    track(notified) { defaults.string(forKey: "undeclared") }
+    defaults.removeObject(forKey: "undeclared")
+    expect(notified.count == 2)
   },
   "kept": {
     // Locks, registrars and registrations of read properties are freed too.

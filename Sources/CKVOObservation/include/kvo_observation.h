@@ -13,6 +13,12 @@ bool kvo_observation_take_hashed(void);
 /// Notes that the thread has hashed the probe's key path.
 void kvo_observation_set_hashed(void);
 
+/// Whether the thread is registering an observer for a read. What the registration itself reads is not tracked: an
+/// object may read a key by reporting that it is read.
+bool kvo_observation_is_registering(void);
+/// Sets whether it is.
+void kvo_observation_set_registering(bool registering);
+
 /// An address that identifies the thread.
 const void *kvo_observation_thread(void);
 
