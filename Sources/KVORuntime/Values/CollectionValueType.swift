@@ -11,7 +11,7 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
 
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if super.areEqual(a, b) { return true }
-    guard mayHoldNaN else { return false }
+    guard mayHoldNaN || !isEquatable else { return false }
     let first = a.assumingMemoryBound(to: C.self).pointee
     let second = b.assumingMemoryBound(to: C.self).pointee
     guard C.isOrdered else { return haveSameMembers(first, second) }

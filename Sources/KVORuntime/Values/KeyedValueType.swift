@@ -111,7 +111,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
 
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if super.areEqual(a, b) { return true }
-    guard mayHoldNaN else { return false }
+    guard mayHoldNaN || !isEquatable else { return false }
     let first = a.assumingMemoryBound(to: [Key: Value].self).pointee
     let second = b.assumingMemoryBound(to: [Key: Value].self).pointee
     return first.count == second.count

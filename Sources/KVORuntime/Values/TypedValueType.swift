@@ -10,6 +10,9 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   private let comparable = T.self as? any Comparable.Type
   private let hashable = T.self as? any Hashable.Type
 
+  /// Whether `T` has `==`.
+  final var isEquatable: Bool { equatable != nil }
+
   init(
     isOptional: Bool = false, _ abilities: Abilities = TypedValueType.ownAbilities,
     shape: CollectionShape? = nil
@@ -124,6 +127,13 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return abilities
   }
 
+  /// Whether some values of the type can be equal. A collection or an existential is compared by what it contains.
+  private static var isCompared: Bool {
+    T.self is any Equatable.Type || T.self is any OptionalType.Type
+      || T.self is any CollectionValue.Type || T.self is any MappedValue.Type
+      || isExistential(T.self)
+  }
+
   // The core itself copies values without references, byte by byte.
   private static var description: kvo_type {
     kvo_type(
@@ -133,8 +143,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       kind: .KVO_KIND_BINDING,
       copy: _isPOD(T.self) ? nil : ValueOperations.copy,
       destroy: _isPOD(T.self) ? nil : ValueOperations.destroy,
-      equal: T.self is any Equatable.Type || T.self is any OptionalType.Type
-        ? ValueOperations.equal : nil,
+      equal: isCompared ? ValueOperations.equal : nil,
       describe: ValueOperations.describe,
       binding: nil,
       operations: nil)
@@ -180,6 +189,26 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
     // Generic code that converts an `Any` to `Any` would wrap it once more.
     if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
     return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
+  }
+
+  override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    guard let first = any(at: a), let second = any(at: b) else {
+      return any(at: a) == nil && any(at: b) == nil
+    }
+    return KVORuntime.areEqual(first, second) || areEqualInside(first, second)
+  }
+
+  /// Whether two values of one type are equal by that type's own comparison, which includes collections of `Any`.
+  private func areEqualInside(_ first: Any, _ second: Any) -> Bool {
+    func compare<Content>(_ first: Content) -> Bool {
+      guard Content.self != T.self, type(of: second) == Content.self,
+        let second = second as? Content
+      else { return false }
+      return withUnsafePointer(to: first) { first in
+        withUnsafePointer(to: second) { ValueType.of(Content.self).areEqual(first, $0) }
+      }
+    }
+    return _openExistential(first, do: compare)
   }
 
   private func opened(_ value: Any) -> Any {

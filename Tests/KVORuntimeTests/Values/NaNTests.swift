@@ -95,4 +95,52 @@ import Testing
     expectEqual(dial.members, [1])
     expectEqual(log.take().count, 3)
   }
+
+  final class Untyped: Tracked {
+    @Observed var any: Any = 0
+    @Observed var maybe: Any?
+    @Observed var list: [Any] = []
+    @Observed var table: [String: Any] = [:]
+    @Observed var described: any CustomStringConvertible = 0
+    @Observed var object: AnyObject?
+    @Observed var function: () -> Void = {}
+  }
+
+  @Test("D3: distinct compares what values of type Any contain")
+  func untyped() throws {
+    let untyped = Untyped()
+    var calls = 0
+    func expectCalls<Value>(
+      _ keyPath: ReferenceWritableKeyPath<Untyped, Value>, _ values: [Value], _ expected: [Int],
+      _ comment: String
+    ) {
+      let token = untyped.observe(keyPath, options: .distinct) { _, _ in calls += 1 }
+      calls = 0
+      let counts = values.map { value in
+        untyped[keyPath: keyPath] = value
+        return calls
+      }
+      token.invalidate()
+      expectEqual(counts, expected, comment)
+    }
+    let (one, other) = (Plain(), Plain())
+    expectCalls(
+      \.any, [5, 5, "5", "5", 5.5, Double.nan, Double.nan], [1, 1, 2, 2, 3, 4, 4], "any")
+    expectCalls(
+      \.any, [[5, "a"] as [Any], [5, "a"] as [Any], [5, "b"] as [Any]], [1, 1, 2], "in")
+    expectCalls(\.any, [one, one, other], [1, 1, 2], "objects without ==")
+    expectCalls(\.maybe, [nil, 5, 5, nil, nil], [0, 1, 1, 2, 2], "maybe")
+    expectCalls(
+      \.list, [[5], [5], [5, [1, one]], [5, [1, one]], [5, [1, other]]], [1, 1, 2, 2, 3], "list")
+    expectCalls(
+      \.table, [["a": 1], ["a": 1], ["a": [2]], ["a": [2]], ["b": [2]], [:]], [1, 1, 2, 2, 3, 4],
+      "table")
+    expectCalls(\.described, [5, 5, "5"], [1, 1, 2], "described")
+    expectCalls(\.object, [one, one, other, nil, nil], [1, 1, 2, 3, 3], "object")
+    expectCalls(\.function, [{}, {}], [1, 2], "functions can't be compared")
+    (untyped.any, untyped.list, untyped.object) = (0, [], nil)
+  }
 }
+
+/// Has no `==`.
+private final class Plain {}
