@@ -80,7 +80,7 @@ extension Mover {
   }
 
   /// Whether a name is bound by a pattern, `case let count as Int`, that is matched against a change's value.
-  private func matchesChange(_ index: Int) -> Bool {
+  func matchesChange(_ index: Int) -> Bool {
     guard index > 1, tokens[index - 1].isWord("let") || tokens[index - 1].isWord("var"),
       tokens[index - 2].isWord("case") || tokens[index - 2].is(","),
       let brace = file.enclosing[index], case let head = file.head(ofBlock: brace),
@@ -92,7 +92,7 @@ extension Mover {
   }
 
   /// The call `value(forKey:)` whose result was assigned to a variable: `let count = song.value(forKey: "count")`.
-  private func valueCall(assignedTo index: Int) -> Int? {
+  func valueCall(assignedTo index: Int) -> Int? {
     guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is(".") else {
       return nil
     }
@@ -169,7 +169,7 @@ extension Mover {
   }
 
   /// Whether a name is a variable of the function that has been assigned a change's value.
-  private func isChangedValue(_ index: Int) -> Bool {
+  func isChangedValue(_ index: Int) -> Bool {
     guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is("."),
       let body = function(around: index)
     else { return false }
@@ -179,14 +179,23 @@ extension Mover {
       let isTyped = tokens[place + 1].is(":") && tokens[place + 2].isWord("Any")
       let equals = isTyped ? (tokens[place + 3].text == "?" ? place + 4 : place + 3) : place + 1
       guard tokens[equals].is("=") else { return false }
+      if equals + 1 < index, tokens[equals + 1].kind == .identifier, endsValue(equals + 1) {
+        return isChangedValue(equals + 1)
+      }
       let value = equals + 1..<max(min(equals + 8, index), equals + 1)
       guard let close = value.first(where: { tokens[$0].is("]") }) else { return false }
       return isEntry(endingAt: close) && !tokens[close + 1].isWord("as")
     }
   }
 
+  /// Whether a value in a condition or an assignment ends with a token.
+  private func endsValue(_ last: Int) -> Bool {
+    let next = tokens[last + 1]
+    return file.endsStatement(last) || next.is(",") || next.is("{") || next.isWord("else")
+  }
+
   /// `change?[.newKey]` or `change![NSKeyValueChangeKey.oldKey]`.
-  private func isEntry(endingAt close: Int) -> Bool {
+  func isEntry(endingAt close: Int) -> Bool {
     guard close > 2, ["newKey", "oldKey"].contains(tokens[close - 1].text) else { return false }
     return tokens[close - 2].is(".")
   }

@@ -49,6 +49,7 @@ extension Mover {
         needsFoundation = true
       case "NSNull": moveNull(index)
       case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
+      case "isEqual": moveEquality(index)
       case "indexes" where isOfChange(index): moveIndexes(index)
       case "as":
         moveCast(index)
@@ -69,7 +70,8 @@ extension Mover {
 
   /// Replaces the root's name where a value of this type observes, is observed, or is accessed by key.
   private mutating func moveRoot(_ index: Int) {
-    guard takesPart(index),
+    guard takesPart(index) else { return moveValue(castToRootAt: index) }
+    guard
       !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
     else { return }
     let isQualified = index > 1 && tokens[index - 1].is(".")

@@ -1,0 +1,89 @@
+/// Values that are cast to NSObject, and types of objects that are named in another place than the class.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  private static func macro(_ source: String) -> MovedSource {
+    move([(path: "A.swift", text: source)])[0]
+  }
+
+  private static func observing(_ body: String) -> String {
+    "class B: NSObject { override func observeValue(forKeyPath p: String?, of o: Any?, "
+      + "change: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) { \(body) } }"
+  }
+
+  static let comparisons: [Case] = [
+    Case(
+      "let old = change?[.oldKey] as? NSObject, new = change?[.newKey] as? NSObject; if old != new { g() }",
+      "let old = change?[.oldKey] as? AnyHashable, new = change?[.newKey] as? AnyHashable; if old != new { g() }"
+    ),
+    Case(
+      "let old: NSObject? = change?[.oldKey] as? NSObject; use(old)",
+      "let old: AnyHashable? = change?[.oldKey] as? AnyHashable; use(old)"),
+    Case("use(change![.oldKey] as! NSObject)", "use(change![.oldKey] as! AnyHashable)"),
+    Case(
+      "let new = change?[.newKey]; if new is NSObject { g() }",
+      "let new = change?[.newKey]; if new is AnyHashable { g() }"),
+    Case(
+      "guard let new = change?[.newKey], let n = new else { return }; use(n as? NSObject)",
+      "guard let new = change?[.newKey], let n = new else { return }; use(n as? AnyHashable)"),
+    Case(
+      "switch change?[.newKey] { case let x as NSObject: use(x)\ndefault: g() }",
+      "switch change?[.newKey] { case let x as AnyHashable: use(x)\ndefault: g() }"),
+    Case(
+      "if let a = change?[.oldKey] as? NSObject, let b = change?[.newKey] as? NSObject, a.isEqual(b) { return }",
+      "if let a = change?[.oldKey] as? AnyHashable, let b = change?[.newKey] as? AnyHashable, a == b { return }"
+    ),
+    Case(
+      "let a = change![.oldKey] as! NSObject, b = change![.newKey] as! NSObject; if c && !a.isEqual(b) { g() }",
+      "let a = change![.oldKey] as! AnyHashable, b = change![.newKey] as! AnyHashable; if c && a != b { g() }"
+    ),
+    // The observed object is a KVOObject.
+    Case("guard o as? NSObject == a else { return }", "guard o as? KVOObject == a else { return }"),
+    Case("let view = sender as? NSObject; use(view)", "let view = sender as? NSObject; use(view)"),
+  ]
+
+  @Test(
+    "a change's value that is cast to NSObject is compared as an AnyHashable",
+    arguments: comparisons)
+  func comparisons(_ edit: Case) {
+    let moved = Self.macro(Self.observing(edit.there))
+    expect(moved.text.contains("{ \(edit.here) }"), "\(moved.text)")
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    expect(Self.macro(moved.text).edits.isEmpty)
+  }
+
+  @Test(
+    "a value by key that is cast to NSObject becomes an AnyHashable, or a KVOObject for a call by key"
+  )
+  func valuesAsObjects() {
+    let head = "class A: NSObject { @objc dynamic var a: A? }\n"
+    let cases = [
+      ("use(a.value(forKey: \"a\") as? NSObject)", "as? AnyHashable)"),
+      ("let v = a.value(forKey: \"a\")\nuse(v as? NSObject)", "use(v as? AnyHashable)"),
+      (
+        "(a.value(forKey: \"a\") as? NSObject)?.setValue(nil, forKey: \"a\")", "as? KVOObject)?.set"
+      ),
+      ("watch(a.value(forKey: \"a\") as! NSObject)", "as! KVOObject)"),
+    ]
+    let taker = "\nfunc watch(_ o: NSObject) { o.setValue(1, forKey: k) }"
+    for (body, here) in cases {
+      let moved = Self.macro(head + "func f(a: A) {\n\(body)\n}" + taker)
+      expect(moved.text.contains(here), "\(moved.text)")
+    }
+  }
+
+  @Test("isEqual of a value that is cast to NSObject is listed where it is no plain comparison")
+  func listedEquality() {
+    let head = "let a = change?[.oldKey] as? NSObject, b = change?[.newKey] as? NSObject; "
+    for body in [
+      "if a!.isEqual(b) { g() }", "if a?.isEqual(b) ?? false { g() }", "use(a!.isEqual(1))",
+      "use((change?[.oldKey] as! NSObject).isEqual(b))",
+    ] {
+      let found = Self.macro(Self.observing(head + body)).findings
+      expectEqual(found.map(\.harm), [.refused], "\(body): \(found)")
+      expect(found.first?.reason.contains("no isEqual") == true, "\(found)")
+    }
+  }
+}
