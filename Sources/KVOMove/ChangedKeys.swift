@@ -67,12 +67,13 @@ extension Mover {
 
   /// A cast of a variable to which a change's value, or one read by key, was assigned: `if let new = change?[.newKey]`.
   mutating func lookAtCast(ofVariableAt index: Int) {
-    guard index > 0, let type = castType(behind: index - 1) else { return }
+    guard index > 0, let target = castTarget(behind: index - 1) else { return }
+    let type = tokens[target].text
     if isChangedValue(index - 1) || matchesChange(index - 1) {
       _ = lookAtCast(ofValueAt: index - 1, to: type)
-    } else if let call = valueCall(assignedTo: index - 1), throwsHere(call),
-      let (path, own) = misfit(ofValueReadAt: call, for: type)
-    {
+    } else if let call = valueCall(assignedTo: index - 1), throwsHere(call) {
+      if lookAtProxy(castTo: target, ofCallAt: call) { return }
+      guard let (path, own) = misfit(ofValueReadAt: call, for: type) else { return }
       find(
         index - 1, .differs, "\(path) is of \(own), which is no \(type)",
         "cast it to \(own) first, and convert that")

@@ -128,12 +128,14 @@ extension Mover {
   }
 
   /// The type in a cast such as `] as? Int` or `) as! NSNumber`.
-  func castType(behind close: Int) -> String? {
+  func castType(behind close: Int) -> String? { castTarget(behind: close).map { tokens[$0].text } }
+
+  /// The first token of that type.
+  func castTarget(behind close: Int) -> Int? {
     var index = close + 1
     while ["?", "!"].contains(tokens[index].text) || tokens[index].is(")") { index += 1 }
     guard tokens[index].isWord("as") else { return nil }
-    let type = ["?", "!"].contains(tokens[index + 1].text) ? index + 2 : index + 1
-    return tokens[type].text
+    return ["?", "!"].contains(tokens[index + 1].text) ? index + 2 : index + 1
   }
 
   /// The value of a key whose property is an enumeration, read as a number.

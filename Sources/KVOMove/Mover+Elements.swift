@@ -31,6 +31,23 @@ extension Mover {
     )
   }
 
+  /// Lists a cast to an array or a set of a collection that a class gives by accessors alone. It is read as a proxy, which
+  /// is a collection there, too, and here is none of these types.
+  mutating func lookAtProxy(castTo type: Int, ofCallAt call: Int) -> Bool {
+    let collections: Set = ["[", "Array", "NSArray", "Set", "NSSet", "NSOrderedSet"]
+    guard collections.contains(tokens[type].text), throwsHere(call),
+      let close = file.partner[call + 1],
+      !tokens[call..<close].contains(where: { $0.text.contains("@") }),
+      let key = file.keys(ofCallAt: call).keys.last, let proxy = project.proxies[key]
+    else { return false }
+    let array = proxy == "ArrayProxy" ? "Array" : "Set"
+    find(
+      type, .differs,
+      "\(key) is given by accessors, and read as \(proxy == "ArrayProxy" ? "an" : "a") \(proxy), which is no \(array.lowercased())",
+      "(… as? \(proxy)).map(\(array).init)")
+    return true
+  }
+
   private static let changingPrefixes = ["insert", "remove", "replace", "add", "intersect"]
 
   private func elementDeclarations(of type: TypeDeclaration) -> [String] {

@@ -220,6 +220,7 @@ extension Mover {
     let type =
       tokens[index + 1].text == "!" || tokens[index + 1].text == "?" ? index + 2 : index + 1
     guard isRead else { return }
+    if lookAtProxy(castTo: type, ofCallAt: open - 1) { return }
     let path = keyPath(in: open)
     let last = path?.split(separator: ".").last.map(String.init)
     let isInteger = last.map { isIntegerProperty($0) } ?? false

@@ -37,6 +37,9 @@ struct Project {
   private(set) var valueTypes: [String: Set<String>] = [:]
   /// The keys of constants, by the constant's name.
   private(set) var constants: [String: String] = [:]
+  /// The proxies as which collections are read that a class gives by accessors alone, by key: `ArrayProxy` for `cells`, if
+  /// it has `countOfCells()` and no property of that name.
+  private(set) var proxies: [String: String] = [:]
   let protocols: Set<String>
   let aliases: Set<String>
   /// The declared names of each source.
@@ -80,9 +83,25 @@ struct Project {
       .compactMapValues { found in
         Set(found.map(\.key)).count == 1 ? found[0].key : nil
       }
+    for type in types.joined() { addProxies(of: type) }
     contexts = Contexts(self)
     participants = Participants(self)
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }
+  }
+
+  private mutating func addProxies(of type: TypeDeclaration) {
+    let names = type.methods.filter { isExposed($0.modifiers, in: type) }
+      .map { $0.selector.first ?? $0.name }
+    for name in names where name.hasPrefix("countOf") && name != "countOf" {
+      let capital = name.dropFirst("countOf".count)
+      let key = capital.prefix(1).lowercased() + capital.dropFirst()
+      let isStored = exposingClasses[key]?.contains(declaration(of: type)?.id ?? type.id) ?? false
+      guard !isStored else { continue }
+      let isUnordered = names.contains {
+        $0 == "memberOf" + capital || $0 == "enumeratorOf" + capital
+      }
+      proxies[key] = isUnordered ? "SetProxy" : "ArrayProxy"
+    }
   }
 
   /// Whether Objective-C can see a property, so that the property has a key.

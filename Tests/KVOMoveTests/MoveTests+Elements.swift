@@ -121,4 +121,32 @@ extension MoveTests {
     let found = Self.macro(source).findings.filter { $0.reason.contains("a call of insertObject") }
     expectEqual(found.count, isListed ? 1 : 0, call + start)
   }
+
+  @Test("a cast to an array of a collection that accessors give is listed, since it is a proxy")
+  func proxies() {
+    func sheet(_ more: String = "") -> String {
+      "class A: NSObject { @objc func countOfCells() -> Int { 1 }\n"
+        + "@objc func objectInCellsAtIndex(_ i: Int) -> String { \"\" }\n\(more) }\n"
+    }
+    let set =
+      "class A: NSObject { @objc func countOfCells() -> Int { 1 }\n"
+      + "@objc func memberOfCells(_ x: Any) -> Any? { x } }\n"
+    let cases = [
+      (sheet(), "use(a.value(forKey: \"cells\") as? [String])", "an ArrayProxy"),
+      (sheet(), "use(a.value(forKeyPath: \"next.cells\") as! NSArray)", "an ArrayProxy"),
+      (sheet(), "let v = a.value(forKey: \"cells\")\nuse(v as! [Any])", "an ArrayProxy"),
+      (set, "use(a.value(forKey: \"cells\") as! Set<String>)", "a SetProxy"),
+      (sheet(), "use(a.value(forKeyPath: \"cells.@count\") as! Int)", nil),
+      (sheet(), "use(a.value(forKeyPath: \"cells.@distinctUnionOfObjects.x\") as! [Any])", nil),
+      (
+        sheet("@objc var cells: [String] = []"), "use(a.value(forKey: \"cells\") as? [String])", nil
+      ),
+    ]
+    for (head, body, proxy) in cases {
+      let found = Self.macro(head + "func f(a: A) {\n\(body)\n}").findings
+        .filter { $0.reason.contains("Proxy") }
+      expectEqual(found.map(\.harm), proxy == nil ? [] : [.differs], "\(body): \(found)")
+      expect(proxy.map { found[0].reason.contains("read as \($0)") } ?? true, "\(found)")
+    }
+  }
 }
