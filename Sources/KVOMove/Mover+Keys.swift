@@ -3,7 +3,8 @@
 import SwiftSource
 
 extension Mover {
-  /// Makes a validator's parameter `inout`.
+  /// Makes a validator's parameter `inout`. An override of the root's validator keeps its key, and passes the value on to
+  /// the superclass.
   mutating func moveValidator(_ method: MethodDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard method.name.hasPrefix("validate"), let brace = method.brace,
@@ -11,9 +12,16 @@ extension Mover {
       ),
       let colon = parameters.first(where: { tokens[$0].is(":") })
     else { return }
-    replace(type..<parameters.upperBound, by: "inout Any?")
+    let comma = parameters.first { tokens[$0].is(",") && file.enclosing[$0] == method.parameters }
+    replace(type..<(comma ?? parameters.upperBound), by: "inout Any?")
     let value = tokens[colon - 1].text
     for index in brace..<file.partner[brace]! where tokens[index].text == value {
+      if tokens[index - 1].is("("), tokens[index + 1].is(","),
+        tokens[index - 2].text == "validateValue"
+      {
+        insert("&", before: index)
+        continue
+      }
       guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { continue }
       replaceWithSpace(index + 1..<index + 3, by: "")
       guard tokens[index + 3].is("=") else { continue }
@@ -283,11 +291,16 @@ extension Mover {
         .map { $0.key ?? $0.name })
   }
 
+  /// Whether a method is the root's validator for all keys, `validateValue(_:forKey:)`.
+  private func isOfRoot(_ method: MethodDeclaration) -> Bool {
+    method.name == "validateValue" && method.modifiers.contains("override")
+  }
+
   /// Lists a validator whose key has no property in the sources: it is not declared.
   mutating func lookAtValidator(_ method: MethodDeclaration, in type: TypeDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard parameters.contains(where: { tokens[$0].text == "AutoreleasingUnsafeMutablePointer" }),
-      let key = key(in: method.name, after: "validate"),
+      !isOfRoot(method), let key = key(in: method.name, after: "validate"),
       let declaration = project.declaration(of: type),
       !keys(of: declaration).contains(key)
     else { return }
@@ -332,7 +345,9 @@ extension Mover {
         entries.append("keys.dependency(\"\(key)\", on: self.\(method.name)())")
       } else if let key = key(in: method.name, after: "automaticallyNotifiesObserversOf") {
         entries.append("keys.automaticallyNotifies(\"\(key)\", self.\(method.name)())")
-      } else if let key = key(in: method.name, after: "validate"), known.contains(key) {
+      } else if let key = key(in: method.name, after: "validate"), known.contains(key),
+        !isOfRoot(method)
+      {
         let call = "try object.\(method.name)(&value)"
         entries.append("keys.validator(\"\(key)\") { object, value in \(call) }")
       }

@@ -103,4 +103,34 @@ extension MoveTests {
       """
     expect(Self.macro(there).text.contains("use(try! (o as! KVOObject).value(forKey: p!))"))
   }
+
+  @Test("an override of the validator for all keys keeps its key, and passes the value on")
+  func validatorOfAllKeys() {
+    let moved = Self.macro(
+      """
+      class A: NSObject {
+        @objc dynamic var value = ""
+        override func validateValue(
+          _ ioValue: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey inKey: String
+        ) throws {
+          if inKey == "value" { ioValue.pointee = "x" as AnyObject }
+          try super.validateValue(ioValue, forKey: inKey)
+        }
+      }
+      """)
+    expectEqual(
+      moved.text,
+      """
+      @KVO class A: KVOObject {
+        var value = ""
+        override func validateValue(
+          _ ioValue: inout Any?, forKey inKey: String
+        ) throws {
+          if inKey == "value" { ioValue = "x" }
+          try super.validateValue(&ioValue, forKey: inKey)
+        }
+      }
+      """)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
 }
