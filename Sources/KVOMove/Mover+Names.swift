@@ -70,7 +70,10 @@ extension Mover {
 
   /// Replaces the root's name where a value of this type observes, is observed, or is accessed by key.
   private mutating func moveRoot(_ index: Int) {
-    guard takesPart(index) else { return moveValue(castToRootAt: index) }
+    guard takesPart(index) else {
+      conformRoot(extendedAt: index)
+      return moveValue(castToRootAt: index)
+    }
     guard
       !types.contains(where: { $0.isClass && $0.inherited.first?.tokens.last == index })
     else { return }
@@ -101,6 +104,7 @@ extension Mover {
     {
       return isCastForCall(index)
     }
+    if isElementUsedByKey(first) || isAliasUsedByKey(first) { return true }
     // The type of a parameter or a variable, or a generic argument.
     var place = first
     while place > 0, !tokens[place - 1].is(":"), !tokens[place - 1].is("->"),
@@ -109,7 +113,7 @@ extension Mover {
       place -= 1
       guard
         ["[", "(", "<", "?", "!", "Optional", "Array", "Set", "weak", "any"].contains(
-          tokens[place].text),
+          tokens[place].text) || isComposed(place),
         place > 0
       else { return false }
     }
@@ -121,6 +125,11 @@ extension Mover {
     let name = tokens[place - 2].name
     if isConstraint(place - 2) { return hasKeyCall(inBlockBehind: index) }
     return receiverNames.contains(name)
+  }
+
+  /// Whether the token is in a composition of types before the root's name: `Titled &`.
+  private func isComposed(_ index: Int) -> Bool {
+    tokens[index].text == "&" || tokens[index].kind == .identifier && tokens[index + 1].text == "&"
   }
 
   /// Whether the name is a constraint that a type's parameter, or the type itself, inherits from the root.
@@ -183,7 +192,7 @@ extension Mover {
   }
 
   /// The names on which the source calls methods by key, and the names whose values are assigned to them.
-  private var receiverNames: Set<String> { project.participants.receivers[index] ?? [] }
+  var receiverNames: Set<String> { project.participants.receivers[index] ?? [] }
 
   /// Calls the variant whose dictionary has NSNull for nil, as on Apple's platforms.
   private mutating func moveDictionary(_ index: Int) {

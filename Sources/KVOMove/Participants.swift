@@ -56,6 +56,13 @@ struct Participants {
     takers = Set(project.files.indices.flatMap { functions(in: $0, project) })
     for file in project.files.indices { findArguments(of: takers, in: file, project) }
     close(project)
+    let isMoved = project.types.joined().contains { classes.contains($0.id) }
+    for type in project.types.joined()
+    where isMoved && type.isExtension && type.name == "NSObject"
+      && type.inherited.contains(where: { project.protocols.contains($0.name) })
+    {
+      files.insert(type.id.file)
+    }
   }
 
   /// Whether one of the inherited protocols is in `protocols`.
@@ -173,20 +180,34 @@ struct Participants {
 
   // MARK: - Objects passed on
 
-  /// Adds the names whose values are assigned to names that are called by key.
+  /// Adds the names whose values are assigned to names that are called by key, and those of collections and variables that
+  /// such objects are put into: their types change together.
   private mutating func follow(receiversIn file: Int, _ project: Project) {
     guard var found = receivers[file] else { return }
     while true {
-      let more = found.flatMap { name in
-        (project.names[file].sources[name] ?? []).compactMap { source in
-          if case .name(let other) = source { return other }
-          return nil as String?
-        }
-      }
+      let more =
+        found.flatMap { name in
+          (project.names[file].sources[name] ?? []).compactMap { source in
+            if case .name(let other) = source { return other }
+            return nil as String?
+          }
+        } + containers(of: found, in: file, project)
       if found.isSuperset(of: more) { break }
       found.formUnion(more)
     }
     receivers[file] = found
+  }
+
+  /// The names of variables into which objects of the type NSObject are put that are called by key.
+  private func containers(of names: Set<String>, in file: Int, _ project: Project) -> Set<String> {
+    let (source, declared) = (project.files[file], project.names[file].sources)
+    let objects = names.filter { declared[$0]?.contains(.type("NSObject")) ?? false }
+    guard !objects.isEmpty else { return [] }
+    let assigned = declared.filter { name, sources in
+      sources.contains(.type("NSObject")) && objects.contains { sources.contains(.name($0)) }
+    }
+    let filled = source.tokens.indices.compactMap { source.container(filledAt: $0, with: objects) }
+    return Set(assigned.keys).union(filled)
   }
 
   private func functions(in file: Int, _ project: Project) -> Set<String> {
@@ -250,6 +271,27 @@ struct Participants {
 }
 
 extension SourceFile {
+  /// The collection to which a call or an assignment adds one of the objects: `entries` in `entries.append((object, key))` or
+  /// `entries[key] = object`.
+  fileprivate func container(filledAt index: Int, with objects: Set<String>) -> String? {
+    func isObject(_ place: Int) -> Bool {
+      objects.contains(tokens[place].name)
+        && ["(", "[", ",", ":", "="].contains(tokens[place - 1].text)
+        && !tokens[place + 1].is(".") && !tokens[place + 1].is(":")
+    }
+    guard index > 2, let close = partner[index], close > index else { return nil }
+    if tokens[index].is("("), ["append", "insert", "updateValue"].contains(tokens[index - 1].text),
+      tokens[index - 2].is(".")
+    {
+      return (index..<close).contains(where: isObject) ? tokens[index - 3].name : nil
+    }
+    guard tokens[index].is("["), tokens[index - 1].kind == .identifier, tokens[close + 1].is("=")
+    else { return nil }
+    var end = close + 2
+    while end < tokens.count - 1, !isStatementStart(end), !tokens[end].is("}") { end += 1 }
+    return (index..<end).contains(where: isObject) ? tokens[index - 1].name : nil
+  }
+
   /// The name before the dot: of a variable, or of a function that returns the object.
   func receiverName(ofCallAt index: Int) -> String? {
     guard index > 1, tokens[index - 1].is(".") else { return nil }

@@ -133,6 +133,9 @@ struct Project {
       && classesByName[name] == nil
   }
 
+  /// Whether a class becomes, or already is, a `KVOObject`.
+  var isObjectUsed: Bool { types.joined().contains { $0.isClass && root(of: $0) == .object } }
+
   func hasType(named name: String) -> Bool { types.joined().contains { $0.name == name } }
 
   // MARK: - Classes

@@ -86,4 +86,62 @@ extension MoveTests {
       expect(found.first?.reason.contains("no isEqual") == true, "\(found)")
     }
   }
+
+  @Test("the type of a variable changes with that of the objects that are put into it")
+  func containers() {
+    let cases = [
+      (
+        "var all: [(NSObject, String)] = []", "all.append((o, \"k\"))",
+        "var all: [(KVOObject, String)]"
+      ),
+      (
+        "var all = [(String, NSObject)]()", "self.all.append((\"k\", o))", "[(String, KVOObject)]()"
+      ),
+      ("var all: [String: NSObject] = [:]", "all[\"k\"] = o", "var all: [String: KVOObject]"),
+      ("var all: [NSObject: [String]] = [:]", "all[o] = [\"k\"]", "var all: [KVOObject: [String]]"),
+      ("var all: Set<NSObject> = []", "all.insert(o)", "var all: Set<KVOObject>"),
+      ("weak var last: NSObject?", "last = o", "weak var last: KVOObject?"),
+      ("var all: [(NSObject, String)] = []", "all.append((other, \"k\"))", "[(NSObject, String)]"),
+    ]
+    for (variable, statement, here) in cases {
+      let moved = Self.macro(
+        "class A { \(variable)\nfunc f(_ o: NSObject) {\n"
+          + "o.addObserver(self, forKeyPath: k, options: [], context: nil)\n\(statement)\n} }")
+      expect(moved.text.contains(here), "\(moved.text)")
+      expect(moved.text.contains("_ o: KVOObject"), "\(moved.text)")
+    }
+  }
+
+  @Test("NSObject changes in the alias of a type whose values are used by key")
+  func aliases() {
+    let use = "\nfunc f(rows: [Row]) { for row in rows { row.setValue(1, forKey: k) } }"
+    for (there, here) in [
+      ("typealias Row = NSObject & Titled", "typealias Row = KVOObject & Titled"),
+      ("typealias Row = Titled & NSObject", "typealias Row = Titled & KVOObject"),
+      ("typealias Row = NSObject", "typealias Row = KVOObject"),
+      ("typealias Other = NSObject & Titled", "typealias Other = NSObject & Titled"),
+    ] {
+      expect(Self.macro(there + use).text.contains(here), "\(there)")
+    }
+    let direct = "protocol Titled {}\nfunc f(row: Titled & NSObject) { row.setValue(1, forKey: k) }"
+    expect(Self.macro(direct).text.contains("row: Titled & KVOObject"))
+  }
+
+  @Test(
+    "KVOObject gets an empty conformance of NSObject to an own protocol; one with members is listed"
+  )
+  func conformances() {
+    let head = "protocol P {}\nclass A: NSObject { @objc dynamic var x = 0 }\n"
+    let moved = Self.macro(head + "public extension NSObject: P {}\nlet a = 1")
+    expect(
+      moved.text.contains(
+        "public extension NSObject: P {}\npublic extension KVOObject: P {}\nlet a = 1"),
+      "\(moved.text)")
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    expect(Self.macro(moved.text).edits.isEmpty)
+    let listed = Self.macro(head + "extension NSObject: P { var p: Int { 1 } }").findings
+    expectEqual(listed.map(\.harm), [.refused])
+    expect(listed.first?.reason.contains("conformance of NSObject to P") == true, "\(listed)")
+    expect(!Self.macro(head + "extension NSObject: Other {}").text.contains("extension KVOObject"))
+  }
 }
