@@ -22,8 +22,10 @@ extension Mover {
       } else if file.isStringCall(index) && throwsHere(index) || isProxyCall(index, proxies) {
         removeCast(beforeCallAt: index)
         attempt(index)
+        castCollection(beforeCallAt: index)
       } else if file.isStringCall(index) {
         moveDefaults(index)
+        lookAtDictionary(index)
       }
     }
   }
@@ -48,6 +50,42 @@ extension Mover {
     }
     if isName { replace(open, by: "") }
     replaceWithSpace(index - 4..<(isName ? index - 1 : index - 2), by: "")
+  }
+
+  /// Casts a variable that holds an NSArray or an NSSet, which have no keys here, to an array or a set of Swift.
+  private mutating func castCollection(beforeCallAt index: Int) {
+    guard index > 1, tokens[index - 1].is("."), let type = foundationType(ofReceiverAt: index),
+      let collection = Project.ownCollections[type]
+    else { return }
+    var start = index - 2
+    if tokens[start].is(")") { start = file.partner[start]! - 1 }
+    while start > 1, tokens[start - 1].is(".") { start -= 2 }
+    insert("(", before: start)
+    insert(" as! \(collection))", after: index - 2)
+  }
+
+  /// The type with which a call's receiver is declared or made: `NSArray` in `all.value(forKey: key)`, where the source has
+  /// `let all = people as NSArray`, or in `NSArray(array: people).value(forKey: key)`.
+  private func foundationType(ofReceiverAt index: Int) -> String? {
+    let last = index - 2
+    if tokens[last].is(")"), let open = file.partner[last], open > 0 {
+      return tokens[open - 1].name
+    }
+    guard tokens[last].kind == .identifier,
+      let sources = project.names[self.index].sources[tokens[last].name], sources.count == 1,
+      case .type(let type) = sources.first
+    else { return nil }
+    return type
+  }
+
+  /// Lists a call by key of a dictionary, which has keys only there.
+  private mutating func lookAtDictionary(_ index: Int) {
+    guard case .foreign(let types) = project.receiver(ofCallAt: index, in: self.index),
+      !Set(types).isDisjoint(with: ["NSDictionary", "NSMutableDictionary"])
+    else { return }
+    find(
+      index, .refused, "a dictionary is no object with keys here",
+      "take its value by a subscript: dictionary[key]")
   }
 
   /// Whether a value is an object of a moved class or a collection of Swift: numbers and texts by themselves have no

@@ -165,6 +165,11 @@ extension SourceFile {
 extension Project {
   /// Collections of Foundation that have keys there; Swift's own have them here.
   static let collections: Set = ["NSArray", "NSSet"]
+  /// The types of Swift to which Foundation's collections are cast for a call by key.
+  static let ownCollections = [
+    "NSArray": "[Any]", "NSMutableArray": "[Any]", "NSSet": "Set<AnyHashable>",
+    "NSMutableSet": "Set<AnyHashable>",
+  ]
   /// Types without keys, whose arrays and sets have keys here.
   static let values: Set = ["Int", "Double", "Float", "String", "Date", "Bool"]
 
@@ -271,7 +276,11 @@ extension Project {
     guard let type else { return .unknown }
     let open: Set = ["NSObject", "Any", "AnyObject", "NSObjectProtocol", "KVOObject", "Self"]
     let name = type.split(separator: ".").last.map(String.init) ?? type
-    if open.contains(name) || names[file].generics.contains(name) { return .unknown }
+    if Self.ownCollections[name] != nil || open.contains(name)
+      || names[file].generics.contains(name)
+    {
+      return .unknown
+    }
     let found = classesByName[name] ?? []
     if !found.isEmpty { return .classes(found) }
     guard protocols.contains(name) else {

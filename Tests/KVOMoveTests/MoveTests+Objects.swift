@@ -144,4 +144,34 @@ extension MoveTests {
     expect(listed.first?.reason.contains("conformance of NSObject to P") == true, "\(listed)")
     expect(!Self.macro(head + "extension NSObject: Other {}").text.contains("extension KVOObject"))
   }
+
+  @Test(
+    "an NSArray or NSSet in a variable is cast for a call by key; a call of a dictionary is listed")
+  func foundationCollections() {
+    let head = "class A: NSObject { @objc var x = 0 }\n"
+    for (there, here) in [
+      (
+        "let all = people as NSArray\nuse(all.value(forKeyPath: \"@avg.x\"))",
+        "use(try! (all as! [Any]).value(forKeyPath: \"@avg.x\"))"
+      ),
+      ("let s: NSSet = g()\ns.setValue(1, forKey: k)", "try! (s as! Set<AnyHashable>).setValue(1,"),
+      (
+        "let v = NSArray(array: people).value(forKey: \"x\")",
+        "let v = try! (NSArray(array: people) as! [Any]).value(forKey: \"x\")"
+      ),
+    ] {
+      let moved = Self.macro(head + "func f() {\n\(there)\n}")
+      expect(moved.text.contains(here), "\(moved.text)")
+      expect(Self.macro(moved.text).edits.isEmpty)
+    }
+    for there in ["(d as NSDictionary)", "d"] {
+      let found = Self.macro(
+        head + "func f(d: NSDictionary, a: A) { a.setValue(1, forKey: \"x\"); "
+          + "use(\(there).value(forKeyPath: \"a.b\")) }"
+      ).findings.filter { $0.reason.contains("dictionary") }
+      expectEqual(found.map(\.harm), [.refused])
+    }
+    let moved = Self.macro(head + "func f(l: NSArray) { use(l.value(forKey: \"x\")) }")
+    expect(moved.text.contains("class A: KVOObject"), "\(moved.text)")
+  }
 }
