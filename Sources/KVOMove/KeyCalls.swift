@@ -11,10 +11,12 @@ extension SourceFile {
     "dictionaryWithValues": ["forKeys"], "setValuesForKeys": [], "setNilValueForKey": [],
     "mutableArrayValue": ["forKey", "forKeyPath"], "mutableSetValue": ["forKey", "forKeyPath"],
     "mutableOrderedSetValue": ["forKey", "forKeyPath"],
+    "validateValue": ["forKey", "forKeyPath"],
   ]
   /// The numbers of arguments of the methods that share their names with others.
   private static let counts: [String: ClosedRange<Int>] = [
-    "value": 1...1, "setValue": 2...2, "addObserver": 2...4, "removeObserver": 2...3,
+    "value": 1...1, "setValue": 2...2, "validateValue": 2...2, "addObserver": 2...4,
+    "removeObserver": 2...3,
     "setValuesForKeys": 1...1, "setNilValueForKey": 1...1, "dictionaryWithValues": 1...1,
   ]
 

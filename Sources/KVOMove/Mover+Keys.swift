@@ -38,6 +38,26 @@ extension Mover {
     }
   }
 
+  /// Makes the variable whose value is validated along a key path an `Any?`. For a key, an `AnyObject?` is accepted here,
+  /// too.
+  mutating func moveValidation(_ index: Int) {
+    guard file.isStringCall(index), throwsHere(index), tokens[index + 2].is("&"),
+      tokens[index + 4].is(","), tokens[index + 5].text == "forKeyPath"
+    else { return }
+    let body = function(around: index) ?? 0..<tokens.count
+    let name = (body.lowerBound..<index).last {
+      tokens[$0].name == tokens[index + 3].name && tokens[$0 - 1].isWord("var")
+    }
+    guard let name else { return }
+    if tokens[name + 1].is(":") {
+      if tokens[name + 2].text == "AnyObject" { replace(name + 2, by: "Any") }
+      return
+    }
+    let end = (name + 1..<index).first { file.endsStatement($0) } ?? name
+    let type = (name + 1..<end + 1).last { tokens[$0].text == "AnyObject" }
+    if let type, tokens[type - 1].isWord("as") { replace(type, by: "Any") }
+  }
+
   /// Makes a method that lists what affects a key return a set of strings, and not Foundation's set.
   mutating func moveKeyPaths(_ method: MethodDeclaration) {
     guard method.name.hasPrefix("keyPathsForValuesAffecting"), let brace = method.brace,

@@ -133,4 +133,21 @@ extension MoveTests {
       """)
     expect(moved.findings.isEmpty, "\(moved.findings)")
   }
+
+  @Test("validating a value along a key path is a use by key, of an Any?")
+  func validationAlongPath() {
+    let head = "class A: NSObject { @objc var b = B() }\nclass B: NSObject { @objc var n = 0 }\n"
+    for (there, here) in [
+      ("var v: AnyObject? = g()", "var v: Any? = g()"),
+      ("var v = g() as AnyObject?", "var v = g() as Any?"),
+      ("var v: Any? = g()", "var v: Any? = g()"),
+    ] {
+      let moved = Self.macro(
+        head + "func f(a: A) throws {\n\(there)\ntry a.validateValue(&v, forKeyPath: \"b.n\")\n}")
+      expect(moved.text.contains("class A: KVOObject"), "\(moved.text)")
+      expect(moved.text.contains("class B: KVOObject"), "\(moved.text)")
+      expect(moved.text.contains("\n\(here)\ntry a.validateValue(&v"), "\(moved.text)")
+      expect(moved.findings.isEmpty, "\(moved.findings)")
+    }
+  }
 }
