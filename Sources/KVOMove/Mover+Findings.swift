@@ -146,11 +146,25 @@ extension Mover {
     guard index > 0, index + 2 < tokens.count else { return }
     let (next, after) = (tokens[index + 1], tokens[index + 2])
     let isTest = (next.is("==") || next.is("!=")) && after.isWord("nil")
-    if isTest || tokens[index - 1].isWord("var") { return }
+    if tokens[index - 1].isWord("var") { return lookAtOverride(ofObservationInfoAt: index) }
+    if isTest { return }
     find(
       index, .differs, "observationInfo is not a pointer, but a snapshot of the registrations",
       "compare it with nil, or take it from the object itself: if let info = object.observationInfo"
     )
+  }
+
+  /// There, an override gives the registrations a faster storage. Here they have one, and the type is another.
+  private mutating func lookAtOverride(ofObservationInfoAt index: Int) {
+    let start = file.start(ofDeclarationAt: index - 1)
+    guard tokens[start..<index].contains(where: { $0.isWord("override") }),
+      (index..<min(index + 4, tokens.count)).contains(where: {
+        tokens[$0].text == "UnsafeMutableRawPointer"
+      })
+    else { return }
+    find(
+      index, .refused, "observationInfo is an ObservationInfo, and needs no storage of its own here",
+      "delete the override, and the variable that it uses")
   }
 
   /// There, accessors of a collection are found by name, which may be given in `@objc(…)`. Here nothing looks for

@@ -150,4 +150,22 @@ extension MoveTests {
       expect(moved.findings.isEmpty, "\(moved.findings)")
     }
   }
+
+  @Test("an override of observationInfo, which gives it a storage there, is listed")
+  func observationInfo() {
+    let moved = Self.macro(
+      """
+      class A: NSObject {
+        private var info: UnsafeMutableRawPointer?
+        override var observationInfo: UnsafeMutableRawPointer? {
+          get { info }
+          set { info = newValue }
+        }
+        @objc dynamic var x = 0
+      }
+      """)
+    expectEqual(moved.findings.map(\.harm), [.refused])
+    expect(moved.findings.first?.advice.contains("delete the override") == true)
+    expectEqual(moved.findings.first?.line, 3)
+  }
 }
