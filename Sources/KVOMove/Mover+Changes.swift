@@ -127,6 +127,23 @@ extension Mover {
       "(change?[.\(tokens[index].text)] as? \(enumeration))?.rawValue")
   }
 
+  /// Lists `(new as AnyObject).intValue` of a change's value, or of one read by key: there every object has the members of
+  /// all others.
+  mutating func lookAtMember(ofAnyObjectAt index: Int) {
+    guard index > 3, tokens[index - 1].isWord("as"), tokens[index + 1].is(")") else { return }
+    var (last, next) = (index - 2, index + 2)
+    while last > 0, ["?", "!"].contains(tokens[last].text) { last -= 1 }
+    while ["?", "!"].contains(tokens[next].text) { next += 1 }
+    guard tokens[next].is("."), tokens[next + 1].kind == .identifier, !file.isKeyCall(next + 1),
+      isChangedValue(last) || tokens[last].is("]") && isEntry(endingAt: last)
+        || valueCall(assignedTo: last).map(throwsHere) ?? false
+    else { return }
+    let number = comparedEnumeration(at: last).map { "(… as? \($0))?.rawValue" }
+    find(
+      index, .refused, "an AnyObject has no \(tokens[next + 1].text) here",
+      number ?? "cast the value to the type that the property has")
+  }
+
   /// The type in a cast such as `] as? Int` or `) as! NSNumber`.
   func castType(behind close: Int) -> String? { castTarget(behind: close).map { tokens[$0].text } }
 

@@ -50,6 +50,7 @@ extension Mover {
       case "NSNull": moveNull(index)
       case "NSObject" where tokens[index].kind == .identifier: moveRoot(index)
       case "isEqual": moveEquality(index)
+      case "AnyObject": lookAtMember(ofAnyObjectAt: index)
       case "validateValue": moveValidation(index)
       case "indexes" where isOfChange(index): moveIndexes(index)
       case "as":

@@ -174,4 +174,21 @@ extension MoveTests {
     let moved = Self.macro(head + "func f(l: NSArray) { use(l.value(forKey: \"x\")) }")
     expect(moved.text.contains("class A: KVOObject"), "\(moved.text)")
   }
+
+  @Test("a member of a change's value as an AnyObject is listed")
+  func membersOfAnyObject() {
+    let head =
+      "class A: NSObject { @objc enum K: Int { case a }\n@objc dynamic var k = K.a\n"
+      + "@objc dynamic var n = 0 }\n"
+    for (body, advice) in [
+      ("if p == \"k\", let new = change?[.newKey] { use((new as AnyObject).intValue) }", "A.K"),
+      ("if p == \"n\" { use((change![.newKey] as AnyObject).doubleValue!) }", "the type that"),
+      ("use((sender as AnyObject).intValue)", nil),
+      ("let new = change?[.newKey]; if (new as AnyObject) === a { g() }", nil),
+    ] {
+      let found = Self.macro(head + Self.observing(body)).findings
+      expectEqual(found.map(\.harm), advice == nil ? [] : [.refused], "\(body): \(found)")
+      expect(advice.map { found[0].advice.contains($0) } ?? true, "\(found)")
+    }
+  }
 }
