@@ -37,7 +37,7 @@ extension SourceFile {
 }
 
 extension Mover {
-  private static let foundations: Set = [
+  static let foundations: Set = [
     "Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData",
   ]
 

@@ -212,12 +212,35 @@ extension Mover {
 
   private func isOfChange(_ index: Int) -> Bool {
     guard index > 1, tokens[index - 1].is(".") else { return false }
-    return tokens[index - 2].text == "change" || tokens[index - 2].text == "$1"
+    let name = tokens[index - 2].name
+    return name == "change" || name == "$1" || isHandlersChange(name, at: index)
+  }
+
+  /// Whether a name is the second parameter of an observer's handler, `observe(\.songs) { album, c in … }`.
+  private func isHandlersChange(_ name: String, at index: Int) -> Bool {
+    var block = file.enclosing[index]
+    while let open = block {
+      let isTrailing = open > 0 && tokens[open - 1].is(")")
+      if tokens[open].is("{"), isTrailing, let call = file.partner[open - 1], call > 0,
+        file.isObservation(call - 1), let end = file.partner[open],
+        let word = (open..<end).first(where: { tokens[$0].isWord("in") }),
+        tokens[word - 1].name == name, tokens[word - 2].is(",")
+      {
+        return true
+      }
+      block = file.enclosing[open]
+    }
+    return false
   }
 
   private mutating func moveIndexes(_ index: Int) {
-    guard tokens.contains(where: { $0.text == "IndexSet" }) else { return }
-    needsFoundation = true
+    // A source that uses the runtime already may mean the indexes of its own.
+    let isNew = !file.imports.contains { $0.module == "KVORuntime" }
+    let usesFoundation = file.imports.contains { Self.foundations.contains($0.module) }
+    guard tokens.contains(where: { $0.text == "IndexSet" }) || isNew && usesFoundation else {
+      return
+    }
+    (needsRuntime, needsFoundation) = (true, true)
     replace(index, by: "indexSet")
   }
 

@@ -191,4 +191,21 @@ extension MoveTests {
       expect(advice.map { found[0].advice.contains($0) } ?? true, "\(found)")
     }
   }
+
+  @Test("the indexes of a typed change become Foundation's, also where the source does not name their type")
+  func indexesOfTypedChange() {
+    let call = "let t = a.observe(\\A.list) { [weak self] a, c in use(c.INDEXES.map { Array($0) }) }"
+    let head = "class A: NSObject { @objc dynamic var list = [1] }\n"
+    func source(_ imports: String, _ name: String) -> String {
+      imports + head + call.replacing("INDEXES", with: name)
+    }
+    let moved = Self.macro(source("import Foundation\n", "indexes"))
+    expect(moved.text.contains("c.indexSet.map"), "\(moved.text)")
+    expectEqual(moved.modules, ["KVOFoundation", "KVORuntime"])
+    expect(Self.macro(source("", "indexes")).text.contains("c.indexes.map"))
+    let runtime = "import Foundation\nimport KVORuntime\n"
+    expect(Self.macro(source(runtime, "indexes")).text.contains("c.indexes.map"))
+    let other = Self.macro("import Foundation\n" + head + "let t = a.f { a, c in use(c.indexes) }")
+    expect(other.text.contains("c.indexes)"))
+  }
 }
