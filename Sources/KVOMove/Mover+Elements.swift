@@ -17,6 +17,13 @@ extension Mover {
     return elementDeclarations(of: type).contains { $0.contains(".\(method.name)(") }
   }
 
+  /// Whether the macro finds the method as the accessor of a key, by its name in Swift.
+  func isSeen(_ method: MethodDeclaration, in type: TypeDeclaration) -> Bool {
+    guard let (whole, own) = read(type) else { return false }
+    return KVOExpansion.elementDeclarations(of: whole, members: own).values
+      .contains { $0.contains(".\(method.name)(") }
+  }
+
   /// Lists an accessor that changes elements, announces nothing, and is called by the sources. If Objective-C dispatches
   /// the call there, it notifies observers.
   mutating func lookAtCalls(of method: MethodDeclaration, in part: TypeDeclaration) {

@@ -192,7 +192,7 @@ extension Mover {
     if isDeclared(method, in: type) { return lookAtCalls(of: method, in: type) }
     // The macro finds the accessors of a key that is not stored, in the class's own braces.
     if usesMacro(type), !type.isExtension,
-      method.selector.isEmpty || method.selector.first == method.name
+      method.selector.isEmpty || method.selector.first == method.name || isSeen(method, in: type)
     {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
       guard stored.contains(where: { isOf($0, labels) }) else {
