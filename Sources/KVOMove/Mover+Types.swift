@@ -203,7 +203,9 @@ extension Mover {
     of property: PropertyDeclaration, in type: TypeDeclaration
   ) {
     let isOff = ["", "Of" + capitalised(property.name)].contains { key in
-      type.methods.contains { $0.name == "automaticallyNotifiesObservers" + key }
+      let name = "automaticallyNotifiesObservers" + key
+      return type.methods.contains { $0.name == name }
+        || type.properties.contains { $0.name == name && $0.isStatic }
     }
     let isDynamic =
       property.isDynamic

@@ -418,4 +418,23 @@ extension MoveTests {
     expect(Self.macro(source).findings.contains { $0.reason.contains("what affects x") })
   }
 
+
+  @Test("a setter that announces manually is not listed if a property turns automatic changes off")
+  func manualByProperty() {
+    func source(_ off: String) -> String {
+      """
+      class A: NSObject {
+        \(off)
+        private var stored = 0
+        @objc dynamic var owner: Int {
+          get { stored }
+          set { willChangeValue(forKey: "owner"); stored = newValue; didChangeValue(forKey: "owner") }
+        }
+      }
+      """
+    }
+    let off = "@objc dynamic class var automaticallyNotifiesObserversOfOwner: Bool { false }"
+    expect(Self.macro(source(off)).findings.isEmpty)
+    expectEqual(Self.macro(source("")).findings.map(\.harm), [.differs])
+  }
 }
