@@ -118,8 +118,10 @@ extension Mover {
   /// A number that is read from a change, for a property whose type is an enumeration.
   private mutating func lookAtEnumeration(inChangeAt index: Int, _ type: String) {
     guard Self.numbers.contains(type) else { return }
+    let (keys, isKnown) = keys(ofChangeAt: index)
     let named = project.enumerations.filter { key, _ in
-      tokens.contains { $0.name == key || $0.kind == .string && $0.text.contains(key) }
+      guard !isKnown || keys.contains(key) else { return false }
+      return tokens.contains { $0.name == key || $0.kind == .string && $0.text.contains(key) }
     }
     guard let (key, enumeration) = named.min(by: { $0.key < $1.key }) else { return }
     find(

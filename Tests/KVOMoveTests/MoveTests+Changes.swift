@@ -29,4 +29,22 @@ extension MoveTests {
     expectEqual(moved.findings.count, (there == here ? 1 : 0))
     expect(Self.moved(moved.text).edits.isEmpty)
   }
+
+  @Test("a number of a change is not listed for an enumeration whose key is not the compared one")
+  func numberOfOtherKey() {
+    let source = """
+      class A: NSObject { @objc enum K: Int { case a }
+        @objc dynamic var k = K.a; @objc dynamic var rate: Float = 0
+        override func observeValue(forKeyPath p: String?, of o: Any?, change: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) {
+          switch p {
+          case "rate"?: use((change?[.newKey] as? NSNumber)?.floatValue)
+          case "k"?: break
+          default: break
+          }
+        }
+      }
+      """
+    let found = move([(path: "A.swift", text: source)])[0].findings
+    expect(found.isEmpty, "\(found)")
+  }
 }
