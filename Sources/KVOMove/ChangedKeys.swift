@@ -133,7 +133,7 @@ extension Mover {
   /// another text.
   mutating func lookAtText(_ index: Int) {
     guard let (last, keys, what) = printedValue(at: index) else { return }
-    let next = tokens[last + 1].text == "!" ? last + 2 : last + 1
+    let next = end(ofPrinted: last)
     guard let open = file.enclosing[index], tokens[open].is("("), isPrinted(open),
       tokens[next].is(")") || tokens[next].is(","),
       let (key, texts) = keys.sorted().compactMap({ key in
@@ -146,6 +146,13 @@ extension Mover {
       "nothing, unless the text is read by a program")
   }
 
+  /// The token behind a printed value and what is printed for nil: `change[.oldKey] ?? "none"`.
+  private func end(ofPrinted last: Int) -> Int {
+    let next = tokens[last + 1].text == "!" ? last + 2 : last + 1
+    guard tokens[next].text == "??", tokens[next + 1].kind != .punctuation else { return next }
+    return next + 2
+  }
+
   /// The last token of a change's value or of a value read by key, and the keys that it may be of.
   private func printedValue(at index: Int) -> (last: Int, keys: Set<String>, what: String)? {
     if isChangedValue(index) || tokens[index].is("]") && isEntry(endingAt: index) {
@@ -153,10 +160,17 @@ extension Mover {
     }
     guard tokens[index].text == "value", file.isStringCall(index),
       let close = file.partner[index + 1],
-      !tokens[index..<close].contains(where: { $0.text.contains("@") }),
-      let key = file.keys(ofCallAt: index).keys.last
+      let key = file.keys(ofCallAt: index).keys.last,
+      isOfProperty(tokens[index..<close])
     else { return nil }
     return (close, [key], "")
+  }
+
+  /// Whether a value read by key has the type of the last property: without an operator, or as a sum or an extreme.
+  private func isOfProperty(_ call: ArraySlice<Token>) -> Bool {
+    call.allSatisfy { token in
+      !token.text.contains("@") || ["@sum.", "@avg.", "@max.", "@min."].contains(where: token.text.contains)
+    }
   }
 
   /// Whether a parenthesis is that of an interpolation, or of the arguments of `print`.

@@ -286,7 +286,10 @@ extension MoveTests {
     ])
   func printed(_ type: String, _ texts: String?) {
     let model = "@objc enum P: Int { case a }; class A: NSObject { @objc dynamic var x: \(type) }\n"
-    for value in ["print(a.value(forKey: \"x\")!)", "s = \"\\(a.value(forKeyPath: \"b.x\")!)\""] {
+    for value in [
+      "print(a.value(forKey: \"x\")!)", "s = \"\\(a.value(forKeyPath: \"b.x\")!)\"",
+      "print(k, a.value(forKeyPath: \"as.@sum.x\") ?? \"nil\")",
+    ] {
       let moved = Self.macro(model + "func f(a: A) { \(value) }")
       expectEqual(
         moved.findings.map(\.reason).filter { $0.contains("printed") },

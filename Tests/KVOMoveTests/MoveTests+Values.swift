@@ -136,6 +136,7 @@ extension MoveTests {
       ("if let v = change?[.oldKey] { print(\"\\(p ?? k): \\(v)\") }", 1),
       ("var v: Any? = change?[.oldKey]; print(v!)", 1),
       ("let v: Any = change![.oldKey]!; print(v)", 1),
+      ("print(change?[.newKey] ?? \"nothing\")", 1),
       ("print(change?[.newKey] as? Bool ?? false)", 0), ("use(change![.newKey]!)", 0),
       ("if p == \"n\" { print(change![.newKey]!) }", 0),
     ] {
