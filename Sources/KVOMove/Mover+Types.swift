@@ -186,6 +186,7 @@ extension Mover {
     if (brace..<end).contains(where: { announcesByHand($0, of: property.name) }) {
       lookAtAnnouncements(of: property, in: type)
     } else if !(brace..<end).contains(where: { announces($0, property.name, by: [automatic]) }) {
+      lookAtAssignments(brace..<end, inSetterOf: property, in: type)
       bracket(brace, by: "\(automatic)(of: \\.\(property.name))")
     }
   }
@@ -216,6 +217,28 @@ extension Mover {
     find(
       property.keyword, .differs,
       "the setter of \(property.name) announces manually what Objective-C announces as well: twice there, once here",
+      "nothing, if once is right")
+  }
+
+  /// A setter that sets a property on which its key depends: there, that property's change and the setter's own are two.
+  private mutating func lookAtAssignments(
+    _ body: Range<Int>, inSetterOf property: PropertyDeclaration, in type: TypeDeclaration
+  ) {
+    let name = "keyPathsForValuesAffecting" + capitalised(property.name)
+    guard property.isDynamic, let brace = type.methods.first(where: { $0.name == name })?.brace,
+      let end = file.partner[brace]
+    else { return }
+    let named = Set((brace..<end).compactMap { file.key(at: $0)?.key })
+    let observable = Set(observableNames(in: type)).intersection(named)
+    guard
+      let place = body.first(where: {
+        tokens[$0].kind == .identifier && observable.contains(tokens[$0].name) && isRoot($0)
+          && isAssigned($0)
+      })
+    else { return }
+    find(
+      property.keyword, .differs,
+      "the setter of \(property.name) sets \(tokens[place].name), which affects it: it notifies twice there, once here",
       "nothing, if once is right")
   }
 

@@ -440,4 +440,25 @@ extension MoveTests {
     expect(Self.macro(source(off)).findings.isEmpty)
     expectEqual(Self.macro(source("")).findings.map(\.harm), [.differs])
   }
+
+  @Test("a setter that sets what affects its key is listed, since it notifies twice there")
+  func setterOfAffecting() {
+    func source(_ affecting: String) -> String {
+      """
+      class A: NSObject {
+        @objc dynamic var celsius = 0.0
+        @objc dynamic var kelvin: Double {
+          get { celsius + 273 }
+          set { celsius = newValue - 273 }
+        }
+        \(affecting)
+      }
+      """
+    }
+    let named = "@objc class func keyPathsForValuesAffectingKelvin() -> Set<String> { [\"celsius\"] }"
+    let found = Self.macro(source(named)).findings
+    expectEqual(found.map(\.harm), [.differs])
+    expect(found.first?.reason.contains("sets celsius, which affects it") == true, "\(found)")
+    expect(Self.macro(source("")).findings.isEmpty)
+  }
 }
