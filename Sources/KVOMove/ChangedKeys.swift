@@ -169,7 +169,8 @@ extension Mover {
   /// Whether a value read by key has the type of the last property: without an operator, or as a sum or an extreme.
   private func isOfProperty(_ call: ArraySlice<Token>) -> Bool {
     call.allSatisfy { token in
-      !token.text.contains("@") || ["@sum.", "@avg.", "@max.", "@min."].contains(where: token.text.contains)
+      !token.text.contains("@")
+        || ["@sum.", "@avg.", "@max.", "@min."].contains(where: token.text.contains)
     }
   }
 

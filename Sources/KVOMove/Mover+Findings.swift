@@ -163,7 +163,8 @@ extension Mover {
       })
     else { return }
     find(
-      index, .refused, "observationInfo is an ObservationInfo, and needs no storage of its own here",
+      index, .refused,
+      "observationInfo is an ObservationInfo, and needs no storage of its own here",
       "delete the override, and the variable that it uses")
   }
 

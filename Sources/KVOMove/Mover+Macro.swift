@@ -75,7 +75,9 @@ extension Mover {
       if property.isDynamic {
         find(
           property.keyword, .differs, "\(property.name) \(why), and is not observed",
-          "change it inside withChange(forKey: \"\(property.name)\") { … }")
+          "change it inside withChange(forKey: \"\(property.name)\") { … }; "
+            + "to observe \\.\(property.name), declare keys.stored(\"\(property.name)\", \\.\(property.name))"
+        )
       }
     }
     if !isMarked { leaveOutPatterns(type) }

@@ -148,7 +148,9 @@ extension Mover {
       if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
         find(
           property.keyword, .differs, "\(property.name) is weak or lazy, and takes no @Observed",
-          "change it inside withChange(forKey: \"\(property.name)\") { … }")
+          "change it inside withChange(forKey: \"\(property.name)\") { … }; "
+            + "to observe \\.\(property.name), declare keys.stored(\"\(property.name)\", \\.\(property.name))"
+        )
       } else {
         mark(property)
       }

@@ -152,7 +152,8 @@ extension MoveTests {
 
   @Test("an accessor that the macro finds by its name in Swift is not listed")
   func renamedAccessors() {
-    let head = "class A: NSObject { @objc dynamic var x = 0\n@objc func countOfRows() -> Int { 1 }\n"
+    let head =
+      "class A: NSObject { @objc dynamic var x = 0\n@objc func countOfRows() -> Int { 1 }\n"
     let seen = "@objc(objectInRowsAtIndex:) func object(inRowsAt i: Int) -> Any { i } }"
     expect(Self.macro(head + seen).findings.isEmpty)
     let unseen = "@objc(objectInRowsAtIndex:) func row(_ i: Int) -> Any { i } }"

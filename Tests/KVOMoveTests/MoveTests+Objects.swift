@@ -192,9 +192,12 @@ extension MoveTests {
     }
   }
 
-  @Test("the indexes of a typed change become Foundation's, also where the source does not name their type")
+  @Test(
+    "the indexes of a typed change become Foundation's, also where the source does not name their type"
+  )
   func indexesOfTypedChange() {
-    let call = "let t = a.observe(\\A.list) { [weak self] a, c in use(c.INDEXES.map { Array($0) }) }"
+    let call =
+      "let t = a.observe(\\A.list) { [weak self] a, c in use(c.INDEXES.map { Array($0) }) }"
     let head = "class A: NSObject { @objc dynamic var list = [1] }\n"
     func source(_ imports: String, _ name: String) -> String {
       imports + head + call.replacing("INDEXES", with: name)

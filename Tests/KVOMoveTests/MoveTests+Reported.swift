@@ -421,7 +421,6 @@ extension MoveTests {
     expect(Self.macro(source).findings.contains { $0.reason.contains("what affects x") })
   }
 
-
   @Test("a setter that announces manually is not listed if a property turns automatic changes off")
   func manualByProperty() {
     func source(_ off: String) -> String {
@@ -455,7 +454,8 @@ extension MoveTests {
       }
       """
     }
-    let named = "@objc class func keyPathsForValuesAffectingKelvin() -> Set<String> { [\"celsius\"] }"
+    let named =
+      "@objc class func keyPathsForValuesAffectingKelvin() -> Set<String> { [\"celsius\"] }"
     let found = Self.macro(source(named)).findings
     expectEqual(found.map(\.harm), [.differs])
     expect(found.first?.reason.contains("sets celsius, which affects it") == true, "\(found)")
