@@ -227,10 +227,11 @@ extension Mover {
     _ body: Range<Int>, inSetterOf property: PropertyDeclaration, in type: TypeDeclaration
   ) {
     let name = "keyPathsForValuesAffecting" + capitalised(property.name)
-    guard property.isDynamic, let brace = type.methods.first(where: { $0.name == name })?.brace,
-      let end = file.partner[brace]
-    else { return }
-    let named = Set((brace..<end).compactMap { file.key(at: $0)?.key })
+    let variable = type.properties.first { $0.name == name && $0.isStatic }
+    let start = type.methods.first { $0.name == name }?.brace ?? variable?.brace
+    guard property.isDynamic, let start = start ?? variable?.keyword else { return }
+    let end = file.partner[start] ?? (start..<type.close).first(where: file.endsStatement)
+    let named = Set((start..<(end ?? type.close)).compactMap { file.key(at: $0)?.key })
     let observable = Set(observableNames(in: type)).intersection(named)
     guard
       let place = body.first(where: {

@@ -456,9 +456,12 @@ extension MoveTests {
     }
     let named =
       "@objc class func keyPathsForValuesAffectingKelvin() -> Set<String> { [\"celsius\"] }"
-    let found = Self.macro(source(named)).findings
-    expectEqual(found.map(\.harm), [.differs])
-    expect(found.first?.reason.contains("sets celsius, which affects it") == true, "\(found)")
+    let variable = "@objc static var keyPathsForValuesAffectingKelvin: Set<String>"
+    for named in [named, variable + " { [#keyPath(celsius)] }", variable + " = [\"celsius\"]"] {
+      let found = Self.macro(source(named)).findings
+      expectEqual(found.map(\.harm), [.differs])
+      expect(found.first?.reason.contains("sets celsius, which affects it") == true, "\(found)")
+    }
     expect(Self.macro(source("")).findings.isEmpty)
   }
 }
