@@ -78,8 +78,11 @@ kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
 // room.
 static void followed_splice(kvo_followed_elements *followed, size_t start, size_t gone,
     size_t came) {
-  uintptr_t *place = followed->references + start;
-  memmove(place + came, place + gone, (followed->count - start - gone) * sizeof *place);
+  size_t behind = followed->count - start - gone;
+  if (behind) {
+    uintptr_t *place = followed->references + start;
+    memmove(place + came, place + gone, behind * sizeof *place);
+  }
   followed->count += came - gone;
 }
 
