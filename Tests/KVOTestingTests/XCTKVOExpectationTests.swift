@@ -144,7 +144,11 @@ import XCTest
   @Test("S3: failures fail a test of XCTest, at its lines")
   func failures() {
     let test = FailingCase(name: "failing", testClosure: FailingCase.fail)
+    keptTest = test
     withKnownIssue { test.run() }
     expect((test.testRun?.failureCount ?? 0) >= 5, "\(test.testRun?.failureCount ?? 0) failures")
   }
 }
+
+/// A test of XCTest that has run; it and its run retain each other.
+nonisolated(unsafe) private var keptTest: XCTestCase?

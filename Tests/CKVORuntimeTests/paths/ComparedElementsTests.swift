@@ -9,8 +9,21 @@ import Testing
 @Suite(.recording) struct ComparedElementsTests {
   typealias Guest = UnsafeMutablePointer<bound_object>
 
+  /// The object whose list is observed.
+  private final class Owner {
+    private(set) var node: UnsafeMutablePointer<graph_node>? = make(graph_node.self)
+
+    func release() {
+      node?.release()
+      node = nil
+    }
+
+    deinit { release() }
+  }
+
   private let log = Recorder()
-  private let root = make(graph_node.self)
+  private let owner = Owner()
+  private var root: UnsafeMutablePointer<graph_node> { owner.node! }
 
   private func withGuests(_ count: Int, _ body: ([Guest]) -> Void) {
     let memory = Guest.allocate(capacity: count)
@@ -23,7 +36,7 @@ import Testing
     // A guest's class is known only while it is observed.
     for guest in guests { log.observe(guest.header, "mood") }
     body(guests)
-    root.release()
+    owner.release()
     for guest in guests { kvo_object_will_die(guest.header) }
     for (number, guest) in guests.enumerated() {
       expectEqual(guest.pointee.references, 0, "guest \(number)")
