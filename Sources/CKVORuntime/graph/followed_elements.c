@@ -54,23 +54,31 @@ static bool followed_make_room(kvo_followed_elements *followed, size_t count) {
   return grown;
 }
 
+// A list, and whether the references of an array have been taken into it.
+typedef struct {
+  kvo_followed_elements *followed;
+  bool is_done;
+} update;
+
 static void followed_fill(void *opaque, const uintptr_t *references, size_t count,
     ptrdiff_t offset) {
-  kvo_followed_elements *followed = opaque;
+  update *update = opaque;
+  kvo_followed_elements *followed = update->followed;
   if (!followed_make_room(followed, count)) return;
   followed->offset = offset;
   followed->count = count;
   if (count) memcpy(followed->references, references, count * sizeof *references);
   for (size_t i = 0; i < count; i++) followed_retain(followed_object(references[i], offset));
+  update->is_done = true;
 }
 
 kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
   uint64_t shortages = kvo_shortages;
-  kvo_followed_elements *followed = kvo_alloc_zeroed(sizeof *followed);
-  bool is_listed = followed && kvo_value_with_references(array, followed_fill, followed);
+  update update = {kvo_alloc_zeroed(sizeof *update.followed), false};
+  if (update.followed) kvo_value_with_references(array, followed_fill, &update);
   kvo_shortages = shortages; // the next reading makes values of all elements
-  if (is_listed) return followed;
-  kvo_free(followed);
+  if (update.is_done) return update.followed;
+  kvo_free(update.followed);
   return NULL;
 }
 
@@ -108,11 +116,6 @@ static size_t equal_at_end(const uintptr_t *a, const uintptr_t *b, size_t count)
   return equal;
 }
 
-typedef struct {
-  kvo_followed_elements *followed;
-  bool is_done;
-} comparison;
-
 static bool make_lists(kvo_difference *difference, size_t gone, size_t came) {
   difference->gone = kvo_alloc(gone * sizeof *difference->gone + 1);
   difference->came = kvo_alloc(came * sizeof *difference->came + 1);
@@ -138,8 +141,8 @@ static void followed_move(kvo_followed_elements *followed, size_t start, size_t 
 
 static void followed_compare(void *opaque, const uintptr_t *references, size_t count,
     ptrdiff_t offset) {
-  comparison *comparison = opaque;
-  kvo_followed_elements *followed = comparison->followed;
+  update *update = opaque;
+  kvo_followed_elements *followed = update->followed;
   if (followed->count && followed->offset != offset) return;
   followed->offset = offset;
   size_t least = count < followed->count ? count : followed->count;
@@ -153,16 +156,16 @@ static void followed_compare(void *opaque, const uintptr_t *references, size_t c
   difference->came_count = came;
   difference->total = count;
   followed_move(followed, start, gone, references + start);
-  comparison->is_done = true;
+  update->is_done = true;
 }
 
 bool kvo_followed_elements_compare(kvo_followed_elements *followed, const kvo_value *array) {
   uint64_t shortages = kvo_shortages;
-  comparison comparison = {followed, false};
+  update update = {followed, false};
   kvo_difference_end(&followed->difference);
-  kvo_value_with_references(array, followed_compare, &comparison);
+  kvo_value_with_references(array, followed_compare, &update);
   kvo_shortages = shortages; // the caller makes values of all elements
-  return comparison.is_done;
+  return update.is_done;
 }
 
 // MARK: Changes that name their elements
