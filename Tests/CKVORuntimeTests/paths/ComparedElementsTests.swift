@@ -50,7 +50,7 @@ import Testing
     return Many(kind, elements: values)
   }
 
-  /// Sets the whole list, and returns how often guests were retained meanwhile.
+  /// Sets the whole list, and returns the number of times that this retained a guest.
   private func retains(setting guests: [Guest]) -> Int {
     let list = list(guests)
     _ = bound_object_take_retains()
