@@ -22,6 +22,18 @@ import Testing
     expect(average.number == 4 && average.type == Sample.amount)
   }
 
+  @Test("B6: such a number is compared with other numbers if the binding can convert them")
+  func orders() {
+    let amount = Sample.value(10, Sample.amount)
+    for values in [[amount, kvo_value_int(12)], [kvo_value_int(12), amount]] {
+      expectEqual(result(of: "@max.self", values).number, 12)
+      expect(result(of: "@min.self", values).type == Sample.amount)
+    }
+    for values in [[amount, kvo_value_int(-1)], [kvo_value_int(-1), amount]] {
+      expect(result(of: "@max.self", values).number == nil)
+    }
+  }
+
   /// The number that an operator computes from the values, which this function destroys.
   private func result(
     of path: String, _ values: [kvo_value]
@@ -41,19 +53,28 @@ import Testing
 
 /// A binding's types whose values are integers in a form that the runtime does not know.
 private enum Sample {
-  nonisolated(unsafe) static let rank = make(
-    operand: { _, bytes, operand in
-      operand.initialize(to: kvo_value_int(Int64(bytes.load(as: Int.self))))
+  nonisolated(unsafe) static let rank = make {
+    $0.operand = { _, bytes, operand in
+      operand.initialize(to: kvo_value_int(Int64(number(bytes))))
       return true
-    }, add: nil)
-  nonisolated(unsafe) static let amount = make(
-    operand: nil,
-    add: { type, bytes, other, count, sum in
+    }
+  }
+  /// Converts only numbers that are not negative.
+  nonisolated(unsafe) static let amount = make {
+    $0.add = { type, bytes, other, count, sum in
       let isOwn = other.pointee.type == type
-      let rest = isOwn ? kvo_value_bytes(other)!.load(as: Int.self) : Int(kvo_value_get_int(other))
-      sum.initialize(to: value((bytes.load(as: Int.self) + rest) / count, type))
+      let rest = isOwn ? number(kvo_value_bytes(other)!) : Int(kvo_value_get_int(other))
+      sum.initialize(to: value((number(bytes) + rest) / count, type))
       return true
-    })
+    }
+    $0.compare = { _, left, right in Int32(clamping: number(left) - number(right)) }
+    $0.convert = { _, target, source in
+      let converted = Int(kvo_value_get_int(source))
+      if converted < 0 { return .KVO_TYPE_MISMATCH }
+      target.storeBytes(of: converted, as: Int.self)
+      return .KVO_OK
+    }
+  }
 
   static func value(_ number: Int, _ type: UnsafePointer<kvo_type>) -> kvo_value {
     var (number, made) = (number, kvo_value())
@@ -61,24 +82,15 @@ private enum Sample {
     return made
   }
 
+  private static func number(_ bytes: UnsafeRawPointer) -> Int { bytes.load(as: Int.self) }
+
   // Never freed, like the types of a real binding.
   private static func make(
-    operand: (
-      @convention(c) (
-        UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
-      ) -> Bool
-    )?,
-    add: (
-      @convention(c) (
-        UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<kvo_value>, Int,
-        UnsafeMutablePointer<kvo_value>
-      ) -> Bool
-    )?
+    _ fill: (inout kvo_type_operations) -> Void
   ) -> UnsafePointer<kvo_type> {
     let operations = UnsafeMutablePointer<kvo_type_operations>.allocate(capacity: 1)
-    var known = kvo_type_operations()
-    (known.operand, known.add) = (operand, add)
-    operations.initialize(to: known)
+    operations.initialize(to: kvo_type_operations())
+    fill(&operations.pointee)
     let type = UnsafeMutablePointer<kvo_type>.allocate(capacity: 1)
     type.initialize(
       to: kvo_type(
