@@ -32,7 +32,8 @@
     /// Creates an expectation that is fulfilled when the value of a key path is equal to the expected one,
     /// either now or later.
     ///
-    /// Numbers are equal if their values are, whatever their types. A value is also equal to its raw value.
+    /// Numbers are equal if their values are, whatever their types, and NaN equals NaN. A value is also equal to its
+    /// raw value. Collections are equal if their elements are in these ways.
     ///
     /// - Parameters:
     ///   - keyPath: a key or key path.
@@ -45,7 +46,7 @@
       super.init(description: XCTKVOExpectation.text(keyPath, object, expectedValue))
       try observe(object, expectedValue == nil ? [] : .initial) { object, _ in
         guard let expectedValue else { return true }
-        return areEqual(try? object.value(forKeyPath: keyPath), expectedValue)
+        return isExpected(try? object.value(forKeyPath: keyPath), expectedValue)
       }
     }
 
@@ -163,31 +164,5 @@
       if isPrior { dictionary[.notificationIsPriorKey] = true }
       return dictionary
     }
-  }
-
-  /// Equality like `isEqual`: numbers are compared by value, whatever their types.
-  private func areEqual(_ found: Any?, _ expected: Any) -> Bool {
-    guard let found = found.flatMap(flattened), let expected = flattened(expected) else {
-      return false
-    }
-    if let found = found as? AnyHashable, let expected = expected as? AnyHashable, found == expected
-    {
-      return true
-    }
-    // An `NSNumber` can be cast to the number that it is equal to.
-    func compare<E: Equatable>(_ found: E) -> Bool { expected as? E == found }
-    if (found as? any Equatable).map({ compare($0) }) == true { return true }
-    return areNumbersEqual(found, expected) || isRawValue(expected, of: found)
-  }
-
-  private func areNumbersEqual(_ found: Any, _ expected: Any) -> Bool {
-    guard let found = Number(found), let expected = Number(expected) else { return false }
-    return found == expected
-  }
-
-  private func isRawValue(_ expected: Any, of found: Any) -> Bool {
-    guard !(expected is any RawRepresentable), let rawValue = ValueConversion.rawValue(of: found)
-    else { return false }
-    return areEqual(rawValue, expected)
   }
 #endif

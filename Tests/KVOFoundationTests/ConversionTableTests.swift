@@ -119,6 +119,7 @@ import Testing
       ("1", Rank.self, "high"), (1.9, Rank.self, "high"), (NSString("b"), Word.self, "b"),
       ("é", Character.self, "é"), (Character("c"), String.self, "c"),
       (NSNumber(value: true), Int.self, "1"),
+      (Decimal(string: "10000000000000000000000000")!, Int128.self, "10000000000000000000000000"),
       (CGFloat(2.5), NSNumber.self, "2.5"), (Int8(3), NSDecimalNumber.self, "3"),
       ("t", NSMutableString.self, "t"),
       // Not a source here: swift-corelibs-foundation can't hash one.
@@ -153,6 +154,10 @@ import Testing
     expectEqual(
       text("maybe", [1, Date()] as [Any]),
       "\"maybe\" of Everything takes [Int]?, not [Any], whose element 1 is Date.")
+    expectEqual(
+      text("steps", [1.2: 2, 1.7: 3]),
+      "\"steps\" of Everything takes [Int: Int], not [Double: Int], whose keys 1.2 and 1.7 become one key."
+    )
     expectEqual(text("day", NSNumber(value: 1)), "\"day\" of Everything takes Date, not NSNumber.")
     expectEqual(
       text("letter", "ab"),
@@ -202,6 +207,7 @@ import Testing
   final class Everything: Tracked {
     @Observed var ratios: [String: Float] = [:]
     @Observed var counts: [String: Int] = [:]
+    @Observed var steps: [Int: Int] = [:]
     @Observed var maybe: [Int]?
     @Observed var day = Date.distantPast
     @Observed var letter: Character = "l"

@@ -20,6 +20,7 @@ import Testing
     @Observed var count: NSNumber = 0
     @Observed var rank = Rank.low
     @Observed var word: Word?
+    @Observed var marks: [AnyHashable: Any] = [:]
     init(_ price: Decimal = 0, _ rank: Rank = .low, _ word: Word? = nil) {
       super.init()
       self.price = price
@@ -89,6 +90,20 @@ import Testing
     let notes = log.take()
     expectEqual(notes.first { $0.contains("insertion") }, notes.first)
     expect(notes.last?.contains("removal") == true)
+  }
+
+  @Test("B14: an NSString in a dictionary is the key that its text names")
+  func foundationKeys() throws {
+    let old = Old()
+    old.marks = [NSString("red"): 1, "blue": 2, 3: 3]
+    expect(try old.value(forKeyPath: "marks.red") as? Int == 1)
+    try old.setValue(5, forKeyPath: "marks.red")
+    try old.setValue(6, forKeyPath: "marks.blue")
+    try old.setValue(7, forKeyPath: "marks.green")
+    expectEqual(old.marks.count, 4)
+    expect(try old.value(forKeyPath: "marks.red") as? Int == 5)
+    try old.setValue(nil, forKeyPath: "marks.red")
+    expectEqual(old.marks.values.compactMap { $0 as? Int }.sorted(), [3, 6, 7])
   }
 
   @Test("B13 D3: Foundation collections are compared by elements, also unhashable ones")

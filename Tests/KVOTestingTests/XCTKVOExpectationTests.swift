@@ -46,13 +46,20 @@ import XCTest
     task.boss = nil
   }
 
-  @Test("S4: an NSNumber equals the same number, a raw value its enumeration case")
+  @Test(
+    "S4: an NSNumber equals the same number, a raw value its enumeration case, also in collections")
   func numbers() throws {
     final class Job: KVOObject {
       enum Stage: Int { case first, last }
       @Observed var count: UInt8 = 5
       @Observed var ratio: Float = 0.5
       @Observed var stage = Stage.last
+      @Observed var stages: [Stage?] = [.first, nil, .last]
+      @Observed var past: Set<Stage> = [.first]
+      @Observed var limit = Double.nan
+      @Observed var mark: Character = "b"
+      @Observed var notes: [String: Any] = ["a": 1, "b": [Double.nan]]
+      @Observed var names: [Stage: String] = [.last: "end"]
     }
     let job = Job()
     for (key, value, result) in [
@@ -60,6 +67,15 @@ import XCTest
       ("ratio", NSNumber(value: 0.5), .completed), ("ratio", 0.5, .completed),
       ("stage", 1, .completed), ("stage", NSNumber(value: 1), .completed), ("stage", 0, .timedOut),
       ("stage", Job.Stage.last, .completed),
+      ("stages", [0, nil, 1] as [Int?], .completed), ("stages", [0, 0, 1], .timedOut),
+      ("stages", [0, nil], .timedOut), ("past", Set([0]), .completed),
+      ("past", Set([1]), .timedOut), ("past", Set([0, 1]), .timedOut),
+      ("limit", Double.nan, .completed), ("limit", NSNumber(value: Float.nan), .completed),
+      ("limit", 0, .timedOut), ("mark", "b", .completed), ("mark", "B", .timedOut),
+      ("notes", ["a": NSNumber(value: 1), "b": [Float.nan]], .completed),
+      ("notes", ["a": 1, "b": [0]], .timedOut), ("notes", ["a": 1], .timedOut),
+      ("notes", ["a": 1, "c": [Double.nan]], .timedOut), ("names", [1: "end"], .completed),
+      ("names", [0: "end"], .timedOut), ("notes", NSNull(), .timedOut),
     ] as [(String, Any, XCTWaiter.Result)] {
       let done = try XCTKVOExpectation(keyPath: key, object: job, expectedValue: value)
       expectEqual(wait(for: done, 0), result)

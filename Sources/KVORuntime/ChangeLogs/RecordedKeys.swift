@@ -81,6 +81,17 @@ final class RecordedKey: @unchecked Sendable {
   /// The type of the values that are recorded.
   var valueType: Any.Type { property.observedType.swiftType }
 
+  /// Whether nil and `.some(nil)` are different values of the key, or of its elements.
+  var hasNestedOptional: Bool {
+    let type = property.observedType
+    return [type, type.shape?.element].contains { isNestedOptional($0?.swiftType) }
+  }
+
+  private func isNestedOptional(_ type: Any.Type?) -> Bool {
+    guard let type else { return false }
+    return unwrapped(type) is any OptionalType.Type
+  }
+
   /// Sets the key of an object by its own setter or by key-value coding.
   func set(_ value: Any?, of object: KVOObject) throws {
     guard let setter, setter.isWritable else { return try object.setValue(value, forKey: key) }
@@ -111,11 +122,11 @@ final class RecordedKey: @unchecked Sendable {
 
 extension RecordedKey.Relation {
   fileprivate init(_ type: ValueType) {
-    let single = Self.wrapped(type.swiftType)
+    let single = unwrapped(type.swiftType)
     if single is KVOObject.Type {
       self = .object
     } else if let shape = type.shape {
-      guard Self.holdsObjects(Self.wrapped(shape.element.swiftType)) else {
+      guard Self.holdsObjects(unwrapped(shape.element.swiftType)) else {
         self = .none
         return
       }
@@ -123,10 +134,6 @@ extension RecordedKey.Relation {
     } else {
       self = Self.holdsObjects(single) ? .anything : .none
     }
-  }
-
-  private static func wrapped(_ type: Any.Type) -> Any.Type {
-    (type as? any OptionalType.Type)?.wrappedType ?? type
   }
 
   // A value of an existential type may be an object.
@@ -196,7 +203,7 @@ final class RecordedSelection: Sendable {
 
   private static func elementClass(of type: ValueType) -> KVOObject.Type? {
     let type = type.shape?.element.swiftType ?? type.swiftType
-    return ((type as? any OptionalType.Type)?.wrappedType ?? type) as? KVOObject.Type
+    return unwrapped(type) as? KVOObject.Type
   }
 
   /// The recorded keys of an object's class.
@@ -269,6 +276,14 @@ final class RecordedSelection: Sendable {
     let isSet = key.setter?.isWritable ?? key.property.isWritable
     guard isSet || key.relation != .none || key.property.observedType.shape != nil else {
       throw KeyValueError.readOnly(key: key.key, className: known.name)
+    }
+    if key.hasNestedOptional {
+      throw KeyValueError.notObservable(
+        key: key.key, className: known.name,
+        reason: """
+          a change log can't restore values of type \(swiftName(of: key.valueType)), because key-value coding does not \
+          tell nil from .some(nil). Give it a type with one optional.
+          """)
     }
     return key
   }

@@ -157,7 +157,7 @@ extension TranscriptValue: Encodable {
 extension RecordedKey {
   /// The type by which values of the key are decoded; nil if it is not Codable.
   var decodedType: (any Codable.Type)? {
-    ((valueType as? any OptionalType.Type)?.wrappedType ?? valueType) as? any Codable.Type
+    unwrapped(valueType) as? any Codable.Type
   }
 }
 

@@ -7,9 +7,9 @@ extension KVOClass {
     used(named: name).lazy.compactMap { $0.advice(on: key) }.first
   }
 
-  /// Whether a key path leads to a collection whose elements have keys, in a class of that name.
-  static func hasKeyedElements(_ keyPath: Substring, inClassNamed name: String) -> Bool {
-    used(named: name).contains { $0.hasKeyedElements(keyPath) }
+  /// The type of the key at the end of a key path, in a class of that name; nil if it is unknown.
+  static func end(of keyPath: Substring, inClassNamed name: String) -> ValueType? {
+    used(named: name).lazy.compactMap { $0.end(of: keyPath) }.first
   }
 
   /// A sentence that names the missing declaration or the right key of a property of this class; nil if there
@@ -27,15 +27,23 @@ extension KVOClass {
       "The property is declared in registerKeys(): declareKeys { $0.stored(\"\(key)\", \\.\(key.inSource)) }."
   }
 
-  private func hasKeyedElements(_ keyPath: Substring) -> Bool {
+  private func end(of keyPath: Substring) -> ValueType? {
     let key = keyPath.prefix { $0 != "." }
-    guard let type = property(String(key))?.observedType else { return false }
+    guard let type = property(String(key))?.observedType else { return nil }
     let rest = keyPath.dropFirst(key.count + 1)
-    if rest.isEmpty {
-      guard let element = type.shape?.element else { return false }
-      return !element.abilities.isDisjoint(with: .ofContent) || element.holdsAnything
-    }
-    let link = (type.swiftType as? any OptionalType.Type)?.wrappedType ?? type.swiftType
-    return (link as? KVOObject.Type).map { KVOClass.of($0).hasKeyedElements(rest) } ?? false
+    if rest.isEmpty { return type }
+    let link = unwrapped(type.swiftType)
+    return (link as? KVOObject.Type).flatMap { KVOClass.of($0).end(of: rest) }
+  }
+}
+
+extension ValueType {
+  /// Whether it is a dictionary of which each key is a key.
+  var isDictionary: Bool { unwrapped(swiftType) is any KeyedValue.Type }
+
+  /// Whether it is a collection whose elements have keys.
+  var hasKeyedElements: Bool {
+    guard let element = shape?.element else { return false }
+    return !element.abilities.isDisjoint(with: .ofContent) || element.holdsAnything
   }
 }

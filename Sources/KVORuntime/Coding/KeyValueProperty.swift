@@ -38,7 +38,7 @@ extension Property {
   fileprivate var declaredType: Any.Type {
     let type = observedType.swiftType
     guard accessors == nil, storage?.form == .lazy else { return type }
-    return (type as? any OptionalType.Type)?.wrappedType ?? type
+    return unwrapped(type)
   }
 }
 

@@ -97,7 +97,17 @@ private func end(of keyPath: String, in className: String, at component: String)
   let fault = nowhere + ": what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
-  guard KVOClass.hasKeyedElements(head.dropLast(), inClassNamed: className) else { return fault }
+  let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)
+  if owner?.isDictionary == true {
+    return """
+      \(nowhere): \(quoted(String(head.dropLast()))) is a dictionary, whose values have no mutable proxies. Set a changed \
+      value for the key path.
+      """
+  }
+  guard let owner, owner.shape != nil else { return fault }
+  guard owner.hasKeyedElements else {
+    return fault + (isOperator(component) ? " Did you mean \(quoted("@" + component))?" : "")
+  }
   return fault + " It is a collection, whose elements are observed by an operator: "
     + quoted("\(head)@unionOfObjects.\(component)") + "."
 }

@@ -54,7 +54,7 @@ extension StructLayout {
     if let integer = type as? any FixedWidthInteger.Type {
       return .integer(size: integer.bitWidth / 8)
     }
-    let content = (type as? any OptionalType.Type)?.wrappedType ?? type
+    let content = unwrapped(type)
     if content is any _Pointer.Type { return .pointer }
     #if arch(x86_64)
       if type == Float80.self { return .real(size: 16) }

@@ -74,7 +74,7 @@ extension AnyKeyPath {
     guard var components = KeyPathComponents(self) else { return nil }
     while components.next() != nil {
       guard let type = components.valueType else { return nil }
-      let held = (type as? any OptionalType.Type)?.wrappedType ?? type
+      let held = unwrapped(type)
       if let held = held as? AnyClass, !(held is KVOObject.Type) { return held }
     }
     return nil
@@ -208,7 +208,7 @@ extension KVOClass {
         let mayHaveMore = known.lacksFields || MethodOverride.answers(owner)
         return link.isEmpty || mayHaveMore ? nil : end
       }
-      let held = (type as? any OptionalType.Type)?.wrappedType ?? type
+      let held = unwrapped(type)
       guard let next = held as? AnyClass, held is KVOObject.Type || isKeyless(next) else {
         return nil
       }

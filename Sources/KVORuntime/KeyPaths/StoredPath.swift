@@ -37,6 +37,6 @@ struct StoredPath {
   }
 
   private static func isReference(_ type: Any.Type) -> Bool {
-    ((type as? any OptionalType.Type)?.wrappedType ?? type) is KVOObject.Type
+    unwrapped(type) is KVOObject.Type
   }
 }

@@ -19,7 +19,7 @@ enum ReferenceForm {
 
   /// Whether a type, or the type that it wraps as an optional, is a reference type.
   static func isReference(_ type: Any.Type) -> Bool {
-    let content = (type as? any OptionalType.Type)?.wrappedType ?? type
+    let content = unwrapped(type)
     return content is AnyClass
       || kvo_swift_is_class_existential(unsafeBitCast(content, to: UnsafeRawPointer.self))
   }

@@ -131,14 +131,14 @@ struct ElementFault {
 }
 
 /// The elements of an ordered collection; nil for any other value.
-func anyArray(_ value: Any) -> [Any]? {
+package func anyArray(_ value: Any) -> [Any]? {
   if let array = value as? [Any] { return array }
   guard let elements = AnyElements(value), elements.isOrdered else { return nil }
   return elements.all
 }
 
 /// The members of a set; nil for any other value.
-func anySet(_ value: Any) -> Set<AnyHashable>? {
+package func anySet(_ value: Any) -> Set<AnyHashable>? {
   if let set = value as? Set<AnyHashable> { return set.inSwiftForm }
   guard let elements = AnyElements(value), !elements.isOrdered else { return nil }
   return Set(elements.all.compactMap { ($0 as? AnyHashable)?.inSwiftForm })

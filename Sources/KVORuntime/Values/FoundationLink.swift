@@ -60,7 +60,7 @@ package enum FoundationLink {
 
   /// Whether a type is one of Foundation's collection classes, and KVOFoundation is not linked.
   static func lacksCollection(_ type: Any.Type) -> Bool {
-    let type = (type as? any OptionalType.Type)?.wrappedType ?? type
+    let type = unwrapped(type)
     return type is AnyClass && linked == nil && collections.contains(className(of: type))
   }
 

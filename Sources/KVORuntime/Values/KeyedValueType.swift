@@ -37,13 +37,22 @@ extension Dictionary: KeyedValue, DescribedValue {
     return Key.self == AnyHashable.self ? AnyHashable(text) as? Key : nil
   }
 
+  /// The key for a string. On Linux an `NSString` in an `AnyHashable` is not found by an equal string, so it is searched
+  /// for if no other key is found.
+  private func key(_ text: String) -> Key? {
+    guard let key = Self.key(text) else { return nil }
+    guard Key.self == AnyHashable.self, FoundationLink.linked != nil, index(forKey: key) == nil
+    else { return key }
+    return keys.first { AnyHashable($0).inSwiftForm == AnyHashable(text) } ?? key
+  }
+
   /// The value for a string, as the dictionary stores it.
-  func own(_ text: String) -> Value? { Self.key(text).flatMap { self[$0] } }
+  func own(_ text: String) -> Value? { key(text).flatMap { self[$0] } }
 
   func member(forKey key: String) -> Any? { own(key).flatMap { flattened($0) } }
 
   func setting(_ value: Any?, forKey text: String) -> Any? {
-    guard let key = Self.key(text) else { return nil }
+    guard let key = key(text) else { return nil }
     var copy = self
     guard let value = value.flatMap(flattened) else {
       copy[key] = nil
@@ -93,11 +102,14 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
     guard let value = value.flatMap(flattened), let pairs = AnyPairs(value) else {
       return super.found(value)
     }
+    var keys: [Key: String] = [:]
     for pair in pairs.all.sorted(by: { "\($0.key)" < "\($1.key)" }) {
       let key = String(reflecting: ValueConversion.base(of: pair.key))
-      if case .value = keyType.convert(pair.key) {
-      } else {
+      guard case .value(let converted) = keyType.convert(pair.key) else {
         return "\(typeName(of: value)), with the key \(key) of type \(typeName(of: pair.key))"
+      }
+      if let other = keys.updateValue(key, forKey: converted.unbox(as: Key.self)) {
+        return "\(typeName(of: value)), whose keys \(other) and \(key) become one key"
       }
       if case .value = valueType.convert(pair.value) {
       } else {

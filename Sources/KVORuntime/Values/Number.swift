@@ -40,6 +40,8 @@ package enum Number {
     return a.real(Double.self) == b.real(Double.self)
   }
 
+  package var isNaN: Bool { real(Double.self).isNaN }
+
   var isNonzero: Bool {
     switch self {
     case .truth(let truth): truth
@@ -136,9 +138,12 @@ struct LeadingNumber {
     return open(fixed) as? I ?? 0
   }
 
-  /// An integer that saturates at 64 bits and then wraps to a narrower type, as numbers do.
+  /// The integer, if the type has it; otherwise one that saturates at 64 bits and then wraps, as numbers do.
   func wrapped<I: BinaryInteger>(_ type: I.Type) -> I {
-    !isNegative && !I.isSigned
+    let exact =
+      isNegative ? I(exactly: saturated(Int128.self)) : I(exactly: saturated(UInt128.self))
+    if let exact { return exact }
+    return !isNegative && !I.isSigned
       ? I(truncatingIfNeeded: saturated(UInt64.self)) : I(truncatingIfNeeded: saturated(Int64.self))
   }
 

@@ -94,6 +94,11 @@ extension Optional: OptionalType {
   static var wrappedType: Any.Type { Wrapped.self }
 }
 
+/// The type without the outermost optional.
+func unwrapped(_ type: Any.Type) -> Any.Type {
+  (type as? any OptionalType.Type)?.wrappedType ?? type
+}
+
 /// Any optional value.
 private protocol OptionalValue {
   /// The wrapped value, unwrapped on all levels.

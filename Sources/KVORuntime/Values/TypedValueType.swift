@@ -233,7 +233,7 @@ extension AnyHashable: DescribedValue {
 extension ValueType {
   /// Whether a value may be of any type, including collections.
   var holdsAnything: Bool {
-    let content = (swiftType as? any OptionalType.Type)?.wrappedType ?? swiftType
+    let content = unwrapped(swiftType)
     return content == AnyHashable.self || ValueType.isExistential(content)
   }
 

@@ -23,7 +23,7 @@ package enum ValueConversion {
 
   /// Whether a type is a number, or an optional number.
   static func isNumber(_ type: Any.Type) -> Bool {
-    let type = (type as? any OptionalType.Type)?.wrappedType ?? type
+    let type = unwrapped(type)
     return type == Bool.self || type is any BinaryInteger.Type
       || type is any BinaryFloatingPoint.Type
   }

@@ -127,6 +127,8 @@ import Testing
   private final class Odd: Tracked {
     let constant = 1
     @Observed var value = 0
+    @Observed var nested: Int?? = nil
+    @Observed var nestedElements: [Odd??] = []
     var plainlyComputed: Int { 3 }
   }
 
@@ -145,6 +147,19 @@ import Testing
     expect(
       error(.keys(of: Odd.self, "value.x")).contains("\"value.x\" of Odd leads nowhere at \"x\""))
     expect(error(.keys(of: Odd.self, \.plainlyComputed)).contains("of Odd can't be observed"))
+  }
+
+  @Test(
+    "N1: a key whose nil and .some(nil) differ is an error, for key-value coding can't restore them"
+  )
+  func nestedOptionals() {
+    for (keys, found) in [
+      (.keys(of: Odd.self, "nested"), "Int??"), (.keys(of: Odd.self, \.nested), "Int??"),
+      (.keys(of: Odd.self, "nestedElements"), "[Odd??]"),
+    ] as [(RecordedKeys, String)] {
+      let error = #expect(throws: KeyValueError.self) { try ChangeLog(of: Odd(), recording: keys) }
+      expect("\(error!)".contains("can't restore values of type \(found), because"))
+    }
   }
 
   @Test("N1: only values of records are retained, and the log ends with its last reference")

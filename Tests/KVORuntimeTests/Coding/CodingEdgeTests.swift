@@ -100,6 +100,10 @@ import Testing
     expectEqual(drawer.wide, Int128(-1e30))
     try drawer.setValue(Double.infinity, forKey: "wide")
     expectEqual(drawer.wide, Int128(Int64.max))
+    for text in ["10000000000000000000000000", "-10000000000000000000000000"] {
+      try drawer.setValue(text, forKey: "wide")
+      expectEqual(drawer.wide, Int128(text))
+    }
   }
 
   // MARK: Validation and several keys

@@ -26,6 +26,7 @@ import Testing
     var action: () -> Void = {}
     @Observed var names: [String] = []
     @Observed var tags: Set<String> = []
+    @Observed var limits: [String: [Int]] = [:]
     var none: Int?
     @Observed var label = ""
     let model = Model()
@@ -327,6 +328,18 @@ import Testing
       expect(text.hasPrefix("The key path \"\(path)\" of Account leads nowhere"))
       expect(!text.contains("@unionOfObjects"))
     }
+    expectEqual(
+      "\(error { _ = try account.observe(keyPath: "names.count") { _, _ in } })",
+      """
+      The key path "names.count" of Account leads nowhere at "count": what comes before it has no keys. Did you mean \
+      "@count"?
+      """)
+    expectEqual(
+      "\(error { _ = try account.mutableArrayValue(forKeyPath: "limits.day") })",
+      """
+      The key path "limits.day" of Account leads nowhere at "day": "limits" is a dictionary, whose values have no mutable \
+      proxies. Set a changed value for the key path.
+      """)
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
     expectEqual("\(empty)", "The key path \"a..b\" of Account has an empty component.")
   }
