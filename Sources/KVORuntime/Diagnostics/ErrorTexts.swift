@@ -16,8 +16,7 @@ extension KeyValueError {
     }
     switch KVOClass.holding(key, inClassNamed: className) {
     case .elements(_, of: expected):
-      return
-        "The elements of \(subject) have the type \(expected): one of type \(found) can't become one."
+      return "\(subject) takes elements of type \(expected), not \(found)."
     case .elements(let kind, _) where isOfProxy(found) && kind != proxied(found):
       return
         "\(subject) is \(kind), and no \(proxied(found).name): it takes \(expected), not \(found)."

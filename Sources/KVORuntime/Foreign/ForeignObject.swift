@@ -168,9 +168,10 @@ extension ForeignObject {
 
   private func mismatch(_ key: String, _ value: Any) -> KeyValueError {
     let expected = try? withValue(of: key) { ForeignValue.typeName(of: $0) }
+    let hasNUL = ValueConversion.convert(value, to: String.self)?.utf8.contains(0) ?? false
     return .typeMismatch(
       key: key, className: className, expected: expected ?? "another type",
-      found: typeName(of: value))
+      found: typeName(of: value) + (hasNUL ? " with a NUL, where a C string would end" : ""))
   }
 
   private func check<Value>(_ key: String, becomes type: Value.Type) throws {

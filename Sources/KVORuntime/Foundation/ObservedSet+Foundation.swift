@@ -10,22 +10,21 @@ extension ObservedSet {
 
   /// Returns the member that is equal to a value; nil if there is none. The name is `NSSet`'s.
   /// - Complexity: O(1) on average.
-  public func member(_ value: Element) -> Element? {
-    let members = members
-    return members.firstIndex(of: value).map { members[$0] }
-  }
+  public func member(_ value: Element) -> Element? { members.own(value) }
 
   /// Returns whether another set contains all members.
   /// - Complexity: O(*n*).
-  public func isSubset(of other: Set<Element>) -> Bool { members.isSubset(of: other) }
+  public func isSubset(of other: Set<Element>) -> Bool { members.isWithin(other) }
 
   /// Returns whether another set contains at least one of the members.
   /// - Complexity: O(*n*).
-  public func intersects(_ other: Set<Element>) -> Bool { !members.isDisjoint(with: other) }
+  public func intersects(_ other: Set<Element>) -> Bool { members.contains { other.has($0) } }
 
   /// Returns whether both sets contain the same members.
   /// - Complexity: O(*n*).
-  public func isEqual(to other: Set<Element>) -> Bool { members == other }
+  public func isEqual(to other: Set<Element>) -> Bool {
+    members.count == other.count && members.isWithin(other)
+  }
 
   /// Adds a member, as `insert(_:)` does. The name is `NSMutableSet`'s.
   /// - Complexity: O(1) on average.

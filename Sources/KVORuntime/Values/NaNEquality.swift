@@ -18,6 +18,17 @@ extension Set {
     contains(member) || (Self.mayHoldNaN && isNaN(member) && contains { isNaN($0) })
   }
 
+  /// The member that is equal to a value; nil if there is none.
+  func own(_ value: Element) -> Element? {
+    if let index = firstIndex(of: value) { return self[index] }
+    return Self.mayHoldNaN && isNaN(value) ? first { isNaN($0) } : nil
+  }
+
+  /// Like `isSubset`, but NaN equals NaN.
+  func isWithin(_ others: Set) -> Bool {
+    Self.mayHoldNaN ? allSatisfy { others.has($0) } : isSubset(of: others)
+  }
+
   /// Like `union`, but the result contains NaN at most once.
   func adding(_ others: Set) -> Set {
     guard Self.mayHoldNaN else { return union(others) }

@@ -48,7 +48,8 @@ import Testing
     try account.wrapped.setValue("Ada", forKey: "owner")
     #expect(
       throws: KeyValueError.typeMismatch(
-        key: "owner", className: "CAccount", expected: "String", found: "String")
+        key: "owner", className: "CAccount", expected: "String",
+        found: "String with a NUL, where a C string would end")
     ) { try account.wrapped.setValue("Grace\0Hopper", forKey: "owner") }
     expect(try account.wrapped.value(forKey: "owner") as? String == "Ada")
   }

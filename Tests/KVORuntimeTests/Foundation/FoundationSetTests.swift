@@ -52,6 +52,19 @@ import Testing
       ])
   }
 
+  @Test("B7 H4: NaN equals NaN in a set's handle, too")
+  func notANumber() {
+    final class Scale: Tracked {
+      @Observed var marks: Set<Double> = [.nan, 1]
+    }
+    let scale = Scale()
+    let marks = scale.mutableSet(\.marks)
+    expect(marks.member(.nan)?.isNaN == true && marks.member(1) == 1 && marks.member(2) == nil)
+    expect(marks.isEqual(to: [1, .nan]) && !marks.isEqual(to: [1, 2]))
+    expect(marks.isSubset(of: [.nan, 1, 2]) && !marks.isSubset(of: [1, 2]))
+    expect(marks.intersects([.nan]) && !marks.intersects([3]))
+  }
+
   /// A mutation of `1 2 3 4`, its notifications, and the result.
   typealias Step = ProxyStep<MutableOrderedSetProxy, [Int]>
 
