@@ -372,10 +372,11 @@ bool read_program(program *program, FILE *file) {
   memset(program->next, NOWHERE, sizeof program->next);
   program->holders = 1;
   char line[200], copy[200];
-  while (fgets(line, sizeof line, file)) {
+  // A printed failure has its schedule below the program.
+  for (int number = 1; fgets(line, sizeof line, file) && strncmp(line, "schedule ", 9); number++) {
     snprintf(copy, sizeof copy, "%s", line);
     if (read_line(program, line)) continue;
-    fprintf(stderr, "not understood: %s", copy);
+    fprintf(stderr, "not understood, see --words: line %d, %s", number, copy);
     return false;
   }
   return program->threads > 0 && has_its_registrations(program);

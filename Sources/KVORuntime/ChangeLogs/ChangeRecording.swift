@@ -82,7 +82,7 @@ extension ChangeLog {
   ) -> (member: RecordedObject, isNew: Bool)? {
     if let known = object[membership]?.member { return (known, false) }
     let recorded = selection.recordedClass(of: object)
-    if let error = recorded.error { reportOnce(error) }
+    if let error = recorded.error { reportOnce(error, of: recorded.type) }
     guard !recorded.keys.isEmpty else { return nil }
     var live: [RecordedObject] = []
     defer { withExtendedLifetime(live) {} }
@@ -122,10 +122,10 @@ extension ChangeLog {
     (try? object.value(forKey: key.key)) ?? nil
   }
 
-  private func reportOnce(_ error: KeyValueError) {
-    let text = error.description
+  private func reportOnce(_ error: KeyValueError, of type: KVOObject.Type) {
+    let (name, text) = (className(of: type), error.description)
     guard reported.withLock({ $0.insert(text).inserted }) else { return }
-    KVODiagnostics.report(misuse: "A change log records nothing of such objects: \(text)")
+    KVODiagnostics.report(misuse: "A change log records no change of \(name) objects: \(text)")
   }
 }
 
