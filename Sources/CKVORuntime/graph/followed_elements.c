@@ -19,17 +19,12 @@ static kvo_object *followed_object(uintptr_t reference, ptrdiff_t offset) {
   return (kvo_object *)(reference + (uintptr_t)offset);
 }
 
-static void followed_retain(kvo_object *object) {
-  kvo_class_of(object)->operations->unowned_retain(object);
-}
-
-static void followed_release(kvo_object *object) {
-  kvo_class_of(object)->operations->unowned_release(object);
+static void followed_release(const kvo_removed_element *element) {
+  element->cls->operations->unowned_release(element->object);
 }
 
 void kvo_difference_end(kvo_difference *difference) {
-  for (size_t i = 0; i < difference->gone_count; i++)
-    difference->gone[i].cls->operations->unowned_release(difference->gone[i].object);
+  for (size_t i = 0; i < difference->gone_count; i++) followed_release(&difference->gone[i]);
   kvo_free(difference->gone);
   kvo_free(difference->came);
   *difference = (kvo_difference){0};
@@ -37,21 +32,44 @@ void kvo_difference_end(kvo_difference *difference) {
 
 // MARK: The list
 
+// The element may have died, so its class is not asked for again.
+static kvo_removed_element followed_at(const kvo_followed_elements *followed, size_t index) {
+  kvo_object *object = followed_object(followed->references[index], followed->offset);
+  return (kvo_removed_element){object, followed->classes[index]};
+}
+
+static void followed_put(kvo_followed_elements *followed, size_t index, kvo_object *object) {
+  const kvo_class *cls = kvo_class_of(object);
+  followed->references[index] = (uintptr_t)object - (uintptr_t)followed->offset;
+  followed->classes[index] = cls;
+  cls->operations->unowned_retain(object);
+}
+
 void kvo_followed_elements_free(kvo_followed_elements *followed) {
   if (!followed) return;
-  for (size_t i = 0; i < followed->count; i++)
-    followed_release(followed_object(followed->references[i], followed->offset));
+  for (size_t i = 0; i < followed->count; i++) {
+    kvo_removed_element element = followed_at(followed, i);
+    followed_release(&element);
+  }
   kvo_difference_end(&followed->difference);
   kvo_free(followed->references);
+  kvo_free(followed->classes);
   kvo_free(followed);
 }
 
 static bool followed_make_room(kvo_followed_elements *followed, size_t count) {
   if (count <= followed->capacity) return true;
-  uintptr_t *grown =
-      kvo_grow(followed->references, followed->count, count, sizeof *grown, &followed->capacity);
-  if (grown) followed->references = grown;
-  return grown;
+  size_t before = followed->capacity, capacity = before;
+  uintptr_t *references =
+      kvo_grow(followed->references, followed->count, count, sizeof *references, &capacity);
+  if (!references) return false;
+  followed->references = references;
+  const kvo_class **classes =
+      kvo_grow(followed->classes, followed->count, count, sizeof *classes, &before);
+  if (!classes) return false;
+  followed->classes = classes;
+  followed->capacity = capacity;
+  return true;
 }
 
 // A list, and whether the references of an array have been taken into it.
@@ -67,8 +85,8 @@ static void followed_fill(void *opaque, const uintptr_t *references, size_t coun
   if (!followed_make_room(followed, count)) return;
   followed->offset = offset;
   followed->count = count;
-  if (count) memcpy(followed->references, references, count * sizeof *references);
-  for (size_t i = 0; i < count; i++) followed_retain(followed_object(references[i], offset));
+  for (size_t i = 0; i < count; i++)
+    followed_put(followed, i, followed_object(references[i], offset));
   update->is_done = true;
 }
 
@@ -89,7 +107,9 @@ static void followed_splice(kvo_followed_elements *followed, size_t start, size_
   size_t behind = followed->count - start - gone;
   if (behind) {
     uintptr_t *place = followed->references + start;
+    const kvo_class **class_place = followed->classes + start;
     memmove(place + came, place + gone, behind * sizeof *place);
+    memmove(class_place + came, class_place + gone, behind * sizeof *class_place);
   }
   followed->count += came - gone;
 }
@@ -126,16 +146,12 @@ static bool make_lists(kvo_difference *difference, size_t gone, size_t came) {
 static void followed_move(kvo_followed_elements *followed, size_t start, size_t gone,
     const uintptr_t *came) {
   kvo_difference *difference = &followed->difference;
-  for (size_t i = 0; i < gone; i++) {
-    kvo_object *object = followed_object(followed->references[start + i], followed->offset);
-    difference->gone[i] = (kvo_removed_element){object, kvo_class_of(object)};
-  }
+  for (size_t i = 0; i < gone; i++) difference->gone[i] = followed_at(followed, start + i);
   difference->gone_count = gone;
   followed_splice(followed, start, gone, difference->came_count);
   for (size_t i = 0; i < difference->came_count; i++) {
-    followed->references[start + i] = came[i];
     difference->came[i] = followed_object(came[i], followed->offset);
-    followed_retain(difference->came[i]);
+    followed_put(followed, start + i, difference->came[i]);
   }
 }
 
@@ -173,8 +189,7 @@ bool kvo_followed_elements_compare(kvo_followed_elements *followed, const kvo_va
 static bool has_at(const kvo_followed_elements *followed, size_t start,
     const kvo_difference *difference) {
   for (size_t i = 0; i < difference->gone_count; i++) {
-    uintptr_t reference = followed->references[start + i];
-    if (followed_object(reference, followed->offset) != difference->gone[i].object) return false;
+    if (followed_at(followed, start + i).object != difference->gone[i].object) return false;
   }
   return true;
 }
@@ -190,10 +205,7 @@ bool kvo_followed_elements_replace(kvo_followed_elements *followed, size_t start
   kvo_shortages = shortages; // the next reading makes values of all elements
   if (!has_room) return false;
   followed_splice(followed, start, gone, came);
-  for (size_t i = 0; i < came; i++) {
-    followed->references[start + i] = (uintptr_t)difference->came[i] - (uintptr_t)followed->offset;
-    followed_retain(difference->came[i]);
-  }
-  for (size_t i = 0; i < gone; i++) followed_release(difference->gone[i].object);
+  for (size_t i = 0; i < came; i++) followed_put(followed, start + i, difference->came[i]);
+  for (size_t i = 0; i < gone; i++) followed_release(&difference->gone[i]);
   return true;
 }

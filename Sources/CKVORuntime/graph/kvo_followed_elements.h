@@ -12,6 +12,7 @@ KVO_ASSUME_NONNULL_BEGIN
 /// no object gets the address of one that has died.
 struct kvo_followed_elements {
   uintptr_t *KVO_NULLABLE references;
+  const kvo_class *KVO_NONNULL *KVO_NULLABLE classes; ///< of the elements, which may have died
   size_t count, capacity;
   ptrdiff_t offset;          ///< from an object's address to its header
   kvo_difference difference; ///< what the last comparison has found

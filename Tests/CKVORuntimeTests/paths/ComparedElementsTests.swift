@@ -170,6 +170,27 @@ import Testing
     }
   }
 
+  @Test("C6: the class of an element that has died with the list is not asked for")
+  func destroyed() async {
+    // In a process of its own, which would stop.
+    await #expect(processExitsWith: .success) { ComparedElementsTests().setListsWithoutOwner() }
+  }
+
+  private func setListsWithoutOwner() {
+    withGuests(3) { all in
+      _ = retains(setting: all)
+      let sums = Recorder()
+      sums.observe(root.object, "wares.@sum.length")
+      all[2].pointee.is_destroyed_at_release = true
+      _ = retains(setting: [all[0], all[1]])
+      expect(all[2].pointee.header.isa == nil && all[2].pointee.unowned == 0)
+      all[1].pointee.is_destroyed_at_release = true
+      list([all[0]]).lend { graph_node_store_wares(root, $0) }
+      expect(all[1].pointee.header.isa == nil && all[1].pointee.unowned == 1)
+      sums.end()
+    }
+  }
+
   /// Stores a whole list in a manual change that names one of its elements.
   private func change(_ kind: kvo_change_kind, at index: Int, storing guests: [Guest]) {
     withIndexes([index..<index + 1]) { named in

@@ -177,6 +177,7 @@ static void release(kvo_object *object) {
   bound_object *self = bound_object_of(object);
   self->references--;
   self->is_dying |= self->dies_at_release;
+  if (self->is_destroyed_at_release && !self->references) kvo_object_will_die(object);
 }
 static bool try_retain(kvo_object *object) {
   if (bound_object_of(object)->is_dying) return false;

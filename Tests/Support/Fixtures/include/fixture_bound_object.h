@@ -28,9 +28,10 @@ typedef struct bound_object {
   int64_t mood;
   kvo_object *KVO_NULLABLE leader;
   void (*KVO_NULLABLE at_read)(struct bound_object *self); ///< called by the getter of `leader`
-  bool dies_at_release;  ///< as if another thread released the last other reference before
-  bool is_dying;         ///< no reference can be taken
-  int64_t wrong_retains; ///< while it was dying
+  bool dies_at_release;         ///< as if another thread released the last other reference before
+  bool is_dying;                ///< no reference can be taken
+  bool is_destroyed_at_release; ///< at the last one; its class can't be found afterwards
+  int64_t wrong_retains;        ///< while it was dying
 } bound_object;
 
 /// Sets the leader, and announces it.
