@@ -350,6 +350,7 @@ static void find_pending(search *search, kvo_registration *registration, bool is
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
     if (search->index == search->start && is_whole) known->is_whole = true;
+    known->is_led &= is_led;
     if (KVO_UNLIKELY(known->is_behind)) stay_behind(search, known, behind);
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
@@ -411,14 +412,19 @@ static bool is_being_set(const kvo_dependent_key *dependent_key) {
   return thread && kvo_thread_has_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
-// A key found first behind an open change, and then by a way that does not lead behind that change, is searched again.
+// A key found first behind an open change or through a node that a change has placed, and then by a way without that, is
+// searched again.
 static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key, bool is_led,
     uint64_t behind) {
   bool is_found = dependent_key->stamp == search->stamp;
-  if (is_found && !(dependent_key->behind & ~behind)) return;
+  bool is_nearer = dependent_key->behind & ~behind || (dependent_key->is_led && !is_led);
+  if (is_found && !is_nearer) return;
   if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
   bool is_new = !is_found || is_unreadable(search, dependent_key->behind);
-  if (is_found) behind &= dependent_key->behind;
+  if (is_found) {
+    behind &= dependent_key->behind;
+    is_led &= dependent_key->is_led;
+  }
   enter(search, dependent_key, behind);
   dependent_key->is_led = is_led;
   if (is_new) find_tracked(search, dependent_key);

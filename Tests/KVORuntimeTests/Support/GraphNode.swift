@@ -88,6 +88,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
   var sum: Double { items.reduce(0) { $0 + $1.value } }
   var heir: GraphNode? { next ?? other }
   var far: Double { next?.next?.value ?? 0 }
+  var joint: Double { (next?.value ?? 0) + total }
 
   // Tracked by what they read
   var reach: Double { sum + (next?.value ?? 0) }
@@ -107,6 +108,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
       keys.computed("sum", \.sum, affectedBy: ["items.@sum.value"])
       keys.computed("heir", \.heir, affectedBy: ["next", "other"])
       keys.computed("far", \.far, affectedBy: ["next.next.value"])
+      keys.computed("joint", \.joint, affectedBy: ["next.value", "total"])
       keys.computed("reach", \.reach)
       keys.stored("friend", \.friend)
       declareItems(&keys)

@@ -62,6 +62,12 @@ static double get_far(kvo_object *self, const kvo_method *_cmd) {
   return next && next->next ? next->next->value : 0;
 }
 
+static double get_joint(kvo_object *self, const kvo_method *_cmd) {
+  const graph_node *next = ((graph_node *)self)->next;
+  (void)_cmd;
+  return (next ? next->value : 0) + total((graph_node *)self);
+}
+
 static graph_node *get_heir(kvo_object *self, const kvo_method *_cmd) {
   const graph_node *node = (graph_node *)self;
   (void)_cmd;
@@ -107,6 +113,7 @@ static void add_derived_getters(kvo_class *cls) {
   require_method(cls, "loud", (kvo_imp)get_loud, KVO_GETTER(double));
   require_method(cls, "hush", (kvo_imp)get_hush, KVO_GETTER(double));
   require_method(cls, "far", (kvo_imp)get_far, KVO_GETTER(double));
+  require_method(cls, "joint", (kvo_imp)get_joint, KVO_GETTER(double));
   require_method(cls, "heir", (kvo_imp)get_heir, KVO_GETTER_OF(graph_node *, "@"));
 }
 
@@ -128,6 +135,8 @@ static void add_dependencies(kvo_class *cls) {
   depends(cls, "heir", "next");
   depends(cls, "heir", "other");
   depends(cls, "far", "next.next.value");
+  depends(cls, "joint", "next.value");
+  depends(cls, "joint", "total");
   require_class_method(cls, "automaticallyNotifiesObserversOfQuiet", (kvo_imp)says_no);
   require_class_method(cls, "automaticallyNotifiesObserversOfManual", (kvo_imp)says_no);
   require_class_method(cls, "automaticallyNotifiesObserversOfHush", (kvo_imp)says_no);

@@ -69,7 +69,8 @@ package enum GraphClass {
   package static let names = [
     "value", "extra", "quiet", "manual", "next", "other", "items", "tags", "wares",
     "total", "nextTotal", "both", "ringA", "ringB", "circle", "grand", "sum", "loud", "hush",
-    "heir", "far", "friend", "reach", "\\choice", "\\crowd", "\\nextReach", "\\next?.value",
+    "heir", "far", "joint", "friend", "reach", "\\choice", "\\crowd", "\\nextReach",
+    "\\next?.value",
     "\\next?.total", "\\next?.next", "\\next?.next?.value", "\\next?.items",
     "\\next?.friend?.extra", "\\other?.reach", "\\items.count", "\\heir?.value",
   ]
@@ -105,6 +106,7 @@ package enum GraphClass {
     derived("hush", "value", isAutomatic: false),
     derived("heir", "next", "other", kind: .link),
     derived("far", "next.next.value"),
+    derived("joint", "next.value", "total"),
   ]
 
   private static let keysOfSwift: [KeyDescription] = [

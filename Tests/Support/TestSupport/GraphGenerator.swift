@@ -24,7 +24,7 @@ package struct GraphGenerator {
   private static let paths: [GraphPath] = [
     "value", "extra", "quiet", "manual", "next", "other", "items", "tags", "wares",
     "total", "nextTotal", "both", "ringA", "ringB", "circle", "grand", "sum", "loud", "hush",
-    "heir", "far",
+    "heir", "far", "joint",
     "next.value", "next.total", "next.next", "next.next.value", "next.other.total", "next.items",
     "next.sum", "next.circle", "next.grand", "next.tags", "other.next.quiet", "other.loud",
     "other.manual", "other.heir.value", "heir.value", "heir.total", "heir.next.both",

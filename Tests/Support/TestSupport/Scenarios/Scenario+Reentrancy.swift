@@ -49,6 +49,26 @@ extension Scenario {
       set a.value 2 => x prior; x; y new 2
       """),
     Scenario(
+      "D7",
+      "who is added in a prior call gets the next change, also if this one leads its path to the key",
+      """
+      on x a.next.total prior
+      when x 1: on y a.heir.next.both old new
+      set a.next a => x prior; x
+      set a.value 5 => x prior; y old 0 new 5; x
+      """),
+    Scenario(
+      "D7",
+      "who is added in a prior call gets the next change of a key that an earlier one has led to itself",
+      """
+      on x a.value prior
+      on z a.joint
+      set a.next a => z
+      when x 1: on y a.joint old new
+      set a.value 5 => x prior; x; z
+      set a.value 6 => x prior; x; z; y old 10 new 12
+      """),
+    Scenario(
       "D7", "who is added during a change gets a change made inside it",
       """
       on x a.value new
