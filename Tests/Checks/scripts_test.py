@@ -141,16 +141,15 @@ SLOW = """for turn in range(12):
 
 def of_programs(bodies, work):
     """The results of work with a test program for each body, all at once."""
-
-    def with_program(body):
-        with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder, "program")
+    with tempfile.TemporaryDirectory() as folder:
+        # All are written before the first one starts: a program can't run while a process that is just being started has
+        # it open for writing, too.
+        programs = [pathlib.Path(folder, f"program-{number}") for number in range(len(bodies))]
+        for program, body in zip(programs, bodies):
             program.write_text(RUNNING + body)
             program.chmod(0o755)
-            return work(program)
-
-    with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
-        return list(pool.map(with_program, bodies))
+        with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
+            return list(pool.map(work, programs))
 
 
 # A plan of SwiftPM: a source that two targets compile, one of which is linked with the tests.
