@@ -92,6 +92,20 @@ import Testing
     expect(notes.last?.contains("removal") == true)
   }
 
+  @Test("D3: distinct compares sets of decimal numbers in an Any")
+  func distinctDecimals() throws {
+    let log = Notes()
+    let holder = Holder()
+    try log.observe(holder, "any", [.distinct])
+    for _ in 0..<2 { holder.any = Set<Decimal>([1]) }
+    for _ in 0..<2 { holder.any = [Decimal(1): 1] }
+    expectEqual(log.take().count, 2)
+  }
+
+  final class Holder: Tracked {
+    @Observed var any: Any = 0
+  }
+
   @Test("B14: an NSString in a dictionary is the key that its text names")
   func foundationKeys() throws {
     let old = Old()
@@ -175,6 +189,18 @@ import Testing
     for numbers in [numbers, numbers.reversed()] {
       expectEqual(try numbers.value(forKeyPath: "@max.self") as? Int, 2)
       expectEqual(try "\(numbers.value(forKeyPath: "@min.self")!)", "0.5")
+    }
+    for (large, least) in [
+      (Double.infinity, Decimal(1)), (1e200, -1), (1e-200, 0), (5, -.greatestFiniteMagnitude),
+    ] as [(Double, Decimal)] {
+      for pair in [[large, least], [least, large]] as [[Any]] {
+        expectEqual(try pair.value(forKeyPath: "@min.self") as? Decimal, least, "\(pair)")
+      }
+    }
+    for small in [-Double.infinity, -1e200] {
+      for pair in [[small, Decimal(-5)], [Decimal(-5), small]] as [[Any]] {
+        expectEqual(try pair.value(forKeyPath: "@min.self") as? Double, small)
+      }
     }
     for wrong in [[Decimal(1), "2"], ["2", Decimal(1)], [Decimal(1), Date.distantPast]] as [[Any]] {
       #expect(throws: KeyValueError.self) { try wrong.value(forKeyPath: "@max.self") }

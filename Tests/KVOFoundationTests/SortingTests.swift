@@ -107,6 +107,17 @@ import Testing
     expectEqual(
       try numbers.sorted(using: KeyValueSort("n")).map { "\($0["n"]!)" },
       ["nan", "nan", "1.0", "2.0", "3.0"])
+    let exact = 9_007_199_254_740_992
+    let mixed: [Any] = [
+      exact + 1, Double(exact), Decimal(string: "\(exact).5")!, exact, exact - 1,
+      Decimal(string: "-0.5")!, -1, -0.25, Double.infinity,
+    ]
+    expectEqual(
+      try mixed.sorted(using: [KeyValueSort<Any>("self")]).map { "\($0)" },
+      [
+        "-1", "-0.5", "-0.25", "\(exact - 1)", "\(Double(exact))", "\(exact)", "\(exact).5",
+        "\(exact + 1)", "inf",
+      ])
     for truth in [true, NSNumber(value: true)] as [Any] {
       let rows: [[String: Any]] = [["n": NSNumber(value: 1.5)], ["n": truth], ["n": 0.5]]
       let sorted = try rows.sorted(using: KeyValueSort("n"))

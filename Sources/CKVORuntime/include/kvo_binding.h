@@ -470,6 +470,11 @@ KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_forwarding; }
 bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
+/// Notes that this thread traverses a collection inside the current one. Returns false, with nothing noted, beyond a
+/// depth of 100: then a collection equals only itself (B7).
+bool kvo_nesting_enter(void);
+/// Ends the traversal of a collection, also after an exception. `entered` is what `kvo_nesting_enter` returned.
+void kvo_nesting_leave(bool entered);
 /// The stamp of the change that this thread is delivering, the innermost of several: taken when an observer of the
 /// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A
 /// change that another thread has begun counts for the thread that delivers it, and only for that.

@@ -68,6 +68,25 @@ static bool compare_within_type(const kvo_value *a, const kvo_value *b, int *ord
   return true;
 }
 
+// Whether a value is below the zero of its type, equal to it or above it: negative, 0 or positive.
+static int sign_in_type(const kvo_type *type, const void *bytes) {
+  kvo_value zero = kvo_value_int(0), converted;
+  if (kvo_value_convert(&converted, type, &zero)) return 0;
+  int sign = type->operations->compare(type, bytes, kvo_value_bytes(&converted));
+  kvo_value_destroy(&converted);
+  return sign;
+}
+
+// The order of two values of a type, the second of which was converted from a number. A number that is too large for the
+// type becomes NaN there, which is below every number; one that is too small becomes 0.
+static int order_beside(const kvo_type *type, const void *a, const void *b, kvo_number number) {
+  int order = type->operations->compare(type, a, b);
+  int sign = kvo_number_compare(number, (kvo_number){.form = KVO_NUMBER_SIGNED});
+  int kept = sign_in_type(type, b);
+  if (sign > 0 && kept < 0) return -1;
+  return order || kept ? order : -sign;
+}
+
 // Compares a number that the runtime's types can't represent, such as a decimal one, with a number of another type.
 static bool compare_with_number(const kvo_value *a, const kvo_value *b, int *order) {
   const kvo_type_operations *operations = a->type->operations;
@@ -79,7 +98,7 @@ static bool compare_with_number(const kvo_value *a, const kvo_value *b, int *ord
   if (!room) return false;
   bool is_converted = !operations->convert(a->type, room, b);
   if (is_converted) {
-    *order = operations->compare(a->type, kvo_value_bytes(a), room);
+    *order = order_beside(a->type, kvo_value_bytes(a), room, number);
     kvo_value_destroy(&converted);
   } else {
     kvo_value_give_up(&converted);

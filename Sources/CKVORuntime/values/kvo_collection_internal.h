@@ -53,13 +53,8 @@ struct kvo_collection {
   kvo_collection_kind kind;
 };
 
-/// The depth to which nested collections are traversed, because each level takes stack.
+/// The depth to which nested collections are traversed, because each level takes stack; see `kvo_nesting_enter`.
 enum { KVO_NESTING_LIMIT = 100 };
-/// Notes that this thread traverses a collection inside the current one. Returns false, with nothing noted, beyond
-/// the limit.
-bool kvo_nesting_enter(void);
-/// Ends the traversal of a collection, also after an exception. `entered` is what `kvo_nesting_enter` returned.
-void kvo_nesting_leave(bool entered);
 
 /// The object to which a value on a path leads, borrowed; NULL if it is not an object, or is a collection.
 kvo_object *KVO_NULLABLE kvo_value_target(const kvo_value *value, bool *is_collection);

@@ -22,40 +22,14 @@ enum KeyValueSorting {
   /// Compares two values; nil if they can't be compared.
   static func compare(_ a: Any, _ b: Any) -> ComparisonResult? {
     let (a, b) = (ValueConversion.operand(a), ValueConversion.operand(b))
-    // A truth value is the number 0 or 1 beside other numbers, as an `NSNumber` is.
-    return operands(a, b) ?? operands(asNumber(a), asNumber(b))
-  }
-
-  private static func asNumber(_ value: Any) -> Any {
-    (value as? Bool).map { $0 ? 1 : 0 } ?? value
-  }
-
-  private static func operands(_ a: Any, _ b: Any) -> ComparisonResult? {
-    if let a = a as? Bool, let b = b as? Bool { return result(a ? 1 : 0, b ? 1 : 0) }
     if let a = a as? any Comparable, let found = ordered(a, b) { return found }
-    if let a = a as? any BinaryInteger, let b = b as? any BinaryInteger { return integers(a, b) }
-    if let a = real(a), let b = real(b) { return result(a, b) }
-    return nil
+    // A truth value is the number 0 or 1, as an `NSNumber` is. NaN is less than any number, as for `@min`.
+    guard let a = Number(a), let b = Number(b) else { return nil }
+    return result(a.order(b) ?? (a.isNaN ? 0 : 1) - (b.isNaN ? 0 : 1), 0)
   }
 
   private static func ordered<C: Comparable>(_ a: C, _ b: Any) -> ComparisonResult? {
     (b as? C).map { result(a, $0) }
-  }
-
-  // Exact for any widths: comparing integers of two types can't overflow.
-  private static func integers<A: BinaryInteger, B: BinaryInteger>(
-    _ a: A, _ b: B
-  ) -> ComparisonResult {
-    a < b ? .orderedAscending : a > b ? .orderedDescending : .orderedSame
-  }
-
-  private static func real(_ value: Any) -> Double? {
-    switch value {
-    case let number as any BinaryInteger: Double(number)
-    case let number as any BinaryFloatingPoint: Double(number)
-    case let number as Decimal: NSDecimalNumber(decimal: number).doubleValue
-    default: nil
-    }
   }
 
   // NaN is less than any number, as for `@min`.

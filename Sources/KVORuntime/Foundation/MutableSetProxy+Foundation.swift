@@ -30,8 +30,9 @@ extension MutableSetProxy {
   /// Returns whether both sets contain the same members.
   /// - Complexity: O(*n*).
   public func isEqual(to other: Set<AnyHashable>) -> Bool {
-    let (members, other) = (contents.reading.members, contents.reading.sought(other))
-    return members.removing(other).isEmpty && other.removing(members).isEmpty
+    let (reading, members) = (contents.reading, contents.reading.members)
+    return members.removing(reading.sought(other)).isEmpty
+      && other.allSatisfy { reading.contains($0) }
   }
 }
 

@@ -34,10 +34,47 @@ package enum Number {
     }
   }
 
-  /// Whether both have the same value.
-  package static func == (a: Number, b: Number) -> Bool {
-    if case .integer(let a) = a, case .integer(let b) = b { return a.equals(b) }
-    return a.real(Double.self) == b.real(Double.self)
+  /// Whether both have exactly the same value: 2^53 + 1 equals no `Double`. A decimal number with a fraction, or beyond the
+  /// integers, equals the `Double` nearest to it.
+  package static func == (a: Number, b: Number) -> Bool { a.order(b) == 0 }
+
+  /// Negative, 0 or positive if this number is less than, equal to or greater than the other one; nil if one of them is
+  /// NaN.
+  package func order(_ other: Number) -> Int? {
+    if case .integer(let a) = self, case .integer(let b) = other { return a.order(b) }
+    return switch (exactInteger, other.exactInteger) {
+    case (let a?, let b?): a < b ? -1 : a == b ? 0 : 1
+    case (let a?, nil): other.order(ofInteger: a).map { -$0 }
+    case (nil, let b?): order(ofInteger: b)
+    case (nil, nil): Self.order(real(LargestReal.self), other.real(LargestReal.self))
+    }
+  }
+
+  /// The number, if it is an integer that `Int128` has.
+  private var exactInteger: Int128? {
+    switch self {
+    case .truth(let truth): truth ? 1 : 0
+    case .integer(let integer): Int128(exactly: integer)
+    case .real(let real): Int128(exactly: real)
+    case .decimal(let text): Int128(text)
+    }
+  }
+
+  // The order of this number, which is no such integer, and one. The integer below this number tells, if there is one.
+  private func order(ofInteger integer: Int128) -> Int? {
+    guard let floor else { return Self.order(real(LargestReal.self), LargestReal(integer)) }
+    return floor < integer ? -1 : 1
+  }
+
+  private var floor: Int128? {
+    guard case .decimal(let text) = self else {
+      return Int128(exactly: real(LargestReal.self).rounded(.down))
+    }
+    return Int128(text.prefix { $0 != "." }).map { text.hasPrefix("-") ? $0 - 1 : $0 }
+  }
+
+  private static func order(_ a: LargestReal, _ b: LargestReal) -> Int? {
+    a.isNaN || b.isNaN ? nil : a < b ? -1 : a == b ? 0 : 1
   }
 
   package var isNaN: Bool { real(Double.self).isNaN }
@@ -70,10 +107,18 @@ package enum Number {
   }
 }
 
+#if arch(x86_64)
+  private typealias LargestReal = Float80
+#else
+  private typealias LargestReal = Double
+#endif
+
 // Helpers that are called on an opened `any BinaryInteger`.
 extension BinaryInteger {
+  fileprivate func order(_ other: some BinaryInteger) -> Int {
+    self < other ? -1 : self == other ? 0 : 1
+  }
   fileprivate var isNonzero: Bool { self != 0 }
-  fileprivate func equals(_ other: some BinaryInteger) -> Bool { self == other }
   fileprivate func asReal<F: BinaryFloatingPoint>() -> F { F(self) }
 }
 

@@ -171,7 +171,8 @@ final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Se
 /// A type that wraps another value. Key-value coding sees the wrapped value.
 class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
   override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
-    (any(at: address) as? any CoreObject)?.coreHeader
+    guard let value = any(at: address), type(of: value) is AnyClass else { return nil }
+    return (value as? any CoreObject)?.coreHeader
   }
 
   override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
@@ -195,13 +196,17 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
     guard let first = any(at: a), let second = any(at: b) else {
       return any(at: a) == nil && any(at: b) == nil
     }
-    return KVORuntime.areEqual(first, second) || areEqualInside(first, second)
+    return KVORuntime.areEqual(first, second) || KVORuntime.areEqual(second, first)
+      || areEqualInside(first, second)
   }
 
-  /// Whether two values of one type are equal by that type's own comparison, which includes collections of `Any`.
+  /// Whether two values of one type are equal by that type's own comparison, which includes collections of `Any`. What is
+  /// nested too deeply is not.
   private func areEqualInside(_ first: Any, _ second: Any) -> Bool {
     func compare<Content>(_ first: Content) -> Bool {
-      guard Content.self != T.self, type(of: second) == Content.self,
+      let isWithinLimit = kvo_nesting_enter()
+      defer { kvo_nesting_leave(isWithinLimit) }
+      guard isWithinLimit, Content.self != T.self, type(of: second) == Content.self,
         let second = second as? Content
       else { return false }
       return withUnsafePointer(to: first) { first in

@@ -32,6 +32,13 @@ import Testing
     for values in [[amount, kvo_value_int(-1)], [kvo_value_int(-1), amount]] {
       expect(result(of: "@max.self", values).number == nil)
     }
+    let zero = Sample.value(0, Sample.amount)
+    for values in [[amount, kvo_value_int(2000)], [kvo_value_int(2000), amount]] {
+      expectEqual(result(of: "@max.self", values).number, 2000)
+    }
+    for values in [[zero, kvo_value_double(0.5)], [kvo_value_double(0.5), zero]] {
+      expect(result(of: "@min.self", values).type == Sample.amount)
+    }
   }
 
   /// The number that an operator computes from the values, which this function destroys.
@@ -59,7 +66,7 @@ private enum Sample {
       return true
     }
   }
-  /// Converts only numbers that are not negative.
+  /// Converts only numbers that are not negative. Above 1000 they become -1, as decimal numbers become NaN.
   nonisolated(unsafe) static let amount = make {
     $0.add = { type, bytes, other, count, sum in
       let isOwn = other.pointee.type == type
@@ -71,7 +78,7 @@ private enum Sample {
     $0.convert = { _, target, source in
       let converted = Int(kvo_value_get_int(source))
       if converted < 0 { return .KVO_TYPE_MISMATCH }
-      target.storeBytes(of: converted, as: Int.self)
+      target.storeBytes(of: converted > 1000 ? -1 : converted, as: Int.self)
       return .KVO_OK
     }
   }

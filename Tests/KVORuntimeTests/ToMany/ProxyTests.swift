@@ -196,6 +196,8 @@ import Testing
       @Observed var list: [Rank] = [.low, .high]
       @Observed var set: Set<Rank> = [.low, .high]
       @Observed var floats: [Float] = [0, .nan]
+      @Observed var wide: [Int] = [.max, 5]
+      @Observed var reals: [Double] = [9_007_199_254_740_992]
     }
     let ranks = Ranks()
     let list = try ranks.mutableArrayValue(forKey: "list")
@@ -203,8 +205,15 @@ import Testing
     let set = try ranks.mutableSetValue(forKey: "set")
     expect(set.intersects([1]) && set.isSubset(of: [0, 1, 2]) && !set.isSubset(of: [1]))
     expectEqual(try ranks.mutableArrayValue(forKey: "floats").index(of: Double.nan), 1)
+    expect(set.isEqual(to: [0, 1]) && !set.isEqual(to: [0, 1, "x"]) && !set.isEqual(to: [0]))
     try list.remove(1)
     expectEqual(ranks.list, [.low])
+    let wide = try ranks.mutableArrayValue(forKey: "wide")
+    try wide.remove(9_223_372_036_854_775_808.0)
+    expect(wide.contains(5.0) && !wide.contains(5.5) && wide.contains(Float(5)))
+    expectEqual(ranks.wide, [.max, 5])
+    let reals = try ranks.mutableArrayValue(forKey: "reals")
+    expect(reals.contains(9_007_199_254_740_992) && !reals.contains(9_007_199_254_740_993))
   }
 
   @Test("B7: every proxy answers keys, key paths and operators")

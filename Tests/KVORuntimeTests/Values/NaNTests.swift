@@ -128,6 +128,15 @@ import Testing
       \.any, [5, 5, "5", "5", 5.5, Double.nan, Double.nan], [1, 1, 2, 2, 3, 4, 4], "any")
     expectCalls(
       \.any, [[5, "a"] as [Any], [5, "a"] as [Any], [5, "b"] as [Any]], [1, 1, 2], "in")
+    expectCalls(
+      \.any,
+      [[1, 2] as [Any], [1, 2] as [Int], [1, 2] as [Any], ["a": 1] as [String: Any], ["a": 1]],
+      [1, 1, 1, 2, 2], "collections of other element types")
+    func nested(_ depth: Int) -> Any {
+      (0..<depth).reduce(1 as Any) { inner, _ in [inner] as [Any] }
+    }
+    expectCalls(\.any, [nested(90), nested(90)], [1, 1], "nested")
+    expectCalls(\.any, [nested(3000), nested(3000)], [1, 2], "nested beyond the limit")
     expectCalls(\.any, [one, one, other], [1, 1, 2], "objects without ==")
     expectCalls(\.maybe, [nil, 5, 5, nil, nil], [0, 1, 1, 2, 2], "maybe")
     expectCalls(
