@@ -68,21 +68,31 @@ static bool compare_within_type(const kvo_value *a, const kvo_value *b, int *ord
   return true;
 }
 
+static bool convert_number(kvo_value *converted, const kvo_type *type, const kvo_value *number) {
+  void *room = kvo_value_room(converted, type);
+  if (!room) return false;
+  if (!type->operations->convert(type, room, number)) return true;
+  kvo_value_give_up(converted);
+  return false;
+}
+
 // Whether a value is below the zero of its type, equal to it or above it: negative, 0 or positive.
-static int sign_in_type(const kvo_type *type, const void *bytes) {
+static int sign_in_type(const kvo_value *value) {
   kvo_value zero = kvo_value_int(0), converted;
-  if (kvo_value_convert(&converted, type, &zero)) return 0;
-  int sign = type->operations->compare(type, bytes, kvo_value_bytes(&converted));
+  if (!convert_number(&converted, value->type, &zero)) return 0;
+  const kvo_type_operations *operations = value->type->operations;
+  int sign = operations->compare(value->type, kvo_value_bytes(value), kvo_value_bytes(&converted));
   kvo_value_destroy(&converted);
   return sign;
 }
 
 // The order of two values of a type, the second of which was converted from a number. A number that is too large for the
 // type becomes NaN there, which is below every number; one that is too small becomes 0.
-static int order_beside(const kvo_type *type, const void *a, const void *b, kvo_number number) {
-  int order = type->operations->compare(type, a, b);
+static int order_beside(const kvo_value *a, const kvo_value *converted, kvo_number number) {
+  const kvo_type_operations *operations = a->type->operations;
+  int order = operations->compare(a->type, kvo_value_bytes(a), kvo_value_bytes(converted));
   int sign = kvo_number_compare(number, (kvo_number){.form = KVO_NUMBER_SIGNED});
-  int kept = sign_in_type(type, b);
+  int kept = sign_in_type(converted);
   if (sign > 0 && kept < 0) return -1;
   return order || kept ? order : -sign;
 }
@@ -94,16 +104,10 @@ static bool compare_with_number(const kvo_value *a, const kvo_value *b, int *ord
   bool fits = operations && operations->add && operations->compare && operations->convert &&
               kvo_value_number(b, &number);
   kvo_value converted;
-  void *room = fits ? kvo_value_room(&converted, a->type) : NULL;
-  if (!room) return false;
-  bool is_converted = !operations->convert(a->type, room, b);
-  if (is_converted) {
-    *order = order_beside(a->type, kvo_value_bytes(a), room, number);
-    kvo_value_destroy(&converted);
-  } else {
-    kvo_value_give_up(&converted);
-  }
-  return is_converted;
+  if (!fits || !convert_number(&converted, a->type, b)) return false;
+  *order = order_beside(a, &converted, number);
+  kvo_value_destroy(&converted);
+  return true;
 }
 
 bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order) {
