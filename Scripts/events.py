@@ -150,11 +150,14 @@ def wait_for(process, events, most_cpu, is_enough):
 
 def members(session):
     """The processes of a session: the folder in /proc and the fields of its `stat` that follow the name."""
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+    # Not by a pattern for `stat`: testing whether that is there raises an error if the process ends meanwhile.
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
         with contextlib.suppress(OSError):  # it has ended
-            fields = path.read_bytes().rpartition(b") ")[2].split()
+            fields = (folder / "stat").read_bytes().rpartition(b") ")[2].split()
             if int(fields[3]) == session:
-                yield path.parent, fields
+                yield folder, fields
 
 
 def activity(session):
