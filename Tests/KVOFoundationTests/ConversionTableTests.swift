@@ -119,6 +119,7 @@ import Testing
       ("1", Rank.self, "high"), (1.9, Rank.self, "high"), (NSString("b"), Word.self, "b"),
       ("é", Character.self, "é"), (Character("c"), String.self, "c"),
       (NSNumber(value: true), Int.self, "1"),
+      (Float(0.1), Decimal.self, "0.1"), (NSNumber(value: Float(0.1)), Decimal.self, "0.1"),
       (-Double.infinity, Decimal.self, "NaN"), (1e-200, Decimal.self, "0"),
       (Decimal(string: "10000000000000000000000000")!, Int128.self, "10000000000000000000000000"),
       (CGFloat(2.5), NSNumber.self, "2.5"), (Int8(3), NSDecimalNumber.self, "3"),

@@ -45,6 +45,8 @@ import Testing
     expect(try old.value(forKeyPath: "tags.@count") as? Int == 1)
     old.people = [Old(1), Old(2)]
     expect(try old.value(forKeyPath: "people.price") as? [Decimal] == [1, 2])
+    old.order = NSOrderedSet(array: [Old(2), Old(1), Old(2)])
+    expect(try old.value(forKeyPath: "order.price") as? [Decimal] == [2, 1])
   }
 
   @Test("B13 H2: proxies change them, and each mutation notifies once with its elements")

@@ -71,15 +71,15 @@ extension FoundationLink: FoundationValues {
     switch number {
     case .truth(let truth): truth ? 1 : 0
     case .integer(let integer): Decimal(string: "\(integer)") ?? .nan
-    case .real(let real): decimalNumber(Double(real))
+    case .real(let real): decimalNumber(real)
     case .decimal(let text): Decimal(string: text) ?? .nan
     }
   }
 
   // `Decimal(string: "-inf")` is 0, and a number whose exponent is too small for it is nil.
-  private static func decimalNumber(_ real: Double) -> Decimal {
+  private static func decimalNumber(_ real: some BinaryFloatingPoint) -> Decimal {
     guard real.isFinite else { return .nan }
-    return Decimal(string: "\(real)") ?? (abs(real) < 1 ? 0 : .nan)
+    return Decimal(string: "\(real)") ?? (real.magnitude < 1 ? 0 : .nan)
   }
 
   package static func sum(_ decimal: Any, _ other: Any?, over count: Int) -> Any? {
