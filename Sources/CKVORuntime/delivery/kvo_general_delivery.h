@@ -44,7 +44,7 @@ typedef struct kvo_dirty_key {
   uintptr_t id;
   const char *KVO_NULLABLE key; ///< for a derived key; interned
   uint64_t serial;              ///< orders keys of one name by when they were first watched
-  bool is_led;                  ///< reached through a node that a change or another thread placed
+  bool is_led;      ///< reached only through nodes that a change or another thread placed
   uint32_t tracked; ///< for a tracked key: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
   uint64_t behind;  ///< what all ways to it lead behind
   const kvo_changed_key *KVO_NULLABLE changed_key; ///< for a changed key
@@ -62,7 +62,7 @@ typedef struct kvo_pending_notification {
   uint32_t dirty_key; ///< without `path`: index of the affected key that it observes
   uint32_t tracked;   ///< with `path`: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
   bool is_whole;      ///< gets whole values, not removed and added elements
-  bool is_led;        ///< reached through a node that a change or another thread placed
+  bool is_led;        ///< reached only through nodes that a change or another thread placed
   bool is_late;       ///< added during the change, by another thread or by a change that led here
   bool lacks_old;     ///< it asks for the old value, which was not read: the new one stands in
   bool is_within;     ///< it was there at the last change, in the batch, of a key that leads to it

@@ -59,13 +59,13 @@ void kvo_followed_elements_free(kvo_followed_elements *followed) {
 
 static bool followed_make_room(kvo_followed_elements *followed, size_t count) {
   if (count <= followed->capacity) return true;
-  size_t before = followed->capacity, capacity = before;
+  size_t capacity = followed->capacity, class_capacity = capacity;
   uintptr_t *references =
       kvo_grow(followed->references, followed->count, count, sizeof *references, &capacity);
   if (!references) return false;
   followed->references = references;
   const kvo_class **classes =
-      kvo_grow(followed->classes, followed->count, count, sizeof *classes, &before);
+      kvo_grow(followed->classes, followed->count, count, sizeof *classes, &class_capacity);
   if (!classes) return false;
   followed->classes = classes;
   followed->capacity = capacity;

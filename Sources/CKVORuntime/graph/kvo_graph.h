@@ -98,7 +98,7 @@ struct kvo_dependent_key {
   uint32_t references; ///< from its cell and from worklists
   bool ended;          ///< its cell has dropped it
   bool
-      is_led; ///< the last search for recipients reached it through a node that a change or another thread placed
+      is_led; ///< the last search for recipients reached it only through nodes that a change or another thread placed
   bool is_tracked;    ///< its path observations are what the key's getter reads (tracking.c)
   bool is_held;       ///< that search was made while it is held (in_place.c); graph lock
   bool never_settles; ///< each reading read other properties, until tracking gave up
