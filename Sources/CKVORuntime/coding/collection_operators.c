@@ -165,12 +165,17 @@ static kvo_status make_average(fold *fold, kvo_value *result) {
 
 // MARK: Extremes
 
-// The first of equal values is the result. A single value must also be comparable, with itself. A value that has an
-// operand is replaced by it: an order of its own would not include other numbers.
+static bool has_order(const kvo_value *value) {
+  const kvo_type_operations *operations = value->type->operations;
+  return operations && operations->compare;
+}
+
+// The first of equal values is the result. A single value must also be comparable, with itself. A value without an
+// order is replaced by its operand.
 static kvo_status take_extreme(fold *fold, kvo_value *value) {
   int order;
   if (kvo_value_is_nil(value)) return KVO_OK;
-  (void)take_operand(value);
+  if (!has_order(value)) (void)take_operand(value);
   bool is_first = !fold->extreme.type;
   if (!kvo_value_compare(value, is_first ? value : &fold->extreme, &order))
     return operator_refuse(fold, value, "values of one type that has an order");

@@ -134,8 +134,8 @@ typedef struct kvo_type_operations {
   /// Initialises `*values` as a collection of the values of all keys of such a value; operators work on it. Nil for
   /// nil.
   void (*KVO_NULLABLE values)(const kvo_type *type, const void *value, kvo_value *values);
-  /// Initialises `*operand` as the operand that `@sum`, `@avg`, `@min` and `@max` use for a value that is not a
-  /// number and has no order: an enumeration's raw value. Returns false if there is none.
+  /// Initialises `*operand` as the operand that `@sum` and `@avg` use for a value that is not a number, and `@min` and
+  /// `@max` for a value without an order: an enumeration's raw value. Returns false if there is none.
   bool (*KVO_NULLABLE operand)(const kvo_type *type, const void *value, kvo_value *operand);
   /// Initialises `*sum` as the sum, divided by `count`, of a number that the runtime's types can't represent and
   /// another number or nil. Returns false if `other` is not a number.

@@ -138,6 +138,37 @@ static __attribute__((noinline)) void report_other_naming(const kvo_manual_chang
       is_same_kind ? "one of other elements" : kind_named(naming));
 }
 
+// Reports the first index at which the collection has no element. It is noticed only if an observer wants the elements.
+static void report_missing_element(const kvo_object *object, const char *key,
+    const kvo_mutation *mutation, const kvo_value *elements) {
+  size_t found = kvo_value_count(elements);
+  if (found >= kvo_index_set_count(mutation->indexes)) return;
+  kvo_misuse("A change of \"%s\" of %s was announced as %s at the index %zu, where the collection "
+             "has no element. Its observers get the elements that exist.",
+      key, kvo_class_of(object)->name, kind_named(mutation->kind),
+      kvo_index_set_index(mutation->indexes, found));
+}
+
+static const kvo_mutation_record *mutation_of(const kvo_frame *frame) {
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  return is_general ? &frame->general_delivery->first.mutation : NULL;
+}
+
+static void check_old_elements(const kvo_frame *frame, const char *key,
+    const kvo_mutation *mutation) {
+  const kvo_mutation_record *record = mutation && mutation->indexes ? mutation_of(frame) : NULL;
+  if (record && record->has_predicted)
+    report_missing_element(frame->object, key, mutation, &record->predicted);
+}
+
+// A replacement whose old elements were read has been checked.
+static void check_new_elements(const kvo_frame *frame, const char *key,
+    const kvo_mutation *mutation) {
+  const kvo_mutation_record *record = mutation && mutation->indexes ? mutation_of(frame) : NULL;
+  if (record && record->has_new && !record->has_predicted)
+    report_missing_element(frame->object, key, mutation, &record->new_value);
+}
+
 static kvo_manual_change *make_manual_change(const kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, bool joined) {
   kvo_manual_change *manual_change = kvo_alloc(sizeof *manual_change);
@@ -227,6 +258,7 @@ static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
   if (observers) { // a getter or a prior call may release the object
     manual_change_hold(half);
     manual_change_read_old(frame, observers, mutation);
+    check_old_elements(frame, accessors->key, mutation);
   }
   kvo_manual_change *manual_change = make_manual_change(frame, accessors, mutation, joined);
   if (!manual_change) return;
@@ -420,6 +452,7 @@ static void did_change(void *opaque) {
     return;
   }
   manual_change_finish(frame, manual_change, naming_of(half->mutation));
+  check_new_elements(frame, half->key, half->mutation);
   kvo_frame_pop(frame);
 }
 

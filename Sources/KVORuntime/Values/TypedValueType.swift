@@ -95,7 +95,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     at address: UnsafeRawPointer, into operand: UnsafeMutablePointer<kvo_value>
   ) -> Bool {
     let value = address.assumingMemoryBound(to: T.self).pointee
-    let taken = ValueConversion.operand(value)
+    let taken = ValueConversion.rawValue(of: value) ?? ValueConversion.operand(value)
     guard type(of: taken) != type(of: value as Any) else { return false }
     CoreValue.make(of: taken, into: operand)
     return true
@@ -122,8 +122,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       if foundation.isDecimal(T.self) { abilities.insert(.sum) }
       if T.self is AnyClass, foundation.hasContent(T.self) { abilities.insert(.operand) }
     }
-    let isOrdered = abilities.contains(.order) || abilities.contains(.number)
-    if !isOrdered, ValueConversion.hasRawValue(T.self) { abilities.insert(.operand) }
+    if !isNumber, ValueConversion.hasRawValue(T.self) { abilities.insert(.operand) }
     return abilities
   }
 

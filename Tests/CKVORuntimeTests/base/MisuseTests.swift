@@ -206,6 +206,42 @@ import Testing
     }
   }
 
+  @Test("H6: indexes of a manual change that the collection doesn't have are reported once")
+  func missingIndexes() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let object = makeShelf([.mutableArray, .batches], [7, 8])
+      let indexes = kvo_index_set_create_range(1, 3)!
+      let change = { (kind: kvo_change_kind) in
+        kvo_will_change_indexes(object.object, kind, indexes, "items")
+        kvo_did_change_indexes(object.object, kind, indexes, "items")
+      }
+      let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW])
+      change(.KVO_REMOVAL)
+      expectEqual(log.take(), ["removal 1..<4 old [8]"])
+      change(.KVO_INSERTION)
+      expectEqual(log.take(), ["insertion 1..<4 new [8]"])
+      change(.KVO_REPLACEMENT)
+      expectEqual(log.take(), ["replacement 1..<4 old [8] new [8]"])
+      log.end()
+      let wantsNoElements = Mutations(of: object.object, "items", [])
+      change(.KVO_REMOVAL)
+      expectEqual(wantsNoElements.take(), ["removal 1..<4"])
+      wantsNoElements.end()
+      let texts = heard.withLock { $0 }
+      expectEqual(
+        texts,
+        ["a removal", "an insertion", "a replacement"].map { kind in
+          """
+          A change of "items" of \(className(object)) was announced as \(kind) at the index 2, where the \
+          collection has no element. Its observers get the elements that exist.
+          """
+        })
+      kvo_index_set_destroy(indexes)
+      object.release()
+    }
+  }
+
   @Test("J3: the break function gets every misuse message before the handler does")
   func breakFunction() async {
     await #expect(processExitsWith: .success) {

@@ -13,6 +13,14 @@ import Testing
     expect(greatest.number == 3 && greatest.type == kvo_type_for_encoding("q", nil))
   }
 
+  @Test("B6: a value with an order of its own is compared by it and added by its operand")
+  func ordered() {
+    let places = [3, 1, 2].map { Sample.value($0, Sample.place) }
+    expectEqual(result(of: "@sum.self", places).number, 6)
+    let best = result(of: "@max.self", places)
+    expect(best.number == 1 && best.type == Sample.place)
+  }
+
   @Test("B6: a binding adds numbers that only it can add, with other numbers and nil")
   func sums() {
     let amounts = [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
@@ -65,6 +73,14 @@ private enum Sample {
       operand.initialize(to: kvo_value_int(Int64(number(bytes))))
       return true
     }
+  }
+  /// The first place is the greatest.
+  nonisolated(unsafe) static let place = make {
+    $0.operand = { _, bytes, operand in
+      operand.initialize(to: kvo_value_int(Int64(number(bytes))))
+      return true
+    }
+    $0.compare = { _, left, right in Int32(clamping: number(right) - number(left)) }
   }
   /// Converts only numbers that are not negative. Above 1000 they become -1, as decimal numbers become NaN.
   nonisolated(unsafe) static let amount = make {

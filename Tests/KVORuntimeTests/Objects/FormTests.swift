@@ -97,9 +97,19 @@ import Testing
       try [any, Box<any Comparable & Sendable>(9)].value(forKeyPath: "@max.value") as? Int == 9)
     let object = Box<AnyObject?>(Worker("Eve"))
     expect(try object.value(forKeyPath: "value.name") as? String == "Eve")
-    let grades = [Worker("a"), Worker("b")]
-    try grades[1].setValue(1, forKey: "grade")
+  }
+
+  @Test("B6: an enumeration with an order is compared by it, and added by its raw value")
+  func orderedEnumerations() throws {
+    let grades = [Worker("a"), Worker("b"), Worker("c")]
+    for index in 1...2 { try grades[index].setValue(1, forKey: "grade") }
     expect(try grades.value(forKeyPath: "@max.grade") as? Worker.Grade == .senior)
+    expect(try grades.value(forKeyPath: "@min.grade") as? Worker.Grade == .junior)
+    expect(try grades.value(forKeyPath: "@sum.grade") as? Int == 2)
+    expect(try Array(grades[1...]).value(forKeyPath: "@avg.grade") as? Double == 1)
+    let optional = Box<[Worker.Grade?]>([.senior, nil])
+    expect(try optional.value(forKeyPath: "value.@sum.self") as? Int == 1)
+    expect(try optional.value(forKeyPath: "value.@max.self") as? Worker.Grade == .senior)
   }
 }
 
