@@ -70,5 +70,5 @@ if writes {
       fail("can't write \(source.path): \(error.localizedDescription)")
     }
   }
-  print("\(counted(changed.count, "file")) written")
+  if !isJSON { print("\(counted(changed.count, "file")) written") }
 }

@@ -94,6 +94,13 @@ import Testing
     expectEqual(try text("A.swift"), Self.there)
   }
 
+  @Test("JSON is all that is printed, also if files are written") func writtenJSON() throws {
+    try write("A.swift")
+    let output = try run("--json", "--write")
+    expect(try JSONSerialization.jsonObject(with: Data(output.utf8)) is [String: Any], output)
+    expectEqual(try text("A.swift"), Self.here)
+  }
+
   @Test("JSON has the keys that the page lists, and no diff") func json() throws {
     try write("A.swift")
     try Data(
