@@ -23,11 +23,10 @@ extension Mover {
     {
       let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
       replace(index - 1..<index + 1, by: pattern)
-    } else if let subject = conditionSubject(before: index - 1), let optional = isOptional(subject)
+    } else if let test = condition(of: index - 1), !isOfOtherOrigin(test.subject),
+      let optional = isOptional(test.subject), !(optional && test.isNegated)
     {
-      let pattern = optional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
-      insert("case \(pattern) = ", before: subject.lowerBound)
-      replaceWithSpace(index - 1..<index + 1, by: "")
+      move(test, isOptional: optional)
     } else if !isOfDictionary(index - 2) {
       find(
         index, .differs, "nil is not an NSNull here, so this is never true",
@@ -56,23 +55,122 @@ extension Mover {
     return tokens[head].isWord("switch") ? head + 1..<brace : nil
   }
 
-  /// The value in a condition that is nothing but the test: `value` in `if value is NSNull {`.
-  private func conditionSubject(before test: Int) -> Range<Int>? {
-    let next = tokens[test + 2]
-    guard next.is("{") || next.is(",") || next.isWord("else") else { return nil }
+  /// A test that is a condition by itself, or one of those that `&&` joins.
+  private struct Test {
+    /// The tokens of the value.
+    var subject: Range<Int>
+    /// All its tokens: `!(value is NSNull)`.
+    var whole: Range<Int>
+    var isNegated: Bool
+  }
+
+  /// The condition that is nothing but the test: `value is NSNull` or `!(value is NSNull)` in `if`, `guard` and `while`.
+  private func condition(of test: Int) -> Test? {
     var start = test
     while start > 0 {
       let before = tokens[start - 1]
       if let open = file.partner[start - 1], open < start - 1, before.is("]") {
         start = open
-      } else if before.kind == .identifier || [".", "?", "!"].contains(before.text) {
+      } else if before.kind == .identifier || [".", "?"].contains(before.text)
+        || before.text == "!" && tokens[start].text != "("
+      {
         start -= 1
       } else {
         break
       }
     }
-    guard start < test, start > 0, isCondition(start - 1) else { return nil }
-    return start..<test
+    guard start < test, start > 1 else { return nil }
+    var found = Test(subject: start..<test, whole: start..<test + 2, isNegated: false)
+    if tokens[start - 1].is("("), tokens[test + 2].is(")") {
+      found.isNegated = tokens[start - 2].text == "!" && tokens[start - 1].leadingTrivia.isEmpty
+      found.whole = (found.isNegated ? start - 2 : start - 1)..<test + 3
+    }
+    return isCondition(found.whole) ? found : nil
+  }
+
+  /// Whether tokens are a condition, as far as `&&` joins them to others.
+  private func isCondition(_ whole: Range<Int>) -> Bool {
+    var (first, last) = (whole.lowerBound - 1, whole.upperBound)
+    if tokens[first].text == "&&" {
+      while first > 0, !isCondition(first) {
+        if let open = file.partner[first] {
+          guard open < first else { return false }
+          first = open
+        } else if bindsLess(first) {
+          return false
+        }
+        first -= 1
+      }
+    }
+    guard isCondition(first) else { return false }
+    while !tokens[last].is("{"), !tokens[last].is(","), !tokens[last].isWord("else") {
+      guard last > whole.upperBound || tokens[last].text == "&&" else { return false }
+      if bindsLess(last) || tokens[last].kind == .endOfFile { return false }
+      if let close = file.partner[last] {
+        guard close > last else { return false }
+        last = close
+      }
+      last += 1
+    }
+    return true
+  }
+
+  /// Whether a token binds less tightly than `&&`, or ends the condition.
+  private func bindsLess(_ index: Int) -> Bool {
+    let token = tokens[index]
+    return ["||", "=", ":", ";"].contains(token.text)
+      || token.text == "?" && !token.leadingTrivia.isEmpty
+  }
+
+  /// Makes a condition a pattern. A pattern can't be joined by `&&`, so a comma replaces that.
+  private mutating func move(_ test: Test, isOptional: Bool) {
+    let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
+    let (first, last) = (test.subject.lowerBound, test.subject.upperBound)
+    if first > test.whole.lowerBound { remove(test.whole.lowerBound..<first) }
+    insert("case \(test.isNegated ? "Optional<Any>.some" : pattern) = ", before: first)
+    replaceWithSpace(last..<test.whole.upperBound, by: "")
+    for place in [test.whole.lowerBound - 1, test.whole.upperBound]
+    where tokens[place].text == "&&" && separated.insert(place).inserted {
+      replaceWithSpace(place..<place + 1, by: ",")
+    }
+  }
+
+  /// Whether a value may be from JSON, where NSNull is what it is there: `row["name"]`, or the parameter of a setter for
+  /// all keys.
+  private func isOfOtherOrigin(_ value: Range<Int>) -> Bool {
+    guard let last = value.last else { return false }
+    if tokens[last].is("]"), let open = file.partner[last] {
+      return isOfRow(open)
+    }
+    guard value.count == 1 else { return false }
+    let (name, body) = (tokens[last].name, function(around: last) ?? 0..<tokens.count)
+    let bound = (body.lowerBound..<last).last {
+      tokens[$0].name == name && tokens[$0 + 1].is("=")
+        && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
+    }
+    guard let bound else {
+      let head = file.head(ofBlock: body.lowerBound)..<body.lowerBound
+      return head.contains { tokens[$0].name == "setValue" && tokens[$0 - 1].isWord("func") }
+        && head.contains { tokens[$0].name == name && tokens[$0 + 1].is(":") }
+    }
+    let end = (bound + 2..<last).first {
+      tokens[$0].is(",") && file.enclosing[$0] == file.enclosing[bound] || tokens[$0].is("{")
+        || tokens[$0].isWord("else") || file.endsStatement($0)
+    }
+    return (bound + 2..<(end ?? last) + 1).contains { tokens[$0].is("[") && isOfRow($0) }
+  }
+
+  /// Whether a bracket encloses the key of a dictionary that is no change: a string, or of a variable whose keys are strings.
+  private func isOfRow(_ open: Int) -> Bool {
+    guard open > 0, tokens[open + 1].kind != .punctuation else { return false }
+    if tokens[open + 1].kind == .string { return true }
+    let base = ["?", "!"].contains(tokens[open - 1].text) ? open - 2 : open - 1
+    guard base >= 0, tokens[base].kind == .identifier else { return false }
+    return tokens.indices.contains {
+      tokens[$0].name == tokens[base].name && tokens[$0 + 1].is(":")
+        && (tokens[$0 + 2].is("[") && ["String", "AnyHashable"].contains(tokens[$0 + 3].text)
+          && tokens[$0 + 4].is(":") || tokens[$0 + 2].text == "NSDictionary")
+    }
   }
 
   /// Whether a condition of an `if`, `guard` or `while` begins after a token.

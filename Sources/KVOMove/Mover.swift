@@ -70,6 +70,8 @@ struct Mover {
   private var leftovers: [String: [Int]] = [:]
   /// The expressions that have been given a `try`.
   var attempted: Set<Int> = []
+  /// The operators that have been replaced by commas.
+  var separated: Set<Int> = []
   /// The selectors whose questions have been replaced.
   var answered: Set<Int> = []
   var needsRuntime = false

@@ -126,7 +126,7 @@ import Testing
       "func f(_ v: Any) { while case Optional<Any>.none = v, b {} }"),
     Case("f(b, c?[.oldKey] is NSNull)", "f(b, c?[.oldKey] is NSNull)"),
     Case("if !(c?[.oldKey] is NSNull) {}", "if !(c?[.oldKey] is NSNull) {}"),
-    Case("if b && c?[.oldKey] is NSNull {}", "if b && c?[.oldKey] is NSNull {}"),
+    Case("if b || c?[.oldKey] is NSNull {}", "if b || c?[.oldKey] is NSNull {}"),
     Case("switch row[0] { case is NSNull: break }", "switch row[0] { case is NSNull: break }"),
     Case(
       "func g(_ v: Any?) {}\nfor v in vs { switch v { case is NSNull: break } }",

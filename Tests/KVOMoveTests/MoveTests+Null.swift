@@ -1,0 +1,51 @@
+/// Tests for NSNull, which represents nil in changes there.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  static let nullTests = [
+    Case(
+      "func f(_ v: Any) { if !(v is NSNull) {} }",
+      "func f(_ v: Any) { if case Optional<Any>.some = v {} }"),
+    Case(
+      "guard let v = c?[.oldKey], !(v is NSNull) else { return }",
+      "guard let v = c?[.oldKey], case Optional<Any>.some = v else { return }"),
+    Case(
+      "func f(_ v: Any) { if a?.b == 1 && !(v is NSNull) && c {} }",
+      "func f(_ v: Any) { if a?.b == 1, case Optional<Any>.some = v, c {} }"),
+    Case(
+      "func f(_ v: Any, _ w: Any) { if !(v is NSNull) && !(w is NSNull) {} }",
+      "func f(_ v: Any, _ w: Any) { if case Optional<Any>.some = v, case Optional<Any>.some = w {} }"
+    ),
+    Case(
+      "if b && c?[.oldKey] is NSNull {}", "if b, case .some(Optional<Any>.none) = c?[.oldKey] {}"),
+    Case(
+      "func f(_ v: Any) { while b\n  && (v is NSNull) {} }",
+      "func f(_ v: Any) { while b, case Optional<Any>.none = v {} }"),
+  ]
+
+  @Test("a test for NSNull is a pattern, also negated and joined by &&", arguments: nullTests)
+  func null(_ edit: Case) {
+    let moved = Self.moved(edit.there + Self.evidence, .macro)
+    expect(moved.text.hasSuffix(edit.here + Self.evidence), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
+
+  @Test(
+    "a test for NSNull that can't be a pattern, or whose value may be from JSON, is left and listed",
+    arguments: [
+      "func f(_ v: Any) { if b || !(v is NSNull) {} }", "func f(_ v: Any) { b = !(v is NSNull) }",
+      "func f(_ v: Any) { if b ? c : d && v is NSNull {} }",
+      "func f(_ v: Any?) { if !(v is NSNull) {} }",
+      "func f(_ v: Any) { if g(b && v is NSNull) {} }",
+      "if let v = row[\"name\"], !(v is NSNull) { g(v) }",
+      "func f(_ row: [String: Any], k: String) { guard let v = row[k], !(v is NSNull) else { return } }",
+      "func setValue(_ v: Any?, forName n: String) { if v is NSNull {} }",
+    ])
+  func nullLeft(_ source: String) {
+    let moved = Self.moved(source + Self.evidence, .macro)
+    expect(moved.text.hasSuffix(source + Self.evidence), moved.text)
+    expectEqual(moved.findings.map(\.harm), [.differs], "\(moved.findings)")
+  }
+}
