@@ -21,8 +21,8 @@ extension Mover {
         moveContextVariable(index, value)
       } else if file.isStringCall(index) && throwsHere(index) || isProxyCall(index, proxies) {
         removeCast(beforeCallAt: index)
-        attempt(index)
-        castCollection(beforeCallAt: index)
+        if !callsOverride(index) { attempt(index) }
+        if file.isStringCall(index) { castCollection(beforeCallAt: index) }
       } else if file.isStringCall(index) {
         moveDefaults(index)
         lookAtDictionary(index)
@@ -113,7 +113,9 @@ extension Mover {
     guard index > 1, tokens[index - 1].is("."), file.isStringCall(index) else { return }
     var last = index - 2
     while ["?", "!"].contains(tokens[last].text), last > 0 { last -= 1 }
-    var isAny = project.names[self.index].sources[tokens[last].name] == [.type("AnyObject")]
+    var isAny =
+      project.names[self.index].sources[tokens[last].name] == [.type("AnyObject")]
+      || parameterType(of: last) == "AnyObject"
     if tokens[last].is(")"), let open = file.partner[last] {
       isAny = (open + 1..<last).contains {
         tokens[$0].text == "AnyObject" && file.enclosing[$0] == open
@@ -124,6 +126,14 @@ extension Mover {
     find(
       index, .refused, "an AnyObject has no keys here",
       "cast it to KVOObject, or to an array or a set, before \(tokens[index].text)")
+  }
+
+  /// The type that the function around a name gives the parameter of that name.
+  private func parameterType(of index: Int) -> String? {
+    guard !tokens[index - 1].is("."), let body = function(around: index) else { return nil }
+    return (file.head(ofBlock: body.lowerBound)..<body.lowerBound).first {
+      tokens[$0].name == tokens[index].name && tokens[$0 + 1].is(":")
+    }.map { tokens[$0 + 2].text }
   }
 
   /// Foundation's UserDefaults have only one name each for setting and reading by key.
@@ -182,27 +192,58 @@ extension Mover {
   /// Whether a call with string keys throws: it is a call of the root's method, not of another method with its name.
   func throwsHere(_ index: Int) -> Bool {
     switch project.receiver(ofCallAt: index, in: self.index) {
-    case .classes(let classes): classes.contains { project.root(of: $0) != .other }
+    case .classes(let classes):
+      classes.contains { project.root(of: $0) != .other }
     case .foreign: false
     case .unknown: true
     }
   }
 
-  /// The names that are assigned a mutable proxy somewhere in the source.
-  private func proxyNames() -> Set<String> {
-    var names: Set<String> = []
+  /// Whether a call's method is an override that does not throw.
+  private func callsOverride(_ index: Int) -> Bool {
+    guard case .classes(let classes) = project.receiver(ofCallAt: index, in: self.index),
+      let close = file.partner[index + 1], index < 2 || !tokens[index - 2].isWord("super")
+    else { return false }
+    let labels = Set((index + 2..<close).filter { tokens[$0 + 1].is(":") }.map { tokens[$0].text })
+    return classes.allSatisfy { type in
+      ([type] + project.ancestors(of: type).classes).contains { overrides(index, labels, in: $0) }
+    }
+  }
+
+  private func overrides(_ call: Int, _ labels: Set<String>, in type: TypeDeclaration) -> Bool {
+    let source = project.files[type.id.file]
+    return type.methods.contains { method in
+      guard method.name == tokens[call].text, method.modifiers.contains("override"),
+        let brace = method.brace, let close = source.partner[method.parameters]
+      else { return false }
+      let parameters = source.tokens[method.parameters + 1..<close]
+      return parameters.contains { $0.text.hasPrefix("forKey") && labels.contains($0.text) }
+        && !parameters.contains { $0.text == "NSObject" }
+        && !source.tokens[close..<brace].contains { $0.isWord("throws") }
+    }
+  }
+
+  /// The names that are assigned a mutable proxy, each with the functions whose variables they are; with the whole source, if
+  /// they are properties.
+  private func proxyNames() -> [String: [Range<Int>]] {
+    var names: [String: [Range<Int>]] = [:]
     for index in tokens.indices
     where file.isStringCall(index) && tokens[index].text.hasPrefix("mutable") {
       var place = index
-      while place > 0, !tokens[place].is("="), !file.isStatementStart(place) { place -= 1 }
-      if tokens[place].is("="), tokens[file.partner[index + 1]! + 1].is(".") == false {
-        names.insert(tokens[place - 1].name)
+      while place > 0, !tokens[place].is("="), !tokens[place].is(";"), !file.isStatementStart(place)
+      {
+        place -= 1
       }
+      guard tokens[place].is("="), !tokens[file.partner[index + 1]! + 1].is(".") else { continue }
+      let name = tokens[place - 2].is(":") ? place - 3 : place - 1
+      let isLocal = tokens[name - 1].isWord("let") || tokens[name - 1].isWord("var")
+      let scope = isLocal ? function(around: name) : nil
+      names[tokens[name].name, default: []].append(scope ?? 0..<tokens.count)
     }
     return names
   }
 
-  private func isProxyCall(_ index: Int, _ proxies: Set<String>) -> Bool {
+  private func isProxyCall(_ index: Int, _ proxies: [String: [Range<Int>]]) -> Bool {
     guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
       tokens[index + 1].is("(")
     else { return false }
@@ -210,7 +251,8 @@ extension Mover {
     let around = types.last { $0.open < index && index < $0.close }
     let isProperty =
       around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
-    return !isProperty && proxies.contains(tokens[index - 2].name)
+    return !isProperty
+      && proxies[tokens[index - 2].name]?.contains { $0.contains(index) } ?? false
   }
 
   private mutating func attempt(_ index: Int) {

@@ -202,6 +202,11 @@ extension MoveTests {
       .differs, "validateY is found by its name there"
     ),
     (
+      "class B: NSObject { func f(o: AnyObject) { o.setValue(1, forKey: k) }\nfunc g(o: B) {} }", 2,
+      .refused,
+      "an AnyObject has no keys here"
+    ),
+    (
       "class A { let d = UserDefaults.standard; func f() { t = d.observe(\\.x) { _, _ in } } }", 2,
       .missing, "UserDefaults"
     ),
