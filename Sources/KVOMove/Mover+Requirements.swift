@@ -6,10 +6,16 @@ extension Mover {
   /// Lists `t.observe(\.full)` where `t` is known by a protocol only, and a class of that protocol announces changes of
   /// the computed property in another way than by what its getter reads.
   mutating func lookAtRequirement(_ call: Int) {
-    guard tokens[call].text == "observe", tokens[call + 2].is("\\"),
-      let key = file.keys(ofCallAt: call).keys.first
-    else { return }
-    for name in protocols(ofReceiverAt: call) {
+    guard tokens[call].text == "observe", tokens[call + 2].is("\\") else { return }
+    let keys = file.keys(ofCallAt: call).keys
+    if let key = keys.first { lookAt(key, of: protocols(ofReceiverAt: call), observedAt: call) }
+    for (link, key) in zip(keys, keys.dropFirst()) {
+      lookAt(key, of: protocols(ofLink: link), observedAt: call)
+    }
+  }
+
+  private mutating func lookAt(_ key: String, of protocols: [String], observedAt call: Int) {
+    for name in protocols {
       let classes = project.types.joined().filter { $0.inherited.contains { $0.name == name } }
         .compactMap(project.declaration(of:))
       guard let type = classes.first(where: { announces(key, in: $0) }) else { continue }
@@ -18,6 +24,13 @@ extension Mover {
         "\(key) is observed by the protocol \(name), so what \(type.name) declares of it does not apply",
         "observe(keyPath: \"\(key)\"), or a key path of \(type.name)")
     }
+  }
+
+  /// The protocols of the project by which the object is known that a property holds.
+  private func protocols(ofLink key: String) -> [String] {
+    (project.valueTypes[key] ?? []).flatMap { type in
+      type.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    }.filter(project.protocols.contains).sorted()
   }
 
   private func announces(_ key: String, in type: TypeDeclaration) -> Bool {

@@ -89,6 +89,9 @@ extension MoveTests {
       ("func f<T: NSObject & P>(t: T) { t.observe(\\T.size) { _, _ in } }", "size", true),
       ("func f(t: any P) { t.observe(\\.quiet) { _, _ in } }", "quiet", true),
       ("extension P { func f() { observe(\\.full) { _, _ in } } }", "full", true),
+      ("func f(t: B) { t.observe(\\.link?.full) { _, _ in } }", "full", true),
+      ("func f(t: B) { t.observe(\\B.other.size) { _, _ in } }", "size", true),
+      ("func f(t: B) { t.observe(\\.link?.title) { _, _ in } }", "title", false),
       ("func f<T: P>(t: T) { t.observe(\\.plain) { _, _ in } }", "plain", false),
       ("func f<T: P>(t: T) { t.observe(\\.title) { _, _ in } }", "title", false),
       ("func f(t: A) { t.observe(\\.full) { _, _ in } }", "full", false),
@@ -105,6 +108,7 @@ extension MoveTests {
         @objc class func automaticallyNotifiesObserversOfQuiet() -> Bool { false }
         @objc dynamic var plain: String { "" }
       }
+      class B: NSObject { @objc dynamic var link: (any P)?; @objc dynamic var other: A & P }
       \(use)
       """
     let found = move([(path: "A.swift", text: source)])[0].findings.map(\.reason)
