@@ -36,12 +36,24 @@ extension Project {
   func texts(of key: String) -> (here: String, there: String)? {
     guard let types = valueTypes[key], types.count == 1, let own = types.first else { return nil }
     if enumerations[key] != nil { return ("the name of its case", "a number") }
-    switch Self.synonyms[own] ?? own {
-    case "Bool": return ("true or false", "1 or 0")
-    case "Double", "Float", "CGFloat": return ("1.0", "1")
-    case let type where type.hasPrefix("[") || type.hasPrefix("Array<"):
+    if own.hasPrefix("[") || own.hasPrefix("Array<") {
       return ("[1, 2]", "several lines in parentheses")
-    default: return nil
+    }
+    return Self.texts(ofType: own)
+  }
+
+  /// The texts of the elements of a key's values, or of these themselves, if they differ from those there.
+  func elementTexts(of key: String) -> (here: String, there: String)? {
+    guard let types = valueTypes[key], types.count == 1, let own = types.first else { return nil }
+    if enumerations[key] != nil { return ("the name of its case", "a number") }
+    return Self.texts(ofType: own.split { "[]<>".contains($0) }.last.map(String.init) ?? own)
+  }
+
+  static func texts(ofType type: String) -> (here: String, there: String)? {
+    switch Self.synonyms[type] ?? type {
+    case "Bool": ("true or false", "1 or 0")
+    case "Double", "Float", "CGFloat": ("1.0", "1")
+    default: nil
     }
   }
 }
@@ -132,45 +144,120 @@ extension Mover {
   /// Lists a value of a change, or one read by key, that is printed. There it is an NSNumber or an NSArray, which has
   /// another text.
   mutating func lookAtText(_ index: Int) {
-    guard let (last, keys, what) = printedValue(at: index) else { return }
-    let next = end(ofPrinted: last)
-    guard let open = file.enclosing[index], tokens[open].is("("), isPrinted(open),
-      tokens[next].is(")") || tokens[next].is(","),
-      let (key, texts) = keys.sorted().compactMap({ key in
-        project.texts(of: key).map { (key, $0) }
+    guard let value = printedValue(at: index), let open = file.enclosing[index],
+      tokens[open].is("("),
+      isPrinted(open)
+    else { return }
+    let cast = value.isCast ? nil : collectionCast(behind: value.last)
+    let next = end(ofPrinted: cast ?? value.last)
+    let isCast = value.isCast || cast != nil
+    guard tokens[next].is(")") || tokens[next].is(","),
+      let (key, texts) = value.keys.sorted().compactMap({ key in
+        (key.hasPrefix("@")
+          ? Project.texts(ofType: "Double")
+          : isCast ? project.elementTexts(of: key) : project.texts(of: key)).map { (key, $0) }
       }).first
     else { return }
     find(
       index, .differs,
-      "\(what)\(key) is printed as \(texts.here) here, and as \(texts.there) there",
+      "\(value.what)\(key) is printed as \(texts.here) here, and as \(texts.there) there",
       "nothing, unless the text is read by a program")
+  }
+
+  /// The last token of a cast to a collection that does not name the type of its elements: `as! [Any]`.
+  private func collectionCast(behind last: Int) -> Int? {
+    guard let type = castTarget(behind: last) else { return nil }
+    if tokens[type].text == "NSArray" { return type }
+    guard tokens[type].is("["), ["Any", "AnyObject"].contains(tokens[type + 1].text),
+      tokens[type + 2].is("]")
+    else { return nil }
+    return type + 2
   }
 
   /// The token behind a printed value and what is printed for nil: `change[.oldKey] ?? "none"`.
   private func end(ofPrinted last: Int) -> Int {
-    let next = tokens[last + 1].text == "!" ? last + 2 : last + 1
-    guard tokens[next].text == "??", tokens[next + 1].kind != .punctuation else { return next }
-    return next + 2
+    var next = tokens[last + 1].text == "!" ? last + 2 : last + 1
+    if tokens[next].text == "??" {
+      if let close = file.partner[next + 1], close > next {
+        next = close + 1
+      } else if tokens[next + 1].kind != .punctuation {
+        next += 2
+      }
+    }
+    // The value is in parentheses: `(value as? [Any] ?? [])`.
+    return next
   }
 
-  /// The last token of a change's value or of a value read by key, and the keys that it may be of.
-  private func printedValue(at index: Int) -> (last: Int, keys: Set<String>, what: String)? {
+  /// A change's value or a value read by key.
+  private struct PrintedValue {
+    var last: Int
+    /// The keys that it may be of; `@avg` for an average, which is a Double.
+    var keys: Set<String>
+    var what = ""
+    /// Whether a cast has made it a collection of values of any type.
+    var isCast = false
+  }
+
+  private func printedValue(at index: Int) -> PrintedValue? {
     if isChangedValue(index) || tokens[index].is("]") && isEntry(endingAt: index) {
-      return (index, keys(ofChangeAt: index).keys, "a change of ")
+      return PrintedValue(last: index, keys: keys(ofChangeAt: index).keys, what: "a change of ")
     }
+    if let (last, isCast) = printedVariable(at: index) {
+      if tokens[last].is("]") {
+        let keys = keys(ofChangeAt: last).keys
+        return PrintedValue(last: index, keys: keys, what: "a change of ", isCast: isCast)
+      }
+      guard let call = file.partner[last], let read = readValue(at: call - 1) else { return nil }
+      return PrintedValue(last: index, keys: read.keys, isCast: isCast)
+    }
+    return readValue(at: index)
+  }
+
+  private func readValue(at index: Int) -> PrintedValue? {
     guard tokens[index].text == "value", file.isStringCall(index),
-      let close = file.partner[index + 1],
-      let key = file.keys(ofCallAt: index).keys.last,
-      isOfProperty(tokens[index..<close])
+      let close = file.partner[index + 1]
     else { return nil }
-    return (close, [key], "")
+    if tokens[index..<close].contains(where: { $0.text.contains("@avg.") }) {
+      return PrintedValue(last: close, keys: ["@avg"])
+    }
+    guard let key = file.keys(ofCallAt: index).keys.last, isOfProperty(tokens[index..<close])
+    else { return nil }
+    return PrintedValue(last: close, keys: [key])
+  }
+
+  /// The last token of the value that was assigned to a variable: `list` in `let list = change![.newKey] as! [Any]`, and
+  /// `count` in `let count = song.value(forKey: "count")`.
+  private func printedVariable(at index: Int) -> (last: Int, isCast: Bool)? {
+    guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is("."),
+      let body = function(around: index),
+      let name = (body.lowerBound..<index).last(where: {
+        tokens[$0].name == tokens[index].name && tokens[$0 + 1].is("=")
+          && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
+      })
+    else { return nil }
+    var last = name + 2
+    while last < index {
+      if let close = file.partner[last], close > last { last = close }
+      if tokens[last].is("]"), isEntry(endingAt: last) { break }
+      if tokens[last].is(")"), let open = file.partner[last], tokens[open - 1].text == "value",
+        file.isStringCall(open - 1)
+      {
+        break
+      }
+      if endsValue(last) { return nil }
+      last += 1
+    }
+    guard last < index else { return nil }
+    if let cast = collectionCast(behind: last) { return endsValue(cast) ? (last, true) : nil }
+    let end = tokens[last + 1].text == "!" ? last + 1 : last
+    return tokens[last].is(")") && endsValue(end) ? (last, false) : nil
   }
 
   /// Whether a value read by key has the type of the last property: without an operator, or as a sum or an extreme.
   private func isOfProperty(_ call: ArraySlice<Token>) -> Bool {
     call.allSatisfy { token in
       !token.text.contains("@")
-        || ["@sum.", "@avg.", "@max.", "@min."].contains(where: token.text.contains)
+        || ["@sum.", "@max.", "@min."].contains(where: token.text.contains)
     }
   }
 

@@ -258,6 +258,11 @@ extension Mover {
     let path = keyPath(in: open)
     let last = path?.split(separator: ".").last.map(String.init)
     let isInteger = last.map { isIntegerProperty($0) } ?? false
+    if path?.contains("@avg.") == true {
+      guard let own = project.misfit(ofValueOf: "Double", for: tokens[type].text) else { return }
+      return find(
+        type, .differs, "an average is a \(own)", "\(tokens[type].text)(… as! \(own))")
+    }
     switch tokens[type].text {
     case "Double", "Float", "CGFloat":
       if isInteger || last == "@count" {
@@ -268,11 +273,9 @@ extension Mover {
         // The sum of no elements is an Int.
         guard tokens[index + 1].text == "!", isLast(type) else { return }
         replace(index + 1..<type + 1, by: "? \(tokens[type].text) ?? 0")
-      } else if path?.contains("@avg") != true {
+      } else {
         lookAtCast(ofCallAt: open - 1, to: type)
       }
-    case "Int" where path?.contains("@avg") == true:
-      find(type, .differs, "an average is a Double", "Int(… as! Double)")
     default: lookAtCast(ofCallAt: open - 1, to: type)
     }
   }

@@ -146,6 +146,46 @@ extension MoveTests {
     }
   }
 
+  @Test(
+    "a value that is printed behind a cast to a collection of any values, or by a variable, is listed",
+    arguments: [
+      ("print(a.value(forKey: \"bs\") as! [Any])", "bs is printed as true or false here"),
+      ("print(a.value(forKey: \"bs\") as! NSArray)", "bs is printed as true or false here"),
+      ("print(\"\\(a.value(forKey: \"bs\") as? [Any] ?? [])\")", "bs is printed as true or false"),
+      ("let v = a.value(forKey: \"bs\") as! [Any]; print(v)", "bs is printed as true or false"),
+      ("let v = a.value(forKey: \"b\")!; print(v)", "b is printed as true or false"),
+      ("if let v = a.value(forKeyPath: \"as.b\") as? [Any] { print(v) }", "b is printed as true"),
+      ("print(a.value(forKey: \"ns\") as! [Any])", nil),
+      ("print(a.value(forKey: \"bs\") as! [Bool])", nil),
+      ("let v = a.value(forKey: \"b\") as! Bool; print(v)", nil),
+      ("let v = a.value(forKey: \"bs\") as! [Any]; print(v.count)", nil),
+      ("print(a.value(forKeyPath: \"as.@avg.n\")!)", "@avg is printed as 1.0 here, and as 1 there"),
+      ("print(a.value(forKeyPath: \"as.@avg.n\") as! NSNumber)", nil),
+    ])
+  func castTexts(_ body: String, _ reason: String?) {
+    let model =
+      "class A: NSObject { @objc dynamic var bs: [Bool] = []; @objc dynamic var ns: [Int] = []\n"
+      + "@objc dynamic var n = 0; @objc dynamic var b = false }\n"
+    let found = Self.macro(model + "func f(a: A) { \(body) }").findings.map(\.reason)
+    expectEqual(found.count, reason == nil ? 0 : 1, "\(found)")
+    expect(found.first?.hasPrefix(reason ?? "") ?? true, "\(found)")
+    let change = body.replacing(#/a\.value\(forKey: "bs"\)/#, with: "change![.newKey]")
+    guard change != body, let reason else { return }
+    let observer = Self.macro(model + Self.observing("if p == \"bs\" { \(change) }")).findings
+    expectEqual(observer.count, 1, change)
+    expect(observer.first?.reason.hasPrefix("a change of " + reason.prefix(20)) ?? false)
+  }
+
+  @Test("an average is a Double, also of integers")
+  func averages() {
+    for (type, count) in [("Double", 0), ("NSNumber", 0), ("Int", 1), ("Float", 1)] {
+      let use = "func f(a: A) { use(a.value(forKeyPath: \"as.@avg.n\") as! \(type)) }"
+      let found = Self.macro(Self.valueClass + use).findings
+      expectEqual(found.count, count, "\(found)")
+      expect(found.allSatisfy { $0.reason == "an average is a Double" }, "\(found)")
+    }
+  }
+
   @Test("a cast of a key's value to another kind of number is listed")
   func castsOfKeys() {
     func use(_ call: String) -> String { "func f(a: A) { use(\(call)) }" }
