@@ -99,6 +99,8 @@ extension Mover {
     } else {
       lookAtEnumeration(ofCallAt: index)
       lookAtText(index)
+      lookAtPath(ofCallAt: index)
+      lookAtTypeArgument(index)
     }
   }
 

@@ -56,6 +56,7 @@ extension Mover {
       case "as":
         moveCast(index)
         lookAtCast(ofVariableAt: index)
+        lookAtCollection(castAt: index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
         needsFoundation = usesJSON || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)

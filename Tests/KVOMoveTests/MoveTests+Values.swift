@@ -176,6 +176,57 @@ extension MoveTests {
     expect(observer.first?.reason.hasPrefix("a change of " + reason.prefix(20)) ?? false)
   }
 
+  @Test(
+    "a cast to an ordered set of what is read through one, or of a mutable proxy, is listed",
+    arguments: [
+      ("use(a.value(forKeyPath: \"o.name\") as! NSOrderedSet)", "o.name is an array here"),
+      ("let v = a.value(forKeyPath: \"o.name\"); use(v as? NSOrderedSet)", "o.name is an array"),
+      ("use(a.value(forKey: \"o\") as! NSOrderedSet)", nil),
+      ("use(a.value(forKeyPath: \"o.name\") as! [Any])", nil),
+      ("use(a.value(forKeyPath: \"l.name\") as? NSOrderedSet)", nil),
+      (
+        "use(a.mutableOrderedSetValue(forKey: \"o\") as NSOrderedSet)",
+        "mutableOrderedSetValue gives a MutableOrderedSetProxy, which is no NSOrderedSet"
+      ),
+      (
+        "let p = a.mutableArrayValue(forKey: \"l\"); use(p as! [Int])",
+        "mutableArrayValue gives a MutableArrayProxy"
+      ),
+      (
+        "let p = a.mutableSetValue(forKey: \"l\"); use(p as? NSMutableSet)",
+        "mutableSetValue gives a MutableSetProxy, which is no NSMutableSet"
+      ),
+      ("let p = a.mutableSetValue(forKey: \"l\"); use(p as Any)", nil),
+    ])
+  func orderedSets(_ body: String, _ reason: String?) {
+    let model =
+      "class A: NSObject { @objc dynamic var o = NSOrderedSet(); @objc dynamic var l: [A] = [] }\n"
+    let found = Self.macro(model + "func f(a: A) { \(body) }").findings
+    expectEqual(found.map(\.harm), reason == nil ? [] : [.differs], "\(found)")
+    expect(found.first?.reason.hasPrefix(reason ?? "") ?? true, "\(found)")
+  }
+
+  @Test(
+    "a key of a value that is no object here, and a generic type that does not fit a key, are listed",
+    arguments: [
+      ("use(a.value(forKeyPath: \"t.length\"))", "t is of String, which has no key length"),
+      ("use(a.value(forKeyPath: #keyPath(A.t.count)))", "t is of String, which has no key count"),
+      ("use(a.value(forKeyPath: \"ts.@count\"), a.value(forKeyPath: \"t.@max.self\"))", nil),
+      ("use(a.rx.observe(Double.self, \"n\"))", "n is of Int, which is no Double"),
+      (
+        "use(Subject<Double>(object: a, keyPath: #keyPath(A.n)))", "n is of Int, which is no Double"
+      ),
+      ("use(a.rx.observe(Int.self, \"n\"), Subject<NSNumber>(a, \"n\"))", nil),
+    ])
+  func passedTypes(_ body: String, _ reason: String?) {
+    let model =
+      "class A: NSObject { @objc dynamic var t = B(); @objc dynamic var ts: [String] = []\n"
+      + "@objc dynamic var n = 0; func f(a: A) { \(body) } }"
+    let found = Self.macro(model.replacing("= B()", with: ": String?")).findings
+    expectEqual(found.map(\.harm), reason == nil ? [] : [.differs], "\(found)")
+    expect(found.first?.reason.hasPrefix(reason ?? "") ?? true, "\(found)")
+  }
+
   @Test("an average is a Double, also of integers")
   func averages() {
     for (type, count) in [("Double", 0), ("NSNumber", 0), ("Int", 1), ("Float", 1)] {
