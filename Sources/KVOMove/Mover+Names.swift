@@ -57,6 +57,7 @@ extension Mover {
         moveCast(index)
         lookAtCast(ofVariableAt: index)
         lookAtCollection(castAt: index)
+        lookAtEntry(castAt: index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
         needsFoundation = usesJSON || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)

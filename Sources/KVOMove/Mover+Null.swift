@@ -263,7 +263,7 @@ extension Mover {
   }
 
   /// Whether a value is from `dictionaryWithValues`, which the edits make return NSNull: `values["name"]!`.
-  private func isOfDictionary(_ last: Int) -> Bool {
+  func isOfDictionary(_ last: Int) -> Bool {
     guard last > 0, case let close = tokens[last].text == "!" ? last - 1 : last,
       tokens[close].is("]"), let open = file.partner[close], open > 0,
       tokens[open - 1].kind == .identifier

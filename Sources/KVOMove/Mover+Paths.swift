@@ -39,6 +39,19 @@ extension Mover {
     .map(\.name)
   }
 
+  /// Lists a cast of a value that `dictionaryWithValues` gives, `values["count"] as? Double`, to another type of number.
+  mutating func lookAtEntry(castAt word: Int) {
+    let type = ["?", "!"].contains(tokens[word + 1].text) ? word + 2 : word + 1
+    let last = ["?", "!"].contains(tokens[word - 1].text) ? word - 2 : word - 1
+    guard last > 1, tokens[last].is("]"), isOfDictionary(last),
+      let (key, end) = file.key(at: file.partner[last]! + 1),
+      end == last - 1, let own = project.misfit(of: key, for: tokens[type].text)
+    else { return }
+    find(
+      type, .differs, "\(key) is of \(own), which is no \(tokens[type].text)",
+      "cast it to \(own) first, and convert that")
+  }
+
   /// Lists a cast to NSOrderedSet of a value that is read through one, since such a path gives an array here; and a cast of
   /// a mutable proxy to a collection of Foundation or of Swift.
   mutating func lookAtCollection(castAt word: Int) {

@@ -176,6 +176,19 @@ extension MoveTests {
     expect(observer.first?.reason.hasPrefix("a change of " + reason.prefix(20)) ?? false)
   }
 
+  @Test("a cast of an entry of dictionaryWithValues to another type of number is listed")
+  func entries() {
+    let values = "let values = a.dictionaryWithValues(forKeys: [\"n\", \"i\"]); use("
+    for (cast, type) in [
+      ("values[\"n\"] as? Double", "Int"), ("values[#keyPath(A.i)]! as! Int", "Int32"),
+      ("values[\"n\"] as! Int", nil), ("values[k] as? Double", nil), ("row[\"n\"] as? Double", nil),
+    ] {
+      let found = Self.macro(Self.valueClass + "func f(a: A) { \(values)\(cast)) }").findings
+      expectEqual(found.map(\.harm), type == nil ? [] : [.differs], "\(found)")
+      expect(found.first?.reason.contains("is of \(type ?? ""), which is no") ?? true, "\(found)")
+    }
+  }
+
   @Test(
     "a cast to an ordered set of what is read through one, or of a mutable proxy, is listed",
     arguments: [
