@@ -138,12 +138,19 @@ extension Mover {
     while ["?", "!"].contains(tokens[next].text) { next += 1 }
     guard tokens[next].is("."), tokens[next + 1].kind == .identifier, !file.isKeyCall(next + 1),
       isChangedValue(last) || tokens[last].is("]") && isEntry(endingAt: last)
-        || valueCall(assignedTo: last).map(throwsHere) ?? false
+        || (valueCall(endingAt: last) ?? valueCall(assignedTo: last)).map(throwsHere) ?? false
     else { return }
     let number = comparedEnumeration(at: last).map { "(… as? \($0))?.rawValue" }
     find(
       index, .refused, "an AnyObject has no \(tokens[next + 1].text) here",
       number ?? "cast the value to the type that the property has")
+  }
+
+  private func valueCall(endingAt last: Int) -> Int? {
+    guard tokens[last].is(")"), let open = file.partner[last], open > 0,
+      tokens[open - 1].text == "value", file.isStringCall(open - 1)
+    else { return nil }
+    return open - 1
   }
 
   /// The type in a cast such as `] as? Int` or `) as! NSNumber`.

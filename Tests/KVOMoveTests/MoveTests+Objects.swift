@@ -183,6 +183,7 @@ extension MoveTests {
     for (body, advice) in [
       ("if p == \"k\", let new = change?[.newKey] { use((new as AnyObject).intValue) }", "A.K"),
       ("if p == \"n\" { use((change![.newKey] as AnyObject).doubleValue!) }", "the type that"),
+      ("use((value(forKey: k) as AnyObject).isEqual(1))", "the type that"),
       ("use((sender as AnyObject).intValue)", nil),
       ("let new = change?[.newKey]; if (new as AnyObject) === a { g() }", nil),
     ] {
