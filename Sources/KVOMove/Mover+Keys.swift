@@ -214,8 +214,8 @@ extension Mover {
     }
   }
 
-  /// Declarations that the macro does not make: for Objective-C names, and for setters of properties that are not
-  /// observable.
+  /// Declarations that the macro does not make: for Objective-C names, and for setters and overrides of properties that are
+  /// not observable.
   private func ownEntries(of type: TypeDeclaration) -> [String] {
     type.properties.compactMap { property in
       guard !property.isStatic, !property.isConstant, project.isExposed(property, in: type) else {
@@ -229,11 +229,19 @@ extension Mover {
         !type.attributes.contains("KVO"), !property.modifiers.contains("override")
       else { return nil }
       if isStored {
-        return property.accessors.isEmpty
+        return property.accessors.isEmpty && !isOverridden(property.name, beneath: type)
           ? nil : "keys.stored(\"\(property.name)\", \\.\(property.name))"
       }
       return property.accessors["set"] == nil
         ? nil : "keys.computed(\"\(property.name)\", \\.\(property.name))"
+    }
+  }
+
+  /// Whether a subclass in the sources overrides a property.
+  private func isOverridden(_ name: String, beneath type: TypeDeclaration) -> Bool {
+    project.types.joined().contains { other in
+      other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
+        && project.ancestors(of: other).classes.contains { $0.id == type.id }
     }
   }
 
@@ -342,10 +350,7 @@ extension Mover {
       let (name, path) = (property.name, "\\.\(property.name)")
       let key = property.key ?? name
       let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(key) }
-      let isOverridden = project.types.joined().contains { other in
-        other.properties.contains { $0.name == name && $0.modifiers.contains("override") }
-          && project.ancestors(of: other).classes.contains { $0.id == type.id }
-      }
+      let isOverridden = isOverridden(name, beneath: type)
       if property.isComputed, !property.modifiers.contains("override") {
         let by = affecting.map { ", affectedBy: self.\($0.name)()" } ?? ""
         entries.append("keys.computed(\"\(key)\", \(path)\(by))")

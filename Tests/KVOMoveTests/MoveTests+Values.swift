@@ -351,6 +351,21 @@ extension MoveTests {
     expect(Self.macro(moved.text).edits.isEmpty)
   }
 
+  @Test(
+    "a property that is not observable, and that a subclass overrides, is declared if it is set by key"
+  )
+  func overridden() {
+    func declares(_ words: String, _ override: String) -> Bool {
+      let source =
+        "class A: NSObject { @objc dynamic var x = 0; \(words) var m = 0 }\n"
+        + "class B: A { \(override) }\nfunc f(b: B) { b.setValue(1, forKey: \"m\") }"
+      return Self.macro(source).text.contains("keys.stored(\"m\", \\.m)")
+    }
+    expect(declares("@objc", "override var m: Int { didSet { f() } }"))
+    expect(declares("@objc", "override var m: Int { get { 1 } set { f() } }"))
+    expect(!declares("@objc", "var y = 1") && !declares("", "override var m: Int { didSet {} }"))
+  }
+
   static let unfound: [(String, String)] = [
     (
       "let k = keyPath._kvcKeyPathString\nfunc f() { willChangeValue(forKey: k) }",
