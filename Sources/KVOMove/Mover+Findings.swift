@@ -136,6 +136,15 @@ extension Mover {
 
   /// Observed objects of Foundation's own classes, including those held in variables.
   private mutating func lookAtObserved(_ call: Int) {
+    for link in file.keys(ofCallAt: call).keys.dropLast() {
+      let sources = project.names[index].sources[link] ?? []
+      for case .type(let type) in sources where !project.hasType(named: type) {
+        guard let other = Self.typesThatNotify[type] else { continue }
+        find(
+          call, .missing, "\(link) holds a \(type) of Foundation, which notifies no observer",
+          "\(other), of KVOFoundation")
+      }
+    }
     guard case .foreign(let types) = project.receiver(ofCallAt: call, in: index) else { return }
     for (type, other) in Self.typesThatNotify.sorted(by: { $0.key < $1.key })
     where types.contains(type) {

@@ -207,6 +207,10 @@ extension MoveTests {
       "an AnyObject has no keys here"
     ),
     (
+      "class A: NSObject { @objc let p = Progress() }\nfunc f(a: A) { t = a.observe(\\.p.fractionCompleted) { _, _ in } }",
+      3, .missing, "p holds a Progress of Foundation"
+    ),
+    (
       "class A { let d = UserDefaults.standard; func f() { t = d.observe(\\.x) { _, _ in } } }", 2,
       .missing, "UserDefaults"
     ),
