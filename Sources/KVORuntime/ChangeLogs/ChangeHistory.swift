@@ -46,16 +46,12 @@ struct ChangeHistory {
   var undoLimit: Int?
 
   // The objects with and without numbers. Dead ones are removed from time to time.
-  private var numbered: [Int: WeakObject] = [:]
-  private var unnumbered: [WeakObject] = []
+  private var numbered: [Int: WeakReference<RecordedObject>] = [:]
+  private var unnumbered: [WeakReference<RecordedObject>] = []
   private var objectsWhenCleaned = 0
   private(set) var lastNumber = 0
 
   var count: Int { first + kept.count }
-}
-
-private struct WeakObject {
-  weak var object: RecordedObject?
 }
 
 // MARK: Records
@@ -270,7 +266,7 @@ extension ChangeHistory {
 
   private mutating func forgetRedo(_ garbage: inout [RecordedChange]) {
     guard !redo.isEmpty else { return }
-    for group in redo { garbage += group.forget() }
+    for group in redo { group.forget() }
     redo = []
     trim(&garbage)
   }
@@ -281,7 +277,7 @@ extension ChangeHistory {
     guard let undoLimit else { return }
     let surplus = undo.count - max(undoLimit, 0)
     if surplus > 0 {
-      for group in undo.prefix(surplus) { garbage += group.forget() }
+      for group in undo.prefix(surplus) { group.forget() }
       undo.removeFirst(surplus)
     }
     var unwanted = 0
@@ -299,15 +295,12 @@ extension ChangeHistory {
   mutating func removeAll() -> (records: [RecordedChange], begun: [BegunChange]) {
     let left = begun
     var garbage: [RecordedChange] = []
-    for group in undo { garbage += group.forget() }
-    for group in redo { garbage += group.forget() }
+    for group in undo { group.forget() }
+    for group in redo { group.forget() }
     (undo, redo, begun) = ([], [], [])
     // The changes that are being undone can't be redone.
-    if let group = performance?.group { garbage += group.forget() }
-    if let open {
-      garbage += open.changes
-      open.changes = []
-    }
+    performance?.group.forget()
+    open?.changes = []
     drop(kept.count, &garbage)
     return (garbage, left)
   }
@@ -339,7 +332,7 @@ extension ChangeHistory {
   }
 
   /// The recorded changes of the running undo, redo or application.
-  var performed: [RecordedChange] { performance?.group.changes ?? [] }
+  var performed: [RecordedChange] { performance.map { Array($0.group.changes) } ?? [] }
 
   mutating func record(_ change: RecordedChange) {
     guard let group = performance?.group else { return }
@@ -354,13 +347,17 @@ extension ChangeHistory {
 
   /// Makes a failed and reverted group one that can't be undone. Its records stay, because its changes were
   /// made. Returns its changes.
-  func abandon(_ group: ChangeGroup) -> [RecordedChange] { group.forget() }
+  func abandon(_ group: ChangeGroup) -> [RecordedChange] {
+    defer { group.forget() }
+    return Array(group.changes)
+  }
 
   /// Replaces a group that was reversed by the group that reversed it, which can itself be reversed.
   mutating func exchange(
     _ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause
   ) -> [RecordedChange] {
-    var garbage = group.forget()
+    var garbage: [RecordedChange] = []
+    group.forget()
     if cause == .undo {
       Self.remove(group, from: &undo)
       Self.keep(made, in: &redo)
@@ -402,10 +399,10 @@ extension ChangeHistory {
   /// Returns the objects to release: their last other references may be dropped during the call.
   mutating func keep(_ object: RecordedObject) -> [RecordedObject] {
     if let number = object.number {
-      numbered[number] = WeakObject(object: object)
+      numbered[number] = WeakReference(object)
       lastNumber = max(lastNumber, number)
     } else {
-      unnumbered.append(WeakObject(object: object))
+      unnumbered.append(WeakReference(object))
     }
     return clean()
   }
@@ -414,7 +411,7 @@ extension ChangeHistory {
   private mutating func clean() -> [RecordedObject] {
     guard numbered.count + unnumbered.count > 2 * objectsWhenCleaned + 16 else { return [] }
     var live: [RecordedObject] = []
-    func lives(_ entry: WeakObject) -> Bool {
+    func lives(_ entry: WeakReference<RecordedObject>) -> Bool {
       guard let object = entry.object else { return false }
       live.append(object)
       return true

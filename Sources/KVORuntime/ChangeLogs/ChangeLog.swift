@@ -36,6 +36,8 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   let joining = Lock(isOuter: true)
   let arrivals = ArrivingObjects()
   let reported = Locked<Set<String>>([])
+  /// This log, for its registrations.
+  @exclusivity(unchecked) private(set) var reference: WeakReference<ChangeLog>!
 
   /// Creates a log and records changes of the roots' graph from now on.
   ///
@@ -49,6 +51,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   public init(of roots: KVOObject..., recording keys: RecordedKeys...) throws {
     selection = try RecordedSelection(keys)
     super.init()
+    reference = WeakReference(self)
     for root in roots {
       if let error = selection.recordedClass(of: root).error { throw error }
     }

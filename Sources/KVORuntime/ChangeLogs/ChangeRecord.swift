@@ -102,7 +102,7 @@ final class ChangeGroup: @unchecked Sendable {
   /// The time when it was made, or when a repeated set was last merged (`kvo_binding_stamp`).
   @exclusivity(unchecked) private(set) var stamp: UInt64
   @exclusivity(unchecked) var name: String?
-  @exclusivity(unchecked) var changes: [RecordedChange] = []
+  @exclusivity(unchecked) var changes: GroupChanges = []
   /// Whether it can be undone or redone, or is open.
   @exclusivity(unchecked) private(set) var isWanted = true
 
@@ -122,10 +122,33 @@ final class ChangeGroup: @unchecked Sendable {
     if isSingle { (self.thread, stamp) = (thread, kvo_binding_stamp()) }
   }
 
-  /// Marks the group as unneeded. Returns its changes, because nothing may be destroyed under the lock.
-  func forget() -> [RecordedChange] {
-    defer { (isWanted, changes) = (false, []) }
-    return changes
+  /// Marks the group as unneeded. This destroys no change: the log still has them all.
+  func forget() { (isWanted, changes) = (false, []) }
+}
+
+/// The changes of a group. Most groups have one, for which no array is allocated.
+struct GroupChanges: RandomAccessCollection, ExpressibleByArrayLiteral {
+  private var only: RecordedChange?
+  private var several: [RecordedChange] = []
+
+  init(arrayLiteral elements: RecordedChange...) {
+    for element in elements { append(element) }
+  }
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { only == nil ? several.count : 1 }
+
+  subscript(index: Int) -> RecordedChange { only ?? several[index] }
+
+  mutating func append(_ change: RecordedChange) { insert(change, at: count) }
+
+  mutating func insert(_ change: RecordedChange, at index: Int) {
+    if isEmpty {
+      only = change
+      return
+    }
+    if let first = only { (only, several) = (nil, [first]) }
+    several.insert(change, at: index)
   }
 }
 

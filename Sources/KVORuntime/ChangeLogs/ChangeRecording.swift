@@ -101,9 +101,9 @@ extension ChangeLog {
   private func observe(_ object: KVOObject, _ member: RecordedObject) {
     let keys = member.recorded.keys.map(\.name.interned)
     let registration = RecordedRegistration()
-    weak let log = self
-    let token = object.register(keys, [.old, .new, .prior], nil) { _, index, change in
-      log?.changed(RecordedPlace(object: member, index: index), change, registration)
+    let token = object.register(keys, [.old, .new, .prior], nil) {
+      [reference = reference!] _, index, change in
+      reference.object?.changed(RecordedPlace(object: member, index: index), change, registration)
     }
     let isFirst = history.withLock { _ in
       guard member.registration == nil else { return false }

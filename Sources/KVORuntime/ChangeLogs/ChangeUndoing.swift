@@ -28,7 +28,7 @@ extension ChangeLog {
     let thread = UnsafeRawPointer(kvo_binding_thread())
     // Under one lock, so that no other thread can begin with the same group.
     let begun = try history.withLock {
-      history -> (group: ChangeGroup, changes: [RecordedChange], made: ChangeGroup)? in
+      history -> (group: ChangeGroup, changes: GroupChanges, made: ChangeGroup)? in
       guard let group = (cause == .undo ? history.undo : history.redo).last else { return nil }
       let made = history.beginPerformance(cause, name: group.name, on: thread)
       guard let made else { throw ChangeLogError.isBusy }

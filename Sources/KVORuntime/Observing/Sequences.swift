@@ -158,14 +158,14 @@ private final class Subscription<Element: Sendable>: Sendable {
 
 /// The object and property of a sequence.
 // Sendable: the object is used only where the iterator is created and where it is changed, as by any
-// observer. Any thread may read a weak reference, and a key path is immutable.
+// observer. Any thread may use the reference, and a key path is immutable.
 private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendable {
-  private weak var object: Object?
+  private let reference: WeakReference<Object>
   let keyPath: KeyPath<Object, Value>
   private let caller: Caller
 
   init(_ object: Object, _ keyPath: KeyPath<Object, Value>, _ caller: Caller) {
-    self.object = object
+    reference = WeakReference(object)
     self.keyPath = keyPath
     self.caller = caller
   }
@@ -177,7 +177,7 @@ private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendabl
     _ send: @escaping (Object, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation? {
     let ending = ChannelEnding(channel)
-    return object?.register(
+    return reference.object?.register(
       keyPath, options,
       .typed { object, change in withExtendedLifetime(ending) { send(object, change) } }, caller)
   }
