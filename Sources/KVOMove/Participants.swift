@@ -159,7 +159,7 @@ struct Participants {
   ]
 
   private mutating func addClasses(ofKeyPathAt index: Int, in file: Int, _ project: Project) {
-    guard let close = project.files[file].partner[index + 1] else { return }
+    guard let close = project.files[file].partner[index + 1], close > index else { return }
     for token in project.files[file].tokens[index..<close] where token.kind == .identifier {
       classes.formUnion((project.classesByName[token.name] ?? []).map(\.id))
     }
