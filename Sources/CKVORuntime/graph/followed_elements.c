@@ -96,7 +96,7 @@ kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
   if (update.followed) kvo_value_with_references(array, followed_fill, &update);
   kvo_shortages = shortages; // the next reading makes values of all elements
   if (update.is_done) return update.followed;
-  kvo_free(update.followed);
+  kvo_followed_elements_free(update.followed);
   return NULL;
 }
 
