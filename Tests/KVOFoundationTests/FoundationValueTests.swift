@@ -132,4 +132,32 @@ import Testing
     try copy.setValuesForKeys(json(String(decoding: data, as: UTF8.self)))
     expect(copy.name == nil && copy.marks == [1, nil])
   }
+
+  // `Set<Decimal>` as an object of Foundation's never returns from computing a hash value.
+  @Test("B12: a set of decimal numbers is never made an object of Foundation's")
+  func setOfDecimals() async {
+    await #expect(processExitsWith: .success) {
+      final class Prices: KVOObject {
+        @Observed var decimals: Set<Decimal> = []
+        @Observed var doubles: Set<Double> = []
+        @Observed var list: [Double] = []
+        @Observed var any: Any = 0
+      }
+      let prices = Prices()
+      let decimals: Set<Decimal> = [1, 2.5]
+      let log = try ChangeLog(of: prices, recording: .keys(of: Prices.self, \.any, \.decimals))
+      try prices.setValue(decimals, forKey: "doubles")
+      expectEqual(prices.doubles, [1, 2.5])
+      try prices.setValuesForKeys(["any": decimals, "decimals": decimals] as [String: Any])
+      try prices.setFoundationValue(decimals, forKey: "any")
+      expect(prices.decimals == decimals && prices.any as? Set<Decimal> == decimals)
+      expectEqual(log.count, 3)
+      #expect(throws: KeyValueError.self) { try prices.setValue(decimals, forKey: "list") }
+      #expect(throws: KeyValueError.self) { try prices.setValue(1, forKeyPath: "any.x") }
+      let sets: [Any] = [decimals, decimals]
+      #expect(throws: KeyValueError.self) { try sets.setValue(1, forKey: "x") }
+      #expect(throws: KeyValueError.self) { try sets.sorted(using: KeyValueSort("self")) }
+      expectEqual(try prices.value(forKeyPath: "decimals.@sum.self") as? Decimal, 3.5)
+    }
+  }
 }

@@ -57,6 +57,7 @@ import XCTest
       @Observed var stages: [Stage?] = [.first, nil, .last]
       @Observed var past: Set<Stage> = [.first]
       @Observed var limit = Double.nan
+      @Observed var balance = Decimal(string: "12345678901234567.89")!
       @Observed var mark: Character = "b"
       @Observed var notes: [String: Any] = ["a": 1, "b": [Double.nan]]
       @Observed var names: [Stage: String] = [.last: "end"]
@@ -71,7 +72,10 @@ import XCTest
       ("stages", [0, nil], .timedOut), ("past", Set([0]), .completed),
       ("past", Set([1]), .timedOut), ("past", Set([0, 1]), .timedOut),
       ("limit", Double.nan, .completed), ("limit", NSNumber(value: Float.nan), .completed),
-      ("limit", 0, .timedOut), ("mark", "b", .completed), ("mark", "B", .timedOut),
+      ("limit", 0, .timedOut),
+      ("balance", Decimal(string: "12345678901234567.89")!, .completed),
+      ("balance", Decimal(string: "12345678901234567.88")!, .timedOut), ("mark", "b", .completed),
+      ("mark", "B", .timedOut),
       ("notes", ["a": NSNumber(value: 1), "b": [Float.nan]], .completed),
       ("notes", ["a": 1, "b": [0]], .timedOut), ("notes", ["a": 1], .timedOut),
       ("notes", ["a": 1, "c": [Double.nan]], .timedOut), ("names", [1: "end"], .completed),

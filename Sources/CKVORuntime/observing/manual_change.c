@@ -258,7 +258,7 @@ static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
   if (observers) { // a getter or a prior call may release the object
     manual_change_hold(half);
     manual_change_read_old(frame, observers, mutation);
-    check_old_elements(frame, accessors->key, mutation);
+    if (kvo_shortages == shortages) check_old_elements(frame, accessors->key, mutation);
   }
   kvo_manual_change *manual_change = make_manual_change(frame, accessors, mutation, joined);
   if (!manual_change) return;
@@ -451,8 +451,9 @@ static void did_change(void *opaque) {
     free_manual_change(manual_change);
     return;
   }
+  uint64_t shortages = kvo_shortages;
   manual_change_finish(frame, manual_change, naming_of(half->mutation));
-  check_new_elements(frame, half->key, half->mutation);
+  if (kvo_shortages == shortages) check_new_elements(frame, half->key, half->mutation);
   kvo_frame_pop(frame);
 }
 

@@ -115,6 +115,8 @@ bool kvo_value_compare(const kvo_value *a, const kvo_value *b, int *order) {
   if (kvo_value_is_nil(a) || kvo_value_is_nil(b)) return false;
   if (kvo_value_number(a, &left) && kvo_value_number(b, &right)) {
     *order = kvo_number_compare(left, right);
+    // Different numbers of a binding's type may have been rounded to the same one.
+    if (!*order && a->type == b->type) (void)compare_within_type(a, b, order);
     return true;
   }
   if (a->type == b->type && compare_within_type(a, b, order)) return true;

@@ -6,9 +6,13 @@ internal import KVORuntime
 
 enum KeyValueSorting {
   static func value(forKeyPath keyPath: String, of element: Any) throws -> Any? {
-    switch element {
-    case let object as KVOObject: try object.value(forKeyPath: keyPath)
-    case let object as ForeignObject: try object.value(forKeyPath: keyPath)
+    if let object = object(element, as: KVOObject.self) {
+      return try object.value(forKeyPath: keyPath)
+    }
+    if let object = object(element, as: ForeignObject.self) {
+      return try object.value(forKeyPath: keyPath)
+    }
+    return switch element {
     case let dictionary as [String: Any]: try dictionary.value(forKeyPath: keyPath)
     case let dictionary as [AnyHashable: Any]: try dictionary.value(forKeyPath: keyPath)
     case _ where keyPath == "self": element

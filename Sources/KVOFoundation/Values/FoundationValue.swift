@@ -6,7 +6,9 @@ internal import KVORuntime
 
 enum FoundationValue {
   /// The value to set: nil for `NSNull`, otherwise unchanged.
-  static func value(_ value: Any?) -> Any? { value is NSNull ? nil : value }
+  static func value(_ value: Any?) -> Any? {
+    KVORuntime.object(value, as: NSNull.self) == nil ? value : nil
+  }
 
   /// The value for Foundation's serialisations, also inside collections: `NSNull` for nil, the raw value of
   /// an enumeration or an option set, and a string for a substring or a character.

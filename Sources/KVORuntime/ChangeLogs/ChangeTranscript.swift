@@ -214,7 +214,9 @@ enum TranscriptValue {
       }
       return number
     }
-    if let object = value as? KVOObject { return .object(try number(of: object)) }
+    if let object = KVORuntime.object(value, as: KVOObject.self) {
+      return .object(try number(of: object))
+    }
     let objects = place.key.references(in: value)
     // A value of a type that may hold anything is known to be a list only by its elements.
     let isList = place.key.relation != .anything || value is [KVOObject] && !objects.isEmpty

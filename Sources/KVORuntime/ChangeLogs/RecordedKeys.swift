@@ -111,10 +111,12 @@ final class RecordedKey: @unchecked Sendable {
   /// The objects in a value, in the value's order.
   func references(in value: Any?) -> [KVOObject] {
     guard let value, relation != .none else { return [] }
-    if let object = value as? KVOObject { return [object] }
-    if let elements = anyArray(value) { return elements.compactMap { $0 as? KVOObject } }
+    if let object = object(value, as: KVOObject.self) { return [object] }
+    if let elements = anyArray(value) {
+      return elements.compactMap { object($0, as: KVOObject.self) }
+    }
     if let members = anySet(value) {
-      return members.compactMap { $0.base as? KVOObject }
+      return members.compactMap { object($0.base, as: KVOObject.self) }
     }
     return []
   }

@@ -21,7 +21,9 @@ enum KeyPathCoding {
   static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
     guard let holder = target.flatMap(flattened) else { return }
-    if let holder = holder as? any KeyedObject { return try holder.setValue(value, forKey: key) }
+    if let object = KVORuntime.object(holder, as: (any KeyedObject).self) {
+      return try object.setValue(value, forKey: key)
+    }
     let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
     // Dictionaries are set from the object on, because each container of a dictionary is replaced by a
     // changed copy.
@@ -36,7 +38,7 @@ enum KeyPathCoding {
   ) throws {
     for element in AnyElements(collection)?.all ?? [] {
       guard let element = flattened(element) else { continue }
-      if let object = element as? any KeyedObject {
+      if let object = object(element, as: (any KeyedObject).self) {
         try set(object)
       } else if AnyElements(element) != nil {
         try setEach(of: element, keyPath, set)

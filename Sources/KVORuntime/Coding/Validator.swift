@@ -29,10 +29,10 @@ final class TypedValidator<Root: KVOObject, Value>: Validator {
 extension KeyPathCoding {
   static func validate(_ value: inout Any?, _ keyPath: String, of object: KVOObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
-    switch target {
-    case let object as KVOObject: try object.validateValue(&value, forKey: key)
-    case let object as ForeignObject: try object.validate(&value, forKey: key)
-    default: break
+    if let target = KVORuntime.object(target, as: KVOObject.self) {
+      try target.validateValue(&value, forKey: key)
+    } else if let target = KVORuntime.object(target, as: ForeignObject.self) {
+      try target.validate(&value, forKey: key)
     }
   }
 }

@@ -52,6 +52,9 @@ enum ForeignValue {
     guard !(Swift.type(of: value) is AnyClass) || value is any CoreObject else {
       return scalar(value) ?? AnyElements(value).flatMap { collection(of: $0) }
     }
+    if let object = object(value, as: (any CoreObject).self) {
+      return kvo_value_object(object.coreHeader)
+    }
     return switch value {
     case let truth as Bool: kvo_value_bool(truth)
     case let number as UInt: unsigned(UInt64(number))
@@ -60,8 +63,6 @@ enum ForeignValue {
     case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
     // C would take a text that contains a NUL for the part before it.
     case let string as String: string.utf8.contains(0) ? nil : kvo_value_string(string)
-    case let object as ForeignObject: kvo_value_object(object.header)
-    case let object as KVOObject: kvo_value_object(object.boundHeader)
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as UnsafeRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
     case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")

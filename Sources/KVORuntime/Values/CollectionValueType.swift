@@ -27,7 +27,20 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
     guard let first = first as? Set<AnyHashable>, let second = second as? Set<AnyHashable> else {
       return false
     }
-    return first.removing(second).isEmpty && second.removing(first).isEmpty
+    func isEach(of members: Set<AnyHashable>, in others: Set<AnyHashable>) -> Bool {
+      members.allSatisfy { member in
+        if others.contains(member) { return true }
+        // Only a member that contains NaN differs from itself.
+        return member != member && others.contains { areEqual(member, $0) }
+      }
+    }
+    return isEach(of: first, in: second) && isEach(of: second, in: first)
+  }
+
+  private func areEqual(_ first: AnyHashable, _ second: AnyHashable) -> Bool {
+    withUnsafePointer(to: first) { first in
+      withUnsafePointer(to: second) { ValueType.of(AnyHashable.self).areEqual(first, $0) }
+    }
   }
 
   override var optionalShape: CollectionShape? { C.makeShape(isOptional: true) }
@@ -62,7 +75,9 @@ struct AnyElements {
 
   /// Nil if the value is not a collection.
   init?(_ value: Any) {
-    if let known = (value as? any ProxyValue)?.elements ?? value as? any CollectionValue {
+    if let known = object(value, as: (any ProxyValue).self)?.elements ?? value
+      as? any CollectionValue
+    {
       self.init(known)
     } else if Swift.type(of: value) is AnyClass,
       let found = FoundationLink.linked?.elements(of: value)

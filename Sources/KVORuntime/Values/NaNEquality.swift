@@ -9,9 +9,7 @@ func isNaN(_ value: Any) -> Bool {
 
 extension Set {
   // Sets of other elements use Swift's own operations.
-  private static var mayHoldNaN: Bool {
-    Element.self == AnyHashable.self || ValueType.of(Element.self).mayHoldNaN
-  }
+  private static var mayHoldNaN: Bool { ValueType.of(Element.self).mayHoldNaN }
 
   /// Whether the set contains a member. It contains NaN if any member is NaN.
   func has(_ member: Element) -> Bool {

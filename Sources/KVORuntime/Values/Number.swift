@@ -42,6 +42,9 @@ package enum Number {
   /// NaN.
   package func order(_ other: Number) -> Int? {
     if case .integer(let a) = self, case .integer(let b) = other { return a.order(b) }
+    if case .decimal(let a) = self, case .decimal(let b) = other {
+      return isNaN || other.isNaN ? nil : DecimalText(a).order(DecimalText(b))
+    }
     return switch (exactInteger, other.exactInteger) {
     case (let a?, let b?): a < b ? -1 : a == b ? 0 : 1
     case (let a?, nil): other.order(ofInteger: a).map { -$0 }
@@ -104,6 +107,38 @@ package enum Number {
     case .real(let real): real.asReal()
     case .decimal(let text): F(Double(text) ?? .nan)
     }
+  }
+}
+
+/// A decimal number as a text of digits and a point, without an exponent.
+private struct DecimalText {
+  private let isNegative: Bool
+  private let integer: [UInt8]
+  private let fraction: [UInt8]
+
+  init(_ text: String) {
+    isNegative = text.hasPrefix("-")
+    let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }
+      .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    integer = Array(parts[0].drop { $0 == UInt8(ascii: "0") })
+    var digits = parts.count > 1 ? Array(parts[1]) : []
+    while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+    fraction = digits
+  }
+
+  private var isZero: Bool { integer.isEmpty && fraction.isEmpty }
+
+  func order(_ other: Self) -> Int {
+    if isZero, other.isZero { return 0 }
+    if isNegative != other.isNegative { return isNegative ? -1 : 1 }
+    let order = orderOfMagnitude(other)
+    return isNegative ? -order : order
+  }
+
+  private func orderOfMagnitude(_ other: Self) -> Int {
+    if integer.count != other.integer.count { return integer.count < other.integer.count ? -1 : 1 }
+    let (digits, others) = (integer + fraction, other.integer + other.fraction)
+    return digits == others ? 0 : digits.lexicographicallyPrecedes(others) ? -1 : 1
   }
 }
 

@@ -115,6 +115,15 @@ package func flattened(_ value: Any) -> Any? {
   return optional.innermost
 }
 
+/// Casts an object to a class, or to a protocol of classes. Nil for a value that is not an object.
+///
+/// `value as? T` first bridges such a value to an object of Foundation's, to cast that. This takes time, and overflows the
+/// stack for a set of decimal numbers.
+package func object<T>(_ value: Any?, as type: T.Type) -> T? {
+  guard let value = value.flatMap(flattened), Swift.type(of: value) is AnyClass else { return nil }
+  return value as? T
+}
+
 /// A value as an element of `Any`: nil is present, as an empty optional.
 func present(_ value: Any?) -> Any {
   value ?? (Any?.none as Any)

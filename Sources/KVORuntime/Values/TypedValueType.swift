@@ -120,7 +120,11 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     if isNumber || T.self == Bool.self { abilities.insert(.number) }
     if let foundation = FoundationLink.linked {
       if foundation.isDecimal(T.self) { abilities.insert(.sum) }
-      if T.self is AnyClass, foundation.hasContent(T.self) { abilities.insert(.operand) }
+      if T.self is AnyClass, foundation.hasContent(T.self) {
+        // Foundation's numbers are compared with all numbers, by what they contain.
+        abilities.insert(.operand)
+        abilities.remove(.order)
+      }
     }
     if !isNumber, ValueConversion.hasRawValue(T.self) { abilities.insert(.operand) }
     return abilities
@@ -179,17 +183,6 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
   override func read(_ address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>) {
     CoreValue.make(of: any(at: address), into: value)
   }
-}
-
-/// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
-final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
-  init() { super.init([.object, .wrapper]) }
-
-  override func any(at address: UnsafeRawPointer) -> Any? {
-    // Generic code that converts an `Any` to `Any` would wrap it once more.
-    if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
-    return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
-  }
 
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     guard let first = any(at: a), let second = any(at: b) else {
@@ -213,6 +206,17 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
       }
     }
     return _openExistential(first, do: compare)
+  }
+}
+
+/// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
+final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
+  init() { super.init([.object, .wrapper]) }
+
+  override func any(at address: UnsafeRawPointer) -> Any? {
+    // Generic code that converts an `Any` to `Any` would wrap it once more.
+    if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
+    return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
   }
 
   private func opened(_ value: Any) -> Any {

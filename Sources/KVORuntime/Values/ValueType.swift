@@ -58,7 +58,7 @@ class ValueType: @unchecked Sendable {
   }
 
   /// Whether a value may be NaN or contain NaN, so that it must be compared part by part.
-  var mayHoldNaN: Bool { swiftType is any FloatingPoint.Type }
+  var mayHoldNaN: Bool { swiftType is any FloatingPoint.Type || swiftType == AnyHashable.self }
 
   // MARK: For Swift
 

@@ -21,6 +21,13 @@ import Testing
     expect(best.number == 1 && best.type == Sample.place)
   }
 
+  @Test("B6: numbers that are rounded to the same one are compared by their own type")
+  func rounded() {
+    let sizes = [40, 41, 40, 39].map { Sample.value($0, Sample.coarse) }
+    expectEqual(result(of: "@max.self", sizes).number, 41)
+    expectEqual(result(of: "@min.self", sizes).number, 39)
+  }
+
   @Test("B6: a binding adds numbers that only it can add, with other numbers and nil")
   func sums() {
     let amounts = [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
@@ -81,6 +88,14 @@ private enum Sample {
       return true
     }
     $0.compare = { _, left, right in Int32(clamping: number(right) - number(left)) }
+  }
+  /// Known to the runtime only to the ten.
+  nonisolated(unsafe) static let coarse = make {
+    $0.number = { _, bytes, found in
+      found.initialize(to: kvo_value_int(Int64(number(bytes) / 10)))
+      return true
+    }
+    $0.compare = { _, left, right in Int32(clamping: number(left) - number(right)) }
   }
   /// Converts only numbers that are not negative. Above 1000 they become -1, as decimal numbers become NaN.
   nonisolated(unsafe) static let amount = make {

@@ -68,6 +68,49 @@ import Testing
     expectEqual(log.take(), ["counted", "nested"])
   }
 
+  @Test("D3: NaN equals NaN inside AnyHashable, and in sets of collections")
+  func hashable() {
+    class Hashes: Tracked {
+      @Observed var one: AnyHashable = 0
+      @Observed var list: [AnyHashable] = []
+      @Observed var members: Set<AnyHashable>? = []
+      @Observed var named: [String: AnyHashable] = [:]
+      @Observed var sets: Set<Set<Double>> = []
+      @Observed var any: Any = 0
+    }
+    let hashes = Hashes()
+    // Made anew each time: two collections that share their storage are equal whatever they contain.
+    func expectOne<Value>(
+      _ keyPath: ReferenceWritableKeyPath<Hashes, Value>, _ value: @autoclosure () -> Value,
+      _ other: Value
+    ) {
+      var calls = 0
+      let token = hashes.observe(keyPath, options: .distinct) { _, _ in calls += 1 }
+      for expected in [1, 1, 2, 3, 3] {
+        hashes[keyPath: keyPath] = expected == 2 ? other : value()
+        expectEqual(calls, expected, "\(value())")
+      }
+      token.invalidate()
+    }
+    expectOne(\.one, Double.nan, 1.0)
+    expectOne(\.one, [Double.nan], [1, Double.nan])
+    expectOne(\.list, [Double.nan, 1], [Double.nan, 2])
+    expectOne(\.members, [Double.nan, 1], [Double.nan, 2])
+    expectOne(\.named, ["a": Double.nan], ["a": 1])
+    expectOne(\.sets, [[.nan], [1]], [[.nan], [2]])
+    expectOne(\.any, Set<AnyHashable>([Double.nan, "a"]), Set<AnyHashable>([Double.nan, "b"]))
+    expectOne(\.any, [Double.nan] as [AnyHashable], [0] as [AnyHashable])
+  }
+
+  @Test("B6: the greatest and the least Int128 are found exactly")
+  func wide() throws {
+    class Wide: Tracked { @Observed var sizes: [Int128] = [] }
+    let wide = Wide()
+    wide.sizes = [1 << 64, (1 << 64) + 1, .max, .max - 1, .min, .min + 1]
+    expect(try wide.value(forKeyPath: "sizes.@max.self") as? Int128 == .max)
+    expect(try wide.value(forKeyPath: "sizes.@min.self") as? Int128 == .min)
+  }
+
   @Test("D3: of an Int?? nil differs from .some(nil)")
   func levels() {
     log.observe(dial, \.levels, [.distinct], as: "levels")
