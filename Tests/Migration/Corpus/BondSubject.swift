@@ -52,9 +52,9 @@ final class BondSubject<T>: NSObject {
     if context == &self.context {
       if let newValue = change?[NSKeyValueChangeKey.newKey] {
         if let value = newValue as? T {
-          listeners.forEach { $0(value) }
+          for listener in listeners { listener(value) }
         } else if newValue is NSNull {
-          listeners.forEach { $0(Optional<String>.none as! T) }
+          for listener in listeners { listener(Optional<String>.none as! T) }
         }
       }
     } else {

@@ -4,7 +4,7 @@ import Foundation
 final class WatchBag {
   private var tokens: [NSKeyValueObservation] = []
   func add(_ token: NSKeyValueObservation) { tokens.append(token) }
-  deinit { tokens.forEach { $0.invalidate() } }
+  deinit { for token in tokens { token.invalidate() } }
 }
 
 extension NSKeyValueObservation {

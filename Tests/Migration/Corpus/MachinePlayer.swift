@@ -74,5 +74,5 @@ func machinePlayer(_ journal: Journal) {
   second.finish(false)
   first.finish(true)
   journal.write("end \(player.control.rawValue)")
-  tokens.forEach { $0.invalidate() }
+  for token in tokens { token.invalidate() }
 }

@@ -40,5 +40,5 @@ func plainOverride(_ journal: Journal) {
   object.name = "b"
   object.reset()
   object.name = "c"
-  tokens.forEach { $0.invalidate() }
+  for token in tokens { token.invalidate() }
 }

@@ -68,5 +68,5 @@ func priorLedger(_ journal: Journal) {
   entry.memo = "y"
   entry.meta["k"] = 3
   entry.bytes.append(7)
-  tokens.forEach { $0.invalidate() }
+  for token in tokens { token.invalidate() }
 }

@@ -71,5 +71,5 @@ func roomThermostat(_ journal: Journal) {
   let other = RoomSensor()
   room.sensor = other
   other.label = "new"
-  tokens.forEach { $0.invalidate() }
+  for token in tokens { token.invalidate() }
 }
