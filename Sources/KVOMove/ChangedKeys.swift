@@ -104,6 +104,14 @@ extension Mover {
     return tokens[last].is("]") ? isEntry(endingAt: last) : isChangedValue(last)
   }
 
+  /// The last declaration before a name, in a range, of a variable of that name with a value: `count` in `let count = 1`.
+  func variable(namedAt index: Int, in body: Range<Int>) -> Int? {
+    (body.lowerBound..<index).last {
+      tokens[$0].name == tokens[index].name && tokens[$0 + 1].is("=") && $0 > 0
+        && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
+    }
+  }
+
   /// The call `value(forKey:)` whose result was assigned to a variable: `let count = song.value(forKey: "count")`.
   func valueCall(assignedTo index: Int) -> Int? {
     guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is(".") else {
@@ -111,15 +119,12 @@ extension Mover {
     }
     let body = function(around: index) ?? 0..<tokens.count
     guard
-      let name = (body.lowerBound..<index).last(where: {
-        tokens[$0].name == tokens[index].name && tokens[$0 + 1].is("=")
-          && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
-      })
+      let name = variable(namedAt: index, in: body)
     else { return nil }
     var place = name + 2
     while !file.isStatementStart(place), !tokens[place].is("{"), place < index {
       if tokens[place].text == "value", file.isStringCall(place),
-        let close = file.partner[place + 1], file.enclosing[place] == file.enclosing[name]
+        let close = file.closing(of: place + 1), file.enclosing[place] == file.enclosing[name]
       {
         let next = tokens[close + 1]
         return next.is("{") || next.is(",") || next.isWord("else") || file.endsStatement(close)
@@ -178,13 +183,12 @@ extension Mover {
   private func end(ofPrinted last: Int) -> Int {
     var next = tokens[last + 1].text == "!" ? last + 2 : last + 1
     if tokens[next].text == "??" {
-      if let close = file.partner[next + 1], close > next {
+      if let close = file.closing(of: next + 1) {
         next = close + 1
       } else if tokens[next + 1].kind != .punctuation {
         next += 2
       }
     }
-    // The value is in parentheses: `(value as? [Any] ?? [])`.
     return next
   }
 
@@ -215,7 +219,7 @@ extension Mover {
 
   private func readValue(at index: Int) -> PrintedValue? {
     guard tokens[index].text == "value", file.isStringCall(index),
-      let close = file.partner[index + 1]
+      let close = file.closing(of: index + 1)
     else { return nil }
     if tokens[index..<close].contains(where: { $0.text.contains("@avg.") }) {
       return PrintedValue(last: close, keys: ["@avg"])
@@ -230,10 +234,7 @@ extension Mover {
   private func printedVariable(at index: Int) -> (last: Int, isCast: Bool)? {
     guard tokens[index].kind == .identifier, index > 0, !tokens[index - 1].is("."),
       let body = function(around: index),
-      let name = (body.lowerBound..<index).last(where: {
-        tokens[$0].name == tokens[index].name && tokens[$0 + 1].is("=")
-          && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
-      })
+      let name = variable(namedAt: index, in: body)
     else { return nil }
     var last = name + 2
     while last < index {

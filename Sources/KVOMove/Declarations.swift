@@ -178,7 +178,7 @@ extension SourceFile {
 
   private func objectiveCName(in prefix: Range<Int>) -> [String] {
     for index in prefix where tokens[index].is("@") && tokens[index + 1].text == "objc" {
-      guard tokens[index + 2].is("("), let close = partner[index + 2] else { continue }
+      guard tokens[index + 2].is("("), let close = closing(of: index + 2) else { continue }
       return tokens[index + 3..<close].filter { $0.kind != .punctuation }.map(\.name)
     }
     return []

@@ -24,7 +24,7 @@ extension SourceFile {
   func isStringCall(_ index: Int) -> Bool {
     guard let labels = Self.stringCalls[tokens[index].text], tokens[index + 1].is("("),
       tokens[index].kind == .identifier, index > 0, !tokens[index - 1].isWord("func"),
-      let close = partner[index + 1]
+      let close = closing(of: index + 1)
     else { return false }
     let open = index + 1
     let written = (open + 1..<close).filter { tokens[$0 + 1].is(":") && enclosing[$0] == open }
@@ -52,7 +52,7 @@ extension SourceFile {
   }
 
   private func hasLabel(_ labels: Set<String>, inCallAt index: Int) -> Bool {
-    guard let close = partner[index + 1] else { return false }
+    guard let close = closing(of: index + 1) else { return false }
     return (index + 2..<close).contains {
       labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && enclosing[$0] == index + 1
     }
@@ -70,13 +70,14 @@ extension SourceFile {
 
   /// The keys that a call names, and the types before them: `\Song.title`, `#keyPath(Song.title)`, `"title"`.
   func keys(ofCallAt index: Int) -> (keys: [String], types: [String]) {
-    guard let close = partner[index + 1] else { return ([], []) }
+    guard let close = closing(of: index + 1) else { return ([], []) }
     var (keys, types, place) = ([String](), [String](), index + 2)
     while place < close {
       if tokens[place].kind == .string {
         keys += parts(ofString: tokens[place].text)
       } else if tokens[place].is("\\") || tokens[place].is("#keyPath") {
-        let end = tokens[place].is("\\") ? endOfPath(from: place + 1) : partner[place + 1] ?? close
+        let end =
+          tokens[place].is("\\") ? endOfPath(from: place + 1) : closing(of: place + 1) ?? close
         for name in tokens[place + 1..<end] where name.kind == .identifier {
           if name.name.first?.isUppercase == true {
             types.append(name.name)

@@ -167,7 +167,7 @@ extension Mover {
   /// The value of a key whose property is an enumeration, read as a number.
   mutating func lookAtEnumeration(ofCallAt index: Int) {
     guard tokens[index].text == "value", file.isStringCall(index),
-      let close = file.partner[index + 1],
+      let close = file.closing(of: index + 1),
       let type = castType(behind: close), Self.numbers.contains(type),
       let key = file.keys(ofCallAt: index).keys.last, let enumeration = project.enumerations[key]
     else { return }

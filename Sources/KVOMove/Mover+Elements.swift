@@ -43,7 +43,7 @@ extension Mover {
   mutating func lookAtProxy(castTo type: Int, ofCallAt call: Int) -> Bool {
     let collections: Set = ["[", "Array", "NSArray", "Set", "NSSet", "NSOrderedSet"]
     guard collections.contains(tokens[type].text), throwsHere(call),
-      let close = file.partner[call + 1],
+      let close = file.closing(of: call + 1),
       !tokens[call..<close].contains(where: { $0.text.contains("@") }),
       let key = file.keys(ofCallAt: call).keys.last, let proxy = project.proxies[key]
     else { return false }
@@ -117,7 +117,8 @@ extension SourceFile {
   /// Whether the source calls a method of this name with one of these labels.
   fileprivate func calls(_ name: String, _ labels: [String]) -> Bool {
     tokens.indices.contains { index in
-      guard tokens[index].name == name, tokens[index + 1].is("("), let close = partner[index + 1],
+      guard tokens[index].name == name, tokens[index + 1].is("("),
+        let close = closing(of: index + 1),
         index == 0 || !tokens[index - 1].isWord("func")
       else { return false }
       let written = (index + 2..<close).filter {

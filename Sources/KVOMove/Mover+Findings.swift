@@ -106,7 +106,7 @@ extension Mover {
 
   /// Edits `responds(to: NSSelectorFromString(key))`, where `key` is then used as a key in the same function.
   private mutating func moveQuestion(_ index: Int) -> Bool {
-    guard tokens[index + 3].is(":"), let close = file.partner[index + 1],
+    guard tokens[index + 3].is(":"), let close = file.closing(of: index + 1),
       case let name = close - 2, tokens[name].kind == .identifier,
       tokens[name - 2].text == "NSSelectorFromString" || tokens[name - 2].text == "Selector",
       name - 2 == index + 4, throwsHere(index),

@@ -19,7 +19,7 @@ extension Mover {
     where file.enclosing[index] == type.open && file.isDeclaration(index, of: ["deinit"])
       && tokens[index + 1].is("{") && !tokens[index - 1].isWord("isolated")
     {
-      guard let end = file.partner[index + 1],
+      guard let end = file.closing(of: index + 1),
         tokens[index..<end].contains(where: { ["removeObserver", "invalidate"].contains($0.text) })
       else { continue }
       find(

@@ -66,7 +66,7 @@ extension Mover {
     else { return }
     replace(close + 2..<brace, by: "Set<String>")
     for index in brace..<end where tokens[index].text == "NSSet" {
-      guard let last = file.partner[index + 1], tokens[index + 1].is("(") else {
+      guard let last = file.closing(of: index + 1), tokens[index + 1].is("(") else {
         find(index, .refused, "\(method.name) returns a Set<String>", "make one of the NSSet")
         continue
       }

@@ -130,7 +130,7 @@ extension Mover {
     by calls: Set<String> = ["willChangeValue", "withChange", "withAutomaticChange"]
   ) -> Bool {
     guard calls.contains(tokens[index].text), isRoot(index), tokens[index + 1].is("("),
-      let end = file.partner[index + 1]
+      let end = file.closing(of: index + 1)
     else { return false }
     return tokens[index + 2..<end].contains { $0.text == "\"\(key)\"" || $0.name == key }
   }

@@ -161,7 +161,7 @@ extension Mover {
   /// Whether a call passes `self` to a function that uses it by key.
   private func passesItself(_ index: Int) -> Bool {
     guard project.participants.takers.contains(tokens[index].name), tokens[index + 1].is("("),
-      let close = file.partner[index + 1]
+      let close = file.closing(of: index + 1)
     else { return false }
     return (index + 2..<close).contains {
       tokens[$0].isWord("self") && (tokens[$0 + 1].is(",") || $0 + 1 == close)

@@ -144,13 +144,11 @@ extension Mover {
     }
     guard value.count == 1 else { return false }
     let (name, body) = (tokens[last].name, function(around: last) ?? 0..<tokens.count)
-    let bound = (body.lowerBound..<last).last {
-      tokens[$0].name == name && tokens[$0 + 1].is("=")
-        && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
-    }
-    guard let bound else {
+    guard let bound = variable(namedAt: last, in: body) else {
       let head = file.head(ofBlock: body.lowerBound)..<body.lowerBound
-      return head.contains { tokens[$0].name == "setValue" && tokens[$0 - 1].isWord("func") }
+      return head.contains {
+        tokens[$0].name == "setValue" && $0 > 0 && tokens[$0 - 1].isWord("func")
+      }
         && head.contains { tokens[$0].name == name && tokens[$0 + 1].is(":") }
     }
     let end = (bound + 2..<last).first {

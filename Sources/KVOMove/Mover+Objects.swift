@@ -22,7 +22,7 @@ extension Mover {
   /// Makes `old.isEqual(new)` a comparison by `==`, if both have been cast so; lists it otherwise.
   mutating func moveEquality(_ index: Int) {
     guard index > 1, tokens[index - 1].is("."), tokens[index + 1].is("("),
-      let close = file.partner[index + 1]
+      let close = file.closing(of: index + 1)
     else { return }
     var first = index - 2
     while first > 0, ["?", "!"].contains(tokens[first].text) { first -= 1 }

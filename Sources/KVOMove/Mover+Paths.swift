@@ -25,14 +25,14 @@ extension Mover {
 
   /// The parts of the key path that a call is given, with its operators.
   private func pathParts(ofCallAt index: Int) -> [String]? {
-    guard file.isStringCall(index), throwsHere(index), let close = file.partner[index + 1],
+    guard file.isStringCall(index), throwsHere(index), let close = file.closing(of: index + 1),
       let label = (index + 2..<close).first(where: { tokens[$0].text == "forKeyPath" })
     else { return nil }
     if tokens[label + 2].kind == .string, tokens[label + 2].interpolations.isEmpty {
       return tokens[label + 2].text.filter { $0 != "\"" }.split(separator: ".").map(String.init)
     }
     guard tokens[label + 2].is("#keyPath") else { return nil }
-    let end = file.partner[label + 3] ?? close
+    let end = file.closing(of: label + 3) ?? close
     return tokens[label + 3..<end].filter {
       $0.kind == .identifier && $0.name.first?.isUppercase == false
     }
@@ -101,13 +101,10 @@ extension Mover {
     }
     guard tokens[last].kind == .identifier, last > 0, !tokens[last - 1].is("."),
       let body = function(around: last),
-      let name = (body.lowerBound..<last).last(where: {
-        tokens[$0].name == tokens[last].name && tokens[$0 + 1].is("=")
-          && (tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var"))
-      })
+      let name = variable(namedAt: last, in: body)
     else { return nil }
     return (name + 2..<last).prefix { !file.endsStatement($0) }.first {
-      guard file.isStringCall($0), let close = file.partner[$0 + 1] else { return false }
+      guard file.isStringCall($0), let close = file.closing(of: $0 + 1) else { return false }
       return file.endsStatement(close) || tokens[close + 1].is(",") || tokens[close + 1].is("{")
     }
   }

@@ -130,7 +130,9 @@ extension Mover {
 
   /// The type that the function around a name gives the parameter of that name.
   private func parameterType(of index: Int) -> String? {
-    guard !tokens[index - 1].is("."), let body = function(around: index) else { return nil }
+    guard index > 0, !tokens[index - 1].is("."), let body = function(around: index) else {
+      return nil
+    }
     return (file.head(ofBlock: body.lowerBound)..<body.lowerBound).first {
       tokens[$0].name == tokens[index].name && tokens[$0 + 1].is(":")
     }.map { tokens[$0 + 2].text }
@@ -148,7 +150,7 @@ extension Mover {
   }
 
   private mutating func moveKeyPath(_ index: Int) {
-    guard tokens[index + 1].is("("), let end = file.partner[index + 1] else { return }
+    guard tokens[index + 1].is("("), let end = file.closing(of: index + 1) else { return }
     var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
     while names.count > 1, isType(names[0]) { names.removeFirst() }
     names = names.map { project.keys[$0] ?? $0 }
@@ -170,7 +172,7 @@ extension Mover {
     let isShared = prefix.contains { tokens[$0].isWord("static") || tokens[$0].isWord("class") }
     let isIsolated = isShared && owner.map(project.isOnMainActor) ?? false
     if let word = prefix.first(where: { tokens[$0].isWord("nonisolated") }) {
-      if let end = file.partner[word + 1], tokens[word + 1].is("(") {
+      if let end = file.closing(of: word + 1), tokens[word + 1].is("(") {
         if isIsolated {
           replace(word..<end + 1, by: "nonisolated")
         } else {
@@ -202,7 +204,7 @@ extension Mover {
   /// Whether a call's method is an override that does not throw.
   private func callsOverride(_ index: Int) -> Bool {
     guard case .classes(let classes) = project.receiver(ofCallAt: index, in: self.index),
-      let close = file.partner[index + 1], index < 2 || !tokens[index - 2].isWord("super")
+      let close = file.closing(of: index + 1), index < 2 || !tokens[index - 2].isWord("super")
     else { return false }
     let labels = Set((index + 2..<close).filter { tokens[$0 + 1].is(":") }.map { tokens[$0].text })
     return classes.allSatisfy { type in

@@ -9,7 +9,7 @@ extension SourceFile {
       let path = tokens[index].text.filter { $0 != "\"" }
       return path.split(separator: ".").last.map { (String($0), index) }
     }
-    guard tokens[index].is("#keyPath"), let close = partner[index + 1],
+    guard tokens[index].is("#keyPath"), let close = closing(of: index + 1),
       let name = tokens[index..<close].last(where: { $0.kind == .identifier })
     else { return nil }
     return (name.name, close)
@@ -32,7 +32,7 @@ extension SourceFile {
 
   /// The last name of an argument: `rate` in `forKeyPath: Keys.rate`.
   func argument(_ labels: Set<String>, ofCallAt index: Int) -> String? {
-    guard let close = partner[index + 1],
+    guard let close = closing(of: index + 1),
       let label = (index + 2..<close).first(where: {
         labels.contains(tokens[$0].text) && tokens[$0 + 1].is(":") && enclosing[$0] == index + 1
       })

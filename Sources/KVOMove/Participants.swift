@@ -159,7 +159,7 @@ struct Participants {
   ]
 
   private mutating func addClasses(ofKeyPathAt index: Int, in file: Int, _ project: Project) {
-    guard let close = project.files[file].partner[index + 1], close > index else { return }
+    guard let close = project.files[file].closing(of: index + 1) else { return }
     for token in project.files[file].tokens[index..<close] where token.kind == .identifier {
       classes.formUnion((project.classesByName[token.name] ?? []).map(\.id))
     }
@@ -236,7 +236,7 @@ struct Participants {
     for index in source.tokens.indices
     where functions.contains(source.tokens[index].name) && source.tokens[index + 1].is("(") {
       guard index == 0 || !source.tokens[index - 1].isWord("func"),
-        let close = source.partner[index + 1]
+        let close = source.closing(of: index + 1)
       else { continue }
       files.insert(file)
       for argument in index + 2..<close

@@ -83,6 +83,12 @@ struct SourceFile {
     return bracket
   }
 
+  /// The bracket that closes the one at a token; nil if there is no opening bracket.
+  func closing(of open: Int) -> Int? {
+    guard let close = partner[open], close > open else { return nil }
+    return close
+  }
+
   private mutating func pair() throws(SourceProblem) {
     let closing = ["(": ")", "[": "]", "{": "}"]
     var open: [Int] = []

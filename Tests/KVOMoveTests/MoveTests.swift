@@ -450,6 +450,19 @@ import Testing
     }
   }
 
+  @Test(
+    "a call at the beginning of a source, or without the brackets that it needs, is no problem",
+    arguments: [
+      "a.setValue(1, forKey: \"x\")", "let t = a.value(forKeyPath: #keyPath)",
+      "value = 3\nif value is NSNull {}", "f(#keyPath)", "let t = a.observe(\\)",
+    ])
+  func beginnings(_ source: String) {
+    for style in [ObservableStyle.macro, .wrapper] {
+      let moved = Self.moved(source, style)
+      expectEqual(moved.text, Self.applied(moved.edits, to: source))
+    }
+  }
+
   @Test("sources with missing, doubled or swapped tokens are moved, or reported unreadable")
   func mutated() {
     var generator = Seeded(state: 42)

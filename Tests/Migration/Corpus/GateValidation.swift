@@ -61,7 +61,7 @@ func gateValidation(_ journal: Journal) {
   form.enter(200, for: "age")
   form.enter("x", for: "age")
   form.enter(" Ann@Example.ORG ", for: "email")
-  form.enter("nobody", for: "email")
+  form.enter("without-at", for: "email")
   form.enter(nil, for: "email")
   form.user.setValue(nil, forKey: "level")
   journal.write("\(form.user.age) \(form.user.email ?? "nil") \(form.user.level)")
