@@ -6,10 +6,10 @@ internal import KVORuntime
 
 enum KeyValueSorting {
   static func value(forKeyPath keyPath: String, of element: Any) throws -> Any? {
-    if let object = object(element, as: KVOObject.self) {
+    if let object = objectCast(element, to: KVOObject.self) {
       return try object.value(forKeyPath: keyPath)
     }
-    if let object = object(element, as: ForeignObject.self) {
+    if let object = objectCast(element, to: ForeignObject.self) {
       return try object.value(forKeyPath: keyPath)
     }
     return switch element {

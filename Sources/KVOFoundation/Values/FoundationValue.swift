@@ -7,7 +7,7 @@ internal import KVORuntime
 enum FoundationValue {
   /// The value to set: nil for `NSNull`, otherwise unchanged.
   static func value(_ value: Any?) -> Any? {
-    KVORuntime.object(value, as: NSNull.self) == nil ? value : nil
+    objectCast(value, to: NSNull.self) == nil ? value : nil
   }
 
   /// The value for Foundation's serialisations, also inside collections: `NSNull` for nil, the raw value of

@@ -348,8 +348,9 @@ extension ChangeHistory {
   /// Makes a failed and reverted group one that can't be undone. Its records stay, because its changes were
   /// made. Returns its changes.
   func abandon(_ group: ChangeGroup) -> [RecordedChange] {
-    defer { group.forget() }
-    return Array(group.changes)
+    let changes = Array(group.changes)
+    group.forget()
+    return changes
   }
 
   /// Replaces a group that was reversed by the group that reversed it, which can itself be reversed.

@@ -36,7 +36,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   let joining = Lock(isOuter: true)
   let arrivals = ArrivingObjects()
   let reported = Locked<Set<String>>([])
-  /// This log, for its registrations.
+  /// This log, for its registrations. Set once, in `init`.
   @exclusivity(unchecked) private(set) var reference: WeakReference<ChangeLog>!
 
   /// Creates a log and records changes of the roots' graph from now on.

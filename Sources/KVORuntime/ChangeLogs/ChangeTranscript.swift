@@ -214,7 +214,7 @@ enum TranscriptValue {
       }
       return number
     }
-    if let object = KVORuntime.object(value, as: KVOObject.self) {
+    if let object = objectCast(value, to: KVOObject.self) {
       return .object(try number(of: object))
     }
     let objects = place.key.references(in: value)

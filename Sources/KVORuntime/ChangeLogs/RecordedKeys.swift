@@ -111,12 +111,12 @@ final class RecordedKey: @unchecked Sendable {
   /// The objects in a value, in the value's order.
   func references(in value: Any?) -> [KVOObject] {
     guard let value, relation != .none else { return [] }
-    if let object = object(value, as: KVOObject.self) { return [object] }
+    if let object = objectCast(value, to: KVOObject.self) { return [object] }
     if let elements = anyArray(value) {
-      return elements.compactMap { object($0, as: KVOObject.self) }
+      return elements.compactMap { objectCast($0, to: KVOObject.self) }
     }
     if let members = anySet(value) {
-      return members.compactMap { object($0.base, as: KVOObject.self) }
+      return members.compactMap { objectCast($0.base, to: KVOObject.self) }
     }
     return []
   }

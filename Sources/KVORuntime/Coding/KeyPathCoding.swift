@@ -21,7 +21,7 @@ enum KeyPathCoding {
   static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
     guard let holder = target.flatMap(flattened) else { return }
-    if let object = KVORuntime.object(holder, as: (any KeyedObject).self) {
+    if let object = objectCast(holder, to: (any KeyedObject).self) {
       return try object.setValue(value, forKey: key)
     }
     let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
@@ -38,7 +38,7 @@ enum KeyPathCoding {
   ) throws {
     for element in AnyElements(collection)?.all ?? [] {
       guard let element = flattened(element) else { continue }
-      if let object = object(element, as: (any KeyedObject).self) {
+      if let object = objectCast(element, to: (any KeyedObject).self) {
         try set(object)
       } else if AnyElements(element) != nil {
         try setEach(of: element, keyPath, set)

@@ -28,7 +28,7 @@ struct PathSetting {
   /// - Returns: The holder's replacement, or nil if it stays.
   func change(_ holder: Any?, _ keys: ArraySlice<String>) throws -> Any? {
     guard let holder = holder.flatMap(flattened), let key = keys.first else { return nil }
-    if let object = object(holder, as: (any KeyedObject).self) {
+    if let object = objectCast(holder, to: (any KeyedObject).self) {
       try change(object, key, keys.dropFirst())
       return nil
     }

@@ -29,9 +29,9 @@ final class TypedValidator<Root: KVOObject, Value>: Validator {
 extension KeyPathCoding {
   static func validate(_ value: inout Any?, _ keyPath: String, of object: KVOObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
-    if let target = KVORuntime.object(target, as: KVOObject.self) {
+    if let target = objectCast(target, to: KVOObject.self) {
       try target.validateValue(&value, forKey: key)
-    } else if let target = KVORuntime.object(target, as: ForeignObject.self) {
+    } else if let target = objectCast(target, to: ForeignObject.self) {
       try target.validate(&value, forKey: key)
     }
   }

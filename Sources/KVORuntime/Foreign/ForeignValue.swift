@@ -52,7 +52,7 @@ enum ForeignValue {
     guard !(Swift.type(of: value) is AnyClass) || value is any CoreObject else {
       return scalar(value) ?? AnyElements(value).flatMap { collection(of: $0) }
     }
-    if let object = object(value, as: (any CoreObject).self) {
+    if let object = objectCast(value, to: (any CoreObject).self) {
       return kvo_value_object(object.coreHeader)
     }
     return switch value {

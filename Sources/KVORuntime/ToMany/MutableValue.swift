@@ -66,7 +66,7 @@ extension KVOObject {
   /// Calls a body with the last key of a path, and the object to which the rest of the path leads.
   func atEnd<R>(of keyPath: String, _ body: (any ToManyOwner, String) throws -> R) throws -> R {
     let (target, key) = try KeyPathCoding.lastKey(of: keyPath, from: self)
-    guard let owner = object(target, as: (any ToManyOwner).self) else {
+    guard let owner = objectCast(target, to: (any ToManyOwner).self) else {
       throw KeyValueError.invalidKeyPath(
         keyPath: keyPath, component: key, className: className(of: type(of: self)))
     }

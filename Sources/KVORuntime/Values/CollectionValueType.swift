@@ -27,14 +27,15 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
     guard let first = first as? Set<AnyHashable>, let second = second as? Set<AnyHashable> else {
       return false
     }
-    func isEach(of members: Set<AnyHashable>, in others: Set<AnyHashable>) -> Bool {
-      members.allSatisfy { member in
-        if others.contains(member) { return true }
-        // Only a member that contains NaN differs from itself.
-        return member != member && others.contains { areEqual(member, $0) }
-      }
+    return isSubset(first, of: second) && isSubset(second, of: first)
+  }
+
+  private func isSubset(_ members: Set<AnyHashable>, of others: Set<AnyHashable>) -> Bool {
+    members.allSatisfy { member in
+      if others.contains(member) { return true }
+      // Only a member that contains NaN differs from itself.
+      return member != member && others.contains { areEqual(member, $0) }
     }
-    return isEach(of: first, in: second) && isEach(of: second, in: first)
   }
 
   private func areEqual(_ first: AnyHashable, _ second: AnyHashable) -> Bool {
@@ -75,7 +76,7 @@ struct AnyElements {
 
   /// Nil if the value is not a collection.
   init?(_ value: Any) {
-    if let known = object(value, as: (any ProxyValue).self)?.elements ?? value
+    if let known = objectCast(value, to: (any ProxyValue).self)?.elements ?? value
       as? any CollectionValue
     {
       self.init(known)

@@ -119,7 +119,7 @@ package func flattened(_ value: Any) -> Any? {
 ///
 /// `value as? T` first bridges such a value to an object of Foundation's, to cast that. This takes time, and overflows the
 /// stack for a set of decimal numbers.
-package func object<T>(_ value: Any?, as type: T.Type) -> T? {
+package func objectCast<T>(_ value: Any?, to type: T.Type) -> T? {
   guard let value = value.flatMap(flattened), Swift.type(of: value) is AnyClass else { return nil }
   return value as? T
 }
