@@ -37,6 +37,7 @@ let package = Package(
   products: [
     .library(name: "CKVORuntime", targets: ["CKVORuntime"]),
     .library(name: "KVORuntime", targets: ["KVORuntime"]),
+    .library(name: "KVOChangeLogs", targets: ["KVOChangeLogs"]),
     .library(name: "KVOObservation", targets: ["KVOObservation"]),
     .library(name: "KVOFoundation", targets: ["KVOFoundation"]),
     .library(name: "KVOTesting", targets: ["KVOTesting"]),
@@ -61,6 +62,9 @@ let package = Package(
     .target(
       name: "KVORuntime", dependencies: ["CKVORuntime", "CSwiftRuntime", "KVOMacros"],
       exclude: ["SwiftRuntime"]),
+
+    // Records of changes, undo and transcripts.
+    .target(name: "KVOChangeLogs", dependencies: ["KVORuntime", "CKVORuntime"]),
 
     // The bridge to Swift's Observation. Linking it installs a read hook on every thread.
     .target(
@@ -101,7 +105,7 @@ let package = Package(
       name: "BenchmarkModel", dependencies: ["KVORuntime"], path: "Benchmarks/Model"),
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["BenchmarkC", "BenchmarkModel", "KVORuntime"],
+      dependencies: ["BenchmarkC", "BenchmarkModel", "KVOChangeLogs", "KVORuntime"],
       path: "Benchmarks/Runner"),
     // Benchmarks starts this program from the build folder. A target that depended on it would link it.
     .executableTarget(
@@ -140,9 +144,15 @@ let package = Package(
         "Expectations",
       ]),
     .testTarget(
+      name: "KVOChangeLogsTests",
+      dependencies: [
+        "Expectations", "KVOChangeLogs", "KVORuntime", "ModelFixtures", "TestScopes", "TestSupport",
+      ]),
+    .testTarget(
       name: "KVOFoundationTests",
       dependencies: [
-        "Expectations", "KVOFoundation", "KVORuntime", "CKVORuntime", "CFixtures", "ModelFixtures",
+        "Expectations", "KVOChangeLogs", "KVOFoundation", "KVORuntime", "CKVORuntime", "CFixtures",
+        "ModelFixtures",
         "TestScopes", "TestSupport",
       ]),
     .testTarget(
@@ -161,7 +171,8 @@ let package = Package(
     .executableTarget(
       name: "ObservationBridge",
       dependencies: [
-        "KVOFoundation", "KVOObservation", "KVORuntime", "CFixtures", "ModelFixtures",
+        "KVOChangeLogs", "KVOFoundation", "KVOObservation", "KVORuntime", "CFixtures",
+        "ModelFixtures",
         "TestSupport",
       ],
       path: "Tests/ObservationBridge"),
@@ -169,7 +180,8 @@ let package = Package(
     .testTarget(
       name: "ContractTests",
       dependencies: [
-        "Expectations", "KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime", "CFixtures",
+        "Expectations", "KVOChangeLogs", "KVOFoundation", "KVOTesting", "KVORuntime", "CKVORuntime",
+        "CFixtures",
       ],
       exclude: ["Names.txt"]),
     // Code moved here from Apple's platforms. The originals compile on those platforms only.

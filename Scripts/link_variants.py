@@ -22,6 +22,7 @@ import tempfile
 
 LIBRARY = pathlib.Path("Sources/CKVORuntime")
 OVERLAY = pathlib.Path("Sources/KVORuntime")
+CHANGE_LOGS = pathlib.Path("Sources/KVOChangeLogs")
 FOUNDATION = pathlib.Path("Sources/KVOFoundation")
 # Compiled only with a copy of OpenCombine, as in Package.swift.
 EXCLUDED = "OpenCombine"

@@ -45,6 +45,7 @@ class Folder:
 FOLDERS = {
     ".": Folder(link_variants.LIBRARY, "CKVORuntimeTests"),
     "Swift": Folder(link_variants.OVERLAY, "KVORuntimeTests"),
+    "ChangeLogs": Folder(link_variants.CHANGE_LOGS, "KVOChangeLogsTests"),
     "Foundation": Folder(link_variants.FOUNDATION, "KVOFoundationTests"),
     "Testing": Folder(link_variants.TESTING, "KVOTestingTests"),
     "Macro": Folder(link_variants.EXPANSION, "KVOExpansionTests"),

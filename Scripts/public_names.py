@@ -27,6 +27,7 @@ import urllib.parse
 # What the modules may show besides their own types and Swift's: modules, and a number of C's widths.
 MAY_SHOW = {
     "KVORuntime": set(),
+    "KVOChangeLogs": {"KVORuntime"},
     "KVOFoundation": {"KVORuntime", "Foundation", "FoundationEssentials", "Int64"},
     "KVOTesting": {"KVORuntime", "Testing", "XCTest"},
 }

@@ -28,10 +28,11 @@ from selection import read_records
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
 INDEX = pathlib.Path("Documentation/Rules.md")
-LIBRARIES = "CKVORuntime CKVOObservation KVORuntime KVOObservation KVOFoundation KVOTesting".split()
+LIBRARIES = "CKVORuntime CKVOObservation KVORuntime KVOChangeLogs KVOObservation KVOFoundation KVOTesting".split()
 TESTS = {
     pathlib.Path("Tests/CKVORuntimeTests"): "C",
     pathlib.Path("Tests/KVORuntimeTests"): "Swift",
+    pathlib.Path("Tests/KVOChangeLogsTests"): "Swift",
     pathlib.Path("Tests/KVOFoundationTests"): "Swift",
     pathlib.Path("Tests/KVOTestingTests"): "Swift",
 }
@@ -140,6 +141,7 @@ def index():
 MODULES = {
     "CKVORuntime": ["CKVORuntimeTests"],
     "KVORuntime": ["KVORuntimeTests"],
+    "KVOChangeLogs": ["KVOChangeLogsTests"],
     "CKVOObservation": ["KVORuntimeTests"],
     "KVOObservation": ["KVORuntimeTests"],
     "KVOFoundation": ["KVOFoundationTests"],

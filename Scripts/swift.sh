@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The modules that users import.
-modules=(KVORuntime KVOFoundation KVOTesting)
+modules=(KVORuntime KVOChangeLogs KVOFoundation KVOTesting)
 
 # Builds the Swift modules. Sets module_flags, with which these modules and those of C are found; and plugin_flags,
 # with which swiftc finds the macros.

@@ -1,6 +1,7 @@
 // A document with undo: every change of an employee list is recorded, including changes of
 // employees who join. A menu shows what can be undone; a copy of the list is kept up to date by
 // transcripts.
+import KVOChangeLogs
 import KVORuntime
 
 final class Employee: KVOObject {

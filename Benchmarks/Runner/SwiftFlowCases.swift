@@ -1,5 +1,6 @@
 /// Changes that are passed on automatically: bindings, sequences that a task reads, and change logs.
 import BenchmarkModel
+import KVOChangeLogs
 import KVORuntime
 
 /// A set at the beginning of a chain of bindings, a value on its way to a task, and a set that is recorded.

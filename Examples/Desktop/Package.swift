@@ -8,6 +8,7 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 let kvo: Target.Dependency = .product(name: "KVORuntime", package: "KVORuntime")
+let changeLogs: Target.Dependency = .product(name: "KVOChangeLogs", package: "KVORuntime")
 
 let package = Package(
   name: "Desktop",
@@ -17,9 +18,11 @@ let package = Package(
     .target(name: "Widgets", dependencies: ["CGTK", kvo], swiftSettings: strict),
     .target(name: "Inspector", dependencies: ["Widgets", kvo], swiftSettings: strict),
     .executableTarget(
-      name: "LabColor", dependencies: ["Widgets", "Inspector", kvo], swiftSettings: strict),
+      name: "LabColor", dependencies: ["Widgets", "Inspector", changeLogs, kvo],
+      swiftSettings: strict),
     .executableTarget(
-      name: "Contacts", dependencies: ["Widgets", "Inspector", kvo], swiftSettings: strict),
+      name: "Contacts", dependencies: ["Widgets", "Inspector", changeLogs, kvo],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

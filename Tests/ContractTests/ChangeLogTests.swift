@@ -1,6 +1,7 @@
 import CFixtures
 import CKVORuntime
 import Expectations
+import KVOChangeLogs
 import KVORuntime
 import Testing
 

@@ -1,5 +1,6 @@
 import Expectations
 import Foundation
+import KVOChangeLogs
 import KVOFoundation
 import KVORuntime
 import ModelFixtures

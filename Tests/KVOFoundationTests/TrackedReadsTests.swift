@@ -2,6 +2,7 @@ import CFixtures
 import CKVORuntime
 import Expectations
 import Foundation
+import KVOChangeLogs
 import KVOFoundation
 import KVORuntime
 import TestSupport

@@ -2,6 +2,7 @@
 // bridge adds a hook to every read.
 import CFixtures
 import Glibc
+import KVOChangeLogs
 import KVOFoundation
 import KVOObservation
 import KVORuntime

@@ -281,7 +281,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   private let actor: CallingActor?
   /// The directions, one or two; none once the binding has ended. A token of it then keeps no property.
   var edges: [BindingGraph.Edge] = []
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   private init(on actor: CallingActor?) { self.actor = actor }
 

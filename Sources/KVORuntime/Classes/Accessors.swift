@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The accessors of a key without their types, from a declaration (`KeyDeclarations`) or from the getter of a
 /// tracked key path. A `Property` reads and sets its key through them; the subclasses know the types.
-class Accessors {
+package class Accessors {
   let type: ValueType
   /// The key path by which typed calls name the key.
   let keyPath: AnyKeyPath?
@@ -18,7 +18,7 @@ class Accessors {
   private let plainLinks = Atomic(PlainLinks.unknown.rawValue)
 
   /// The source of the key's changes.
-  enum Use {
+  package enum Use {
     /// The key's setter.
     case accessors
     /// Only the keys that are declared to affect it.
@@ -67,7 +67,7 @@ class Accessors {
   /// Whether a tracked key represents a path over other properties.
   var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
 
-  var isWritable: Bool { false }
+  package var isWritable: Bool { false }
   /// Reads the value only to record the properties that the getter reads.
   func evaluate(_ object: KVOObject) {}
   func value(of object: KVOObject) throws -> Any { Any?.none as Any }
@@ -114,7 +114,7 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
 
 extension Accessors {
   /// Creates accessors that read and set a class's key path.
-  static func keyPath(_ keyPath: AnyKeyPath, _ use: Use = .accessors) -> Accessors? {
+  package static func keyPath(_ keyPath: AnyKeyPath, _ use: Use = .accessors) -> Accessors? {
     func openRoot<Root>(_ root: Root.Type) -> Accessors? {
       func openValue<Value>(_ value: Value.Type) -> Accessors? {
         (keyPath as? KeyPath<Root, Value>).map { KeyPathAccessors($0, use) }

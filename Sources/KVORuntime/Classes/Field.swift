@@ -3,19 +3,19 @@ internal import CSwiftRuntime
 
 /// A stored property according to the class's metadata: own or inherited, generic or not, with any access
 /// level.
-struct Field {
+package struct Field {
   /// The property's name without backticks. For an `@Observed` property it is the storage's name, such as
   /// `_balance`.
   let name: String
   /// The offset of the value in an instance.
   let offset: Int
-  let type: ValueType
-  let form: Form
+  package let type: ValueType
+  package let form: Form
   /// True for `var`, false for `let`.
   let isVariable: Bool
 
   /// How the value is stored.
-  enum Form {
+  package enum Form {
     case plain, observed
     /// Stored in an optional that is nil before the first use. The code that creates the value at the first
     /// use is unknown to the runtime.

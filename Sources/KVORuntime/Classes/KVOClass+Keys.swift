@@ -2,7 +2,7 @@
 /// instance variables). A key that is found is added to the C core.
 extension KVOClass {
   /// The property of a key, or nil if the class has none. O(1) after the key's first use. Any thread.
-  func property(_ key: String) -> Property? {
+  package func property(_ key: String) -> Property? {
     if let known = properties.withLock({ $0[key] }) { return known }
     return KVOClass.withAnswers {
       preparation.isComplete ? questions(for: key) : []

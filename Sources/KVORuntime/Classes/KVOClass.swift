@@ -18,9 +18,9 @@ internal import CSwiftRuntime
 ///
 /// `KVOClass.lock` is recursive, because `registerKeys` is called under it. The program's other class
 /// functions are called without it.
-final class KVOClass: @unchecked Sendable {
+package final class KVOClass: @unchecked Sendable {
   let type: KVOObject.Type
-  let name: String
+  package let name: String
   let superclass: KVOClass?
   /// The number of superclasses.
   let depth: Int
@@ -42,8 +42,8 @@ final class KVOClass: @unchecked Sendable {
   var ownFields: ArraySlice<Field> { fields.dropLast(superclass?.fields.count ?? 0) }
 
   /// The keys that are known so far.
-  let properties = Locked<[String: Property]>([:])
-  let trackedKeys = Locked(TrackedKeys())
+  let properties = LockedValue<[String: Property]>([:])
+  let trackedKeys = LockedValue(TrackedKeys())
   var preparation = Preparation()
   /// Properties of superclasses that the class's own or those of another superclass hide, lowest first.
   private(set) var hidden: [HiddenProperty] = []
@@ -96,13 +96,13 @@ final class KVOClass: @unchecked Sendable {
 extension KVOClass {
   // Unmanaged, because each look-up would retain and release a reference.
   private static let known = Unmanaged.passRetained(AppendOnlyMap<KVOClass>())
-  private static let byName = Locked<[String: [KVOClass]]>([:])
+  private static let byName = LockedValue<[String: [KVOClass]]>([:])
   static let lock = Lock(isOuter: true)
   // Protected by `lock`.
   private nonisolated(unsafe) static var inPreparation: [ObjectIdentifier: KVOClass] = [:]
 
   /// The `KVOClass` of an object. O(1) after the class's first use. Any thread.
-  static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
+  package static func of(_ object: KVOObject) -> KVOClass { of(Swift.type(of: object)) }
 
   /// The C core's class of the object with that header.
   static func cClass(of header: UnsafePointer<kvo_object>) -> OpaquePointer {
@@ -117,7 +117,7 @@ extension KVOClass {
   static func used(named name: String) -> [KVOClass] { byName.withLock { $0[name] ?? [] } }
 
   /// The `KVOClass` of a class, created if necessary. O(1) after the class's first use. Any thread.
-  static func of(_ type: KVOObject.Type) -> KVOClass {
+  package static func of(_ type: KVOObject.Type) -> KVOClass {
     // A class's metadata keeps its address forever.
     let address = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
     return found(at: address) ?? prepare(type, at: address)

@@ -16,7 +16,7 @@ extension KVOClass {
 extension KVOObject {
   /// The property of a key, with its storage. If a declared key is that of an `@Observed` property without
   /// metadata, the first object that is observed finds the storage.
-  func observable(_ property: Property, in known: KVOClass) -> Property {
+  package func observable(_ property: Property, in known: KVOClass) -> Property {
     guard known.lacksFields, property.storage == nil, let accessors = property.accessors,
       let keyPath = accessors.keyPath, let offset = StorageFinder.offset(of: keyPath, in: self)
     else { return property }

@@ -5,10 +5,10 @@ internal import CSwiftRuntime
 /// because the C core refers to it.
 // Sendable although the accessors are the program's closures. They are immutable, and only code that may use
 // an object on its thread calls them with that object.
-final class Property: @unchecked Sendable {
-  let name: KeyName
+package final class Property: @unchecked Sendable {
+  package let name: KeyName
   /// The stored property behind the key.
-  let storage: Field?
+  package let storage: Field?
   /// Declared accessors, which take precedence over the storage.
   let accessors: Accessors?
   /// Declared accessors of a to-many key, which take precedence over plain storage only.
@@ -58,7 +58,7 @@ final class Property: @unchecked Sendable {
   }
 
   /// The type of the values that observers get.
-  var observedType: ValueType { observedStorage?.type ?? type }
+  package var observedType: ValueType { observedStorage?.type ?? type }
 
   /// Whether the C core calls `readHere` for the value instead of copying it from the storage. It does so if
   /// the core knows no storage. It also does if accessors of the storage's type are declared, unless they are known to
@@ -118,7 +118,7 @@ extension Property {
 
   /// Converts a value and sets it by the property's own setter, also for a key that key-value coding does not
   /// know. It notifies observers once.
-  func setValue(_ value: Any?, of object: KVOObject, by setter: Accessors) throws {
+  package func setValue(_ value: Any?, of object: KVOObject, by setter: Accessors) throws {
     guard case .value(let converted) = setter.type.convert(value) else {
       throw mismatch(value, object, setter.type)
     }
@@ -143,7 +143,7 @@ extension Property {
     accessors == nil && storage?.isUnused(in: object) == true
   }
 
-  var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
+  package var isWritable: Bool { accessors?.isWritable ?? storage?.isVariable ?? false }
 
   private func convert(_ value: Any?) -> ValueType.Conversion {
     accessors?.type.convert(value) ?? storage!.convert(value)

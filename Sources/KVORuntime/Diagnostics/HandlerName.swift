@@ -72,7 +72,7 @@ private struct StoredClosure {
     return names.first
   }
 
-  private static let known = Locked<[UnsafeRawPointer: FunctionName?]>([:])
+  private static let known = LockedValue<[UnsafeRawPointer: FunctionName?]>([:])
 
   private static let deepest = 4
 

@@ -5,7 +5,7 @@ internal import CKVORuntime
 enum Hint {
   static var areWanted: Bool { kvo_wants_hints() }
 
-  private static let given = Locked<Set<String>>([])
+  private static let given = LockedValue<Set<String>>([])
 
   /// - Parameter text: A sentence. It is not evaluated unless hints are wanted.
   static func give(_ text: @autoclosure () -> String) {

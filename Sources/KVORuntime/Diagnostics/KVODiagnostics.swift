@@ -92,7 +92,7 @@ public enum KVODiagnostics {
     var hint: (@Sendable (String) -> Void)?
   }
 
-  private static let hooks = Locked(Hooks())
+  private static let hooks = LockedValue(Hooks())
 
   private static let reportMisuse: @convention(c) (UnsafePointer<CChar>) -> Void = { message in
     KVODiagnostics.misuse?(String(cString: message))
@@ -120,7 +120,7 @@ extension KVODiagnostics {
   }
 
   /// Reports an error in the program after which it can continue.
-  static func report(misuse message: String) { kvo_report_misuse(message) }
+  package static func report(misuse message: String) { kvo_report_misuse(message) }
 
   /// Stops the program for an error in it. A debugger can stop at the break function first. The message has the
   /// caller's file and line if they are known.
@@ -133,6 +133,6 @@ extension KVODiagnostics {
 }
 
 /// The unqualified name of a type, for messages.
-func className(of type: Any.Type) -> String {
+package func className(of type: Any.Type) -> String {
   _typeName(type, qualified: false)
 }

@@ -61,7 +61,7 @@ extension KeyValueError: CustomStringConvertible {
 
 /// A key in quotation marks. Control characters are escaped, because a key may come from a client and must
 /// not end a message or a line of it.
-func quoted(_ key: String) -> String {
+package func quoted(_ key: String) -> String {
   let isPlain = key.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   return isPlain ? "\"\(key)\"" : String(reflecting: key)
 }
@@ -121,7 +121,7 @@ enum OperatorFault {
 
   private static let most = 100
   // A text is empty if several classes or causes have the same operator and path.
-  private static let texts = Locked<[Place: String]>([:])
+  private static let texts = LockedValue<[Place: String]>([:])
 
   static func note(_ text: String, of name: String, in keyPath: String) {
     let place = Place(name: name, keyPath: keyPath)

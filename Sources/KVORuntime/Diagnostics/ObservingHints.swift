@@ -62,7 +62,7 @@ final class UnusedTokenCheck {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
   private let key: String
-  private let isCalled = Locked(false)
+  private let isCalled = LockedValue(false)
   private let start: UInt64
 
   // In milliseconds. A token that is kept lives longer.

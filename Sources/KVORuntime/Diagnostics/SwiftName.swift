@@ -2,10 +2,10 @@
 // `Optional<Dictionary<String, Int>>`. Types of the C core become Swift's.
 
 /// The unqualified name of a type as a program writes it.
-func swiftName(of type: Any.Type) -> String { swiftName(className(of: type)) }
+package func swiftName(of type: Any.Type) -> String { swiftName(className(of: type)) }
 
 /// A type name from the runtime or the C core, as a program writes it.
-func swiftName(_ name: String) -> String {
+package func swiftName(_ name: String) -> String {
   if let known = coreNames[name] { return known }
   var rest = name[...]
   return name.utf8.contains(UInt8(ascii: "<")) ? readType(&rest) : name

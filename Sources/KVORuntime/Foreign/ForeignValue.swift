@@ -149,7 +149,7 @@ enum ForeignValue {
   }
 
   // C types are never freed.
-  private static let layouts = Locked<[UnsafePointer<kvo_type>: StructLayout?]>([:])
+  private static let layouts = LockedValue<[UnsafePointer<kvo_type>: StructLayout?]>([:])
 
   private static func layout(of type: UnsafePointer<kvo_type>) -> StructLayout? {
     if let known = layouts.withLock({ $0[type] }) { return known }

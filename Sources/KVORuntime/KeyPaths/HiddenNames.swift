@@ -9,7 +9,7 @@ private struct NamedCall {
   let name: String
   let key: String
 
-  static let open = Locked<[NamedCall]>([])
+  static let open = LockedValue<[NamedCall]>([])
 }
 
 extension KVOObject {

@@ -4,11 +4,11 @@ internal import CKVORuntime
 /// A key or key path, as an interned C string and as a Swift string, so that a notification need not make the
 /// latter. There is one per name, attached to the C string as its cookie. A key's cookie is never freed; a
 /// key path's is freed when the path is no longer observed.
-final class KeyName: Sendable {
-  let string: String
+package final class KeyName: Sendable {
+  package let string: String
   /// An interned C string: equal names have the same address.
   // The memory is never freed nor written again, so any thread may read it.
-  nonisolated(unsafe) let interned: UnsafePointer<CChar>
+  package nonisolated(unsafe) let interned: UnsafePointer<CChar>
 
   private init(_ interned: UnsafePointer<CChar>) {
     self.interned = interned

@@ -15,7 +15,7 @@ internal import Synchronization
 final class KeyPathCache: Sendable {
   final class Contents: Sendable {
     fileprivate let byAddress = AppendOnlyMap<KeyName>()
-    fileprivate let byValue = Locked<[SharedKeyPath: KeyName]>([:])
+    fileprivate let byValue = LockedValue<[SharedKeyPath: KeyName]>([:])
     /// The contents that these replaced. The reference keeps leak checkers from reporting them.
     private let previous: Contents?
 

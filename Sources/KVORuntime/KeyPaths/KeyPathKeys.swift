@@ -20,7 +20,7 @@ extension KVOObject {
   func keyName(of property: AnyKeyPath) -> KeyName { observedKey(of: property).name }
 
   /// Returns the key that a key path names, as `observedKey(of:)` does; nil if the key path can't be observed.
-  func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
+  package func knownKey(of keyPath: AnyKeyPath) -> ObservedKey? {
     let known = KVOClass.of(self)
     let cache = known.keyPaths.contents
     if let name = cache[keyPath] { return ObservedKey(name: name) }
@@ -100,8 +100,8 @@ extension Property {
 
 /// The key that a key path names. Its name may only be used while the key is kept: another key path may get a leased
 /// one afterwards.
-struct ObservedKey {
-  let name: KeyName
+package struct ObservedKey {
+  package let name: KeyName
   /// Keeps the key assigned to a key path with arguments; nil for others.
   var lease: SubscriptKeyHandle?
 

@@ -93,7 +93,7 @@ extension KVOClass {
   }
 
   /// The key or key path that a key path stands for, as far as the class can name it; nil otherwise.
-  func spelling(of keyPath: AnyKeyPath) -> String? {
+  package func spelling(of keyPath: AnyKeyPath) -> String? {
     spelledKeys.contents[keyPath]?.string ?? (try? keyPath.spelt())
   }
 }
@@ -160,7 +160,7 @@ extension AnyKeyPath {
 extension AnyKeyPath {
   /// The key path as in source text: `\Person.boss?.name`. Its description has an address in place of each
   /// property that is computed or can be overridden. One that is not declared is described in words.
-  var text: String {
+  package var text: String {
     var (text, rest) = ("", Substring("\(self)"))
     var names = computedNames.makeIterator()
     while let start = rest.firstRange(ofText: Self.addressed) {

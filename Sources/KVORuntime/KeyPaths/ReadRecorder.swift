@@ -467,7 +467,7 @@ extension AnyKeyPath {
 }
 
 extension KVOObject {
-  static func isSubclass(of other: KVOObject.Type) -> Bool {
+  package static func isSubclass(of other: KVOObject.Type) -> Bool {
     sequence(first: self as AnyClass, next: { _getSuperclass($0) }).contains { $0 == other }
   }
 }

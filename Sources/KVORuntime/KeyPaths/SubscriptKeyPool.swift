@@ -21,7 +21,7 @@ final class SubscriptKeyPool: Sendable {
     var version = 0
   }
 
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   /// Returns the key that the key path has leased, or leases one to it.
   /// - Parameters:
@@ -136,7 +136,7 @@ private struct SubscriptKeyEntry: @unchecked Sendable {
 /// The accessors of a leased key: those of the key path that leases it. A change that is in progress when the
 /// lease ends finds no accessors, and by then the key has no observers.
 final class SubscriptKeyAccessors: Accessors, @unchecked Sendable {
-  private let lessee = Locked<Accessors?>(nil)
+  private let lessee = LockedValue<Accessors?>(nil)
   private var current: Accessors? { lessee.withLock { $0 } }
 
   fileprivate func lease(to accessors: Accessors?) {

@@ -47,7 +47,7 @@ final class DeathWatches: Sendable {
   private static let key = withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
   private static let making = Lock(isOuter: true)
 
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   static func of(_ header: UnsafeMutablePointer<kvo_object>) -> DeathWatches {
     known(header) ?? making.withLock { known(header) ?? make(header) }

@@ -1,4 +1,4 @@
-internal import CKVORuntime
+package import CKVORuntime
 internal import CSwiftRuntime
 
 /// Finds the C runtime's two words in a `KVOObject`. They are its first stored property, right behind Swift's
@@ -7,13 +7,20 @@ internal import CSwiftRuntime
 /// Inlinable code contains the offset. It is therefore a constant, which `check()` verifies once. The C
 /// runtime changes the words atomically on any thread, so no code here reads or writes them through the
 /// stored property.
-enum ObjectHeader {
+package enum ObjectHeader {
   /// The offset from the object's address to the header's.
   static var offset: Int { Int(KVO_SWIFT_HEADER_OFFSET) }
 
   /// The object's address. It is not a reference, because the object may be in its deinit.
-  static func object(of header: UnsafeMutablePointer<kvo_object>) -> UnsafeMutableRawPointer {
+  package static func object(of header: UnsafeMutablePointer<kvo_object>) -> UnsafeMutableRawPointer
+  {
     UnsafeMutableRawPointer(header) - offset
+  }
+
+  /// The header of an object, for the package's other libraries. It is no member of `KVOObject`, so that subclasses in
+  /// the package may have properties of any name.
+  package static func of(_ object: KVOObject) -> UnsafeMutablePointer<kvo_object> {
+    object.boundHeader
   }
 
   /// The class of an object. A dead object has one as well while its memory is held.

@@ -23,7 +23,7 @@ final class ChangeChannel<Element: Sendable>: Sendable {
     case nothingYet
   }
 
-  private let state = Locked(State())
+  private let state = LockedValue(State())
 
   /// Passes the element to the task that has waited longest, or keeps it.
   func send(_ element: Element) {

@@ -48,7 +48,7 @@ public final class KVOContext: Sendable {
     pointer == context
   }
 
-  private static let addresses = Locked(Addresses())
+  private static let addresses = LockedValue(Addresses())
 }
 
 /// Gives out each address once. The addresses are those of bytes in blocks that are never freed, so that

@@ -157,7 +157,7 @@ extension KeyValueObservedChange<Any> {
 
 extension KeyValueChange {
   /// - Parameter change: A `kvo_change *`.
-  init(_ change: OpaquePointer) {
+  package init(_ change: OpaquePointer) {
     self.init(kvo_change_get_kind(change))
   }
 

@@ -71,7 +71,7 @@ extension KVOObject {
 
   /// Registers a function for several keys.
   /// - Parameter deliver: Called with the index of the changed key.
-  func register(
+  package func register(
     _ keys: [UnsafePointer<CChar>], _ options: KeyValueObservingOptions, _ caller: Caller?,
     _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {

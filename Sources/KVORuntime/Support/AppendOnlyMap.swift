@@ -16,7 +16,7 @@ internal import Synchronization
 final class AppendOnlyMap<Value: AnyObject & Sendable>: Sendable {
   // `Atomic` may be shared; it is not `Sendable` here only because raw pointers aren't marked so.
   private nonisolated(unsafe) let table = Atomic<UnsafeRawPointer?>(nil)
-  private let count = Locked(0)
+  private let count = LockedValue(0)
 
   /// The number of entries.
   var size: Int { count.withLock { $0 } }

@@ -11,7 +11,7 @@ final class CallingActor: Sendable {
   private weak let actor: (any Actor)?
   // Calls that wait for the actor, oldest first. Tasks start in any order, so each one makes all calls that
   // wait.
-  private let waiting = Locked(WaitingCalls())
+  private let waiting = LockedValue(WaitingCalls())
 
   @usableFromInline
   init?(_ actor: (any Actor)?) {

@@ -62,23 +62,11 @@ package enum LockGates {
 }
 
 /// A value that is accessed under its lock only. That makes this class `Sendable`.
-final class Locked<Value>: @unchecked Sendable {
+// Not named `Locked`, because the tests have a class of that name.
+package final class LockedValue<Value>: @unchecked Sendable {
   private let lock = Lock()
   // The lock is not recursive, so it ensures that accesses are exclusive.
   @exclusivity(unchecked) private var value: Value
-
-  init(_ value: Value) { self.value = value }
-
-  func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
-    try lock.withLock { try body(&value) }
-  }
-}
-
-/// A value that is accessed under its lock only, for the package's other libraries. It is not named `Locked`,
-/// so that the name is not ambiguous in tests that have their own `Locked` besides this module's.
-package final class LockedValue<Value>: @unchecked Sendable {
-  private let lock = Lock()
-  private var value: Value
 
   package init(_ value: Value) { self.value = value }
 

@@ -4,11 +4,11 @@ internal import CSwiftRuntime
 ///
 /// The first `weak` variable moves them to a side table for the rest of the object's life, where each retain and release
 /// takes longer. The object's memory, but nothing that it owns, stays allocated as long as this reference exists.
-final class WeakReference<Object: AnyObject>: @unchecked Sendable {
+package final class WeakReference<Object: AnyObject>: @unchecked Sendable {
   // An unowned reference: the memory is not freed before this is destroyed.
   private let address: UnsafeMutableRawPointer
 
-  init(_ object: Object) {
+  package init(_ object: Object) {
     address = Unmanaged.passUnretained(object).toOpaque()
     kvo_swift_unowned_retain(address)
   }
@@ -16,7 +16,7 @@ final class WeakReference<Object: AnyObject>: @unchecked Sendable {
   deinit { kvo_swift_unowned_release(address) }
 
   /// The object, unless it has died. Any thread.
-  var object: Object? {
+  package var object: Object? {
     guard kvo_swift_try_retain(address) else { return nil }
     return Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
   }

@@ -1,4 +1,4 @@
-internal import CKVORuntime
+package import CKVORuntime
 
 /// An object that the C core treats as an object: both kinds have the header that it needs. Values of other
 /// types are copied into core values and out of them, with the `kvo_type` of their own Swift type
@@ -68,7 +68,7 @@ enum CoreValue {
 
 extension ValueType {
   /// Converts a core value to a Swift one; nil for nil.
-  static func any(of value: UnsafePointer<kvo_value>) -> Any? {
+  package static func any(of value: UnsafePointer<kvo_value>) -> Any? {
     guard let cType = value.pointee.type, let bytes = kvo_value_bytes(value) else { return nil }
     if cType.pointee.kind == .KVO_KIND_BINDING { return of(cType).any(at: bytes) }
     return ForeignValue.any(of: value, type: cType)

@@ -4,7 +4,7 @@ internal import CKVORuntime
 // conversion depends on the number of ranges, not of indexes.
 
 /// The ranges of an index set of the core.
-func ranges(of indexes: OpaquePointer) -> [Range<Int>] {
+package func ranges(of indexes: OpaquePointer) -> [Range<Int>] {
   (0..<kvo_index_set_range_count(indexes)).map {
     let range = kvo_index_set_range(indexes, $0)
     return range.location..<(range.location + range.length)

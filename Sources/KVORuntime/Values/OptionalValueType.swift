@@ -86,16 +86,16 @@ extension Optional: DescribedValue {
 }
 
 /// Any optional type.
-protocol OptionalType {
+package protocol OptionalType {
   static var wrappedType: Any.Type { get }
 }
 
 extension Optional: OptionalType {
-  static var wrappedType: Any.Type { Wrapped.self }
+  package static var wrappedType: Any.Type { Wrapped.self }
 }
 
 /// The type without the outermost optional.
-func unwrapped(_ type: Any.Type) -> Any.Type {
+package func unwrapped(_ type: Any.Type) -> Any.Type {
   (type as? any OptionalType.Type)?.wrappedType ?? type
 }
 

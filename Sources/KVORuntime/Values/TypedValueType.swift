@@ -248,7 +248,7 @@ extension ValueType {
   /// Whether members of a set have no type by which the core could compare them.
   var hidesMembers: Bool { holdsAnything || shape?.isKeyed == true }
 
-  static func isExistential(_ type: Any.Type) -> Bool {
+  package static func isExistential(_ type: Any.Type) -> Bool {
     kvo_swift_is_existential(unsafeBitCast(type, to: UnsafeRawPointer.self))
   }
 }

@@ -3,7 +3,7 @@ internal import CKVORuntime
 /// The C functions in the `kvo_type` of a Swift type: each calls the type's description. A type gets those
 /// that belong to its abilities.
 enum ValueOperations {
-  private static let tables = Locked<[ValueType.Abilities: Table]>([:])
+  private static let tables = LockedValue<[ValueType.Abilities: Table]>([:])
 
   // The core reads the table; it is never changed or freed.
   private struct Table: @unchecked Sendable {

@@ -1,13 +1,13 @@
-internal import CKVORuntime
+package import CKVORuntime
 
 /// The operations of the C core on collections of one Swift type: arrays, sets, and optional ones. The core
 /// reads elements (unwrapped) one by one or all in a row, and makes collections from elements. It also
 /// extracts the removed or added elements. The result is a collection of the same type, so observers get
 /// values of the property's own type.
-class CollectionShape: @unchecked Sendable {
+package class CollectionShape: @unchecked Sendable {
   // All fields are immutable.
-  let kind: kvo_collection_kind
-  let element: ValueType
+  package let kind: kvo_collection_kind
+  package let element: ValueType
   let isOptional: Bool
   /// Whether values of the type can be made. False for proxies.
   var isMade: Bool { true }

@@ -2,15 +2,15 @@ internal import CKVORuntime
 
 /// The description of a Swift type by which its values pass through the C core unconverted: a `kvo_type`
 /// whose functions call this object. There is one for each type, and it is never freed.
-class ValueType: @unchecked Sendable {
+package class ValueType: @unchecked Sendable {
   // `Sendable` because everything here, and everything that it points to, is immutable after init.
   let cType: UnsafePointer<kvo_type>
-  let swiftType: Any.Type
+  package let swiftType: Any.Type
   /// Whether nil is a value of the type.
   let isOptional: Bool
   let abilities: Abilities
   /// The operations of an array or a set, optional or not; nil for other types.
-  let shape: CollectionShape?
+  package let shape: CollectionShape?
 
   init(
     _ description: consuming kvo_type, _ swiftType: Any.Type, isOptional: Bool,
@@ -67,7 +67,7 @@ class ValueType: @unchecked Sendable {
   /// Whether the value at an address is an optional that is nil at its outermost level.
   func isAbsent(at address: UnsafeRawPointer) -> Bool { false }
   /// Converts a value to this type, as key-value coding does.
-  func convert(_ value: Any?) -> Conversion { .mismatch }
+  package func convert(_ value: Any?) -> Conversion { .mismatch }
   /// For an optional that must not become nil: converts nil as the wrapped type does.
   func convertContent(_ value: Any?) -> Conversion { convert(value) }
   /// The words for an error about a value that can't be converted to this type: its type, and the part at
@@ -120,7 +120,7 @@ class ValueType: @unchecked Sendable {
   }
 
   /// The result of a conversion.
-  enum Conversion {
+  package enum Conversion {
     /// A value of exactly this type.
     case value(ConvertedValue)
     /// Nil, and the type has no nil.
@@ -131,10 +131,10 @@ class ValueType: @unchecked Sendable {
 }
 
 /// A value whose type the holder knows. Not an `Any`, because casts of an `Any` lose levels of optionals.
-class ConvertedValue {
+package class ConvertedValue {
   static func of<T>(_ value: T) -> ConvertedValue { Box(value) }
 
-  func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
+  package func unbox<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
   /// Calls a body with the value's address, to read or overwrite it.
   func withAddress<R>(_ body: (UnsafeMutableRawPointer) throws -> R) rethrows -> R {
     fatalError("abstract")
@@ -163,7 +163,7 @@ extension ValueType {
   }
 
   /// The description of a type that is known at run time only.
-  static func of(any type: Any.Type) -> ValueType {
+  package static func of(any type: Any.Type) -> ValueType {
     func open<T>(_ type: T.Type) -> ValueType { of(type) }
     return _openExistential(type, do: open)
   }

@@ -121,17 +121,6 @@ import Testing
     expectEqual(log.take(), ["low old 1 new 5", "middle old 1 new 6", "high old 1 new 7"])
   }
 
-  @Test("Q2 N1: a change log records hidden properties, and undoes their changes")
-  func changeLog() throws {
-    let object = LoggedBelow()
-    let changes = try object.changes()
-    object.set(5)
-    object.setOwn(6)
-    expectEqual(try changes.records().map { $0.newValue as? Int }, [5])
-    try changes.undo()
-    expectEqual([object.get(), try object.value(forKey: "count") as? Int], [1, 6])
-  }
-
   @Test("Q2 F6: a hidden property has no key by which strings name it", arguments: [false, true])
   func naming(_ isPath: Bool) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -358,10 +347,6 @@ private enum HighNamesakes {
   private var count = 1
   private var link: Link? = Link()
   func set(_ count: Int) { self.count = count }
-  func get() -> Int { count }
-  func changes() throws -> ChangeLog {
-    try ChangeLog(of: self, recording: .keys(of: Logged.self, \.count))
-  }
   func countUp() -> KeyValueObservation { observe(\.count) { object, _ in object.count += 1 } }
   func keyOfCount() -> String { key(of: \.count) }
   func pathOfCount() -> String { key(of: \.link?.name) }

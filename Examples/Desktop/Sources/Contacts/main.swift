@@ -2,6 +2,7 @@
 // property, and undo, whose buttons show whether there is something to undo or redo.
 
 import Inspector
+import KVOChangeLogs
 import KVORuntime
 import Widgets
 

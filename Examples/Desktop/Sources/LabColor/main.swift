@@ -2,6 +2,7 @@
 // refreshes widgets: each widget's property follows a property of the model.
 
 import Inspector
+import KVOChangeLogs
 import KVORuntime
 import Widgets
 

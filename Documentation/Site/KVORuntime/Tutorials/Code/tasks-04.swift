@@ -1,3 +1,4 @@
+import KVOChangeLogs
 import KVORuntime
 
 final class Task: KVOObject {

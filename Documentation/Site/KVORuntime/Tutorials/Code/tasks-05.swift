@@ -1,4 +1,5 @@
 import Foundation
+import KVOChangeLogs
 import KVORuntime
 
 final class Task: KVOObject {

@@ -1,3 +1,5 @@
+public import KVORuntime
+
 // The keys of each class that a change log records (N1).
 
 /// The keys that a `ChangeLog` records for the objects of a class and its subclasses.
@@ -166,7 +168,7 @@ final class RecordedSelection: Sendable {
 
   private let chosen: [Chosen]
   private let makers: [(type: KVOObject.Type, make: @Sendable () -> KVOObject)]
-  private let classes = Locked<[ObjectIdentifier: RecordedClass]>([:])
+  private let classes = LockedValue<[ObjectIdentifier: RecordedClass]>([:])
 
   init(_ keys: [RecordedKeys]) throws {
     chosen = try keys.flatMap { keys in try keys.keys.flatMap { try Self.steps($0, of: keys.type) }

@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import KVORuntime
 
 // The state of a log. All functions are called under the log's lock, so no value may be destroyed and no
 // other code called in them.

@@ -1,4 +1,5 @@
 internal import CKVORuntime
+public import KVORuntime
 
 // The change log (N): its public interface. Recording is in ChangeRecording.swift, undoing in
 // ChangeUndoing.swift, and the state that they share in ChangeHistory.swift.
@@ -30,12 +31,12 @@ internal import CKVORuntime
 // Sendable: all mutable state is in `history`, under its lock.
 public final class ChangeLog: KVOObject, @unchecked Sendable {
   let selection: RecordedSelection
-  let history = Locked(ChangeHistory())
+  let history = LockedValue(ChangeHistory())
   /// The association from an object of the graph to its `RecordedObject`.
   let membership = KVOAssociation<RecordedLife>()
   let joining = Lock(isOuter: true)
   let arrivals = ArrivingObjects()
-  let reported = Locked<Set<String>>([])
+  let reported = LockedValue<Set<String>>([])
   /// This log, for its registrations. Set once, in `init`.
   @exclusivity(unchecked) private(set) var reference: WeakReference<ChangeLog>!
 
@@ -222,7 +223,7 @@ extension ChangeLog {
     if isUnforeseen { announceAll {} }
   }
 
-  private var hasObserver: Bool { kvo_binding_is_observed(header) }
+  private var hasObserver: Bool { kvo_binding_is_observed(ObjectHeader.of(self)) }
 
   private func announce(of keys: ArraySlice<String>, _ body: () throws -> Void) rethrows {
     guard hasObserver, let key = keys.first else { return try body() }

@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import KVORuntime
 
 // An object of a recorded graph. It is found through an association of the log with the object (P2), and ends
 // with that association.
@@ -23,14 +24,14 @@ final class RecordedObject: @unchecked Sendable {
   @exclusivity(unchecked) var reads: [ReadOrder]
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
-  private let token = Locked<(token: KeyValueObservation?, isOver: Bool)>((nil, false))
+  private let token = LockedValue<(token: KeyValueObservation?, isOver: Bool)>((nil, false))
 
   private static let lives = Lock()
 
   init(_ object: KVOObject, _ recorded: RecordedClass, number: Int?) {
     self.recorded = recorded
     self.number = number
-    header = object.boundHeader
+    header = ObjectHeader.of(object)
     lastPositions = Array(repeating: -1, count: recorded.keys.count)
     reads = Array(repeating: ReadOrder(), count: recorded.keys.count)
   }
@@ -42,7 +43,7 @@ final class RecordedObject: @unchecked Sendable {
   }
 
   /// Whether this is the record of an object, which the caller knows to live.
-  func isRecord(of object: KVOObject) -> Bool { header == object.boundHeader }
+  func isRecord(of object: KVOObject) -> Bool { header == ObjectHeader.of(object) }
 
   func keep(_ observation: KeyValueObservation) {
     let isOver = token.withLock { state in

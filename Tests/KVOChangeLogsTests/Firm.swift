@@ -1,3 +1,4 @@
+import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
 

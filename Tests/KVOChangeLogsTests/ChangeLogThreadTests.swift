@@ -1,5 +1,6 @@
 import Expectations
 import Glibc
+import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
 import TestScopes

@@ -1,3 +1,5 @@
+internal import KVORuntime
+
 /// An array from which elements are usually removed at the front, in amortised O(1).
 ///
 /// `Array.removeFirst` moves all other elements. Here the places of removed elements stay, empty, until they are

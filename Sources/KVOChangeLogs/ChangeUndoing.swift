@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import KVORuntime
 
 // Undo and redo reverse the changes of a group. The group of an undo is reversed in the same way by a redo.
 

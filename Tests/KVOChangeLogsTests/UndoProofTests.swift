@@ -1,4 +1,5 @@
 import Expectations
+import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
 import TestSupport

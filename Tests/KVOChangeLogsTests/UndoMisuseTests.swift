@@ -1,4 +1,5 @@
 import Expectations
+import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
 import TestSupport
@@ -179,4 +180,8 @@ import Testing
     try copy.apply(records)
     expect(other.name == "4" && !copy.canUndo)
   }
+}
+
+extension ExitTest.Result {
+  fileprivate var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }

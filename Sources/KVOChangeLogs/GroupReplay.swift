@@ -1,3 +1,5 @@
+internal import KVORuntime
+
 // Makes the steps of a group while setters and observers may change recorded keys as well. The log reverts
 // those changes after all steps have been made. Such a key is set as a whole, to the value that the steps
 // alone lead to. Its observers are usually content with that value, because they have seen it before.

@@ -1,3 +1,5 @@
+internal import KVORuntime
+
 // A change to be made by key-value coding.
 
 struct ChangeStep {

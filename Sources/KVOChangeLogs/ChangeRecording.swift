@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import KVORuntime
 
 // Recording: one registration for all recorded keys of an object. Its prior calls record the order in which
 // changes of a key began, in case an observer that is notified before the log changes the key again.
@@ -131,7 +132,7 @@ extension ChangeLog {
 
 /// Objects that a transcript has created, with their numbers, until they join.
 final class ArrivingObjects: Sendable {
-  private let numbers = Locked<[ObjectIdentifier: Int]>([:])
+  private let numbers = LockedValue<[ObjectIdentifier: Int]>([:])
 
   func add(_ object: KVOObject, _ number: Int) {
     numbers.withLock { $0[ObjectIdentifier(object)] = number }

@@ -1,5 +1,6 @@
 import Expectations
 import Foundation
+import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
 import TestSupport

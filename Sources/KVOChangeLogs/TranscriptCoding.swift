@@ -1,3 +1,5 @@
+internal import KVORuntime
+
 // Encodes and decodes transcripts. The log's classes supply the types of the values.
 
 extension ChangeLog.Transcript: Codable {

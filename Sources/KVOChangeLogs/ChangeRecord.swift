@@ -1,4 +1,5 @@
 internal import CKVORuntime
+public import KVORuntime
 
 // A recorded change as a value, and groups of them.
 

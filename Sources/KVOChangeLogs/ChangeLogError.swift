@@ -1,3 +1,5 @@
+internal import KVORuntime
+
 /// An error of a change log. Class names are unqualified.
 public enum ChangeLogError: Error, Equatable, Sendable {
   /// Undo, redo and transcripts are not possible inside `withGroup`, or while one of them is running.

@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import KVORuntime
 
 // Transcripts: records as values and object numbers, to be sent to another process (N4).
 
