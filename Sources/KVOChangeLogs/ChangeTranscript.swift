@@ -199,7 +199,8 @@ enum TranscriptValue {
       return
     }
     guard let encodable = value as? any Encodable, place.key.decodedType != nil else {
-      throw Self.notCodable(place, "\(KVORuntime.className(of: type(of: value))) is not Codable")
+      let type = value is any Encodable ? place.key.valueType : type(of: value)
+      throw Self.notCodable(place, "\(KVORuntime.className(of: type)) is not Codable")
     }
     self = .value(encodable)
   }

@@ -140,9 +140,9 @@ extension RecordedKey.Relation {
     }
   }
 
-  // A value of an existential type may be an object.
+  // A value of an existential type, and what an `AnyHashable` contains, may be an object.
   private static func holdsObjects(_ type: Any.Type) -> Bool {
-    type is KVOObject.Type || ValueType.isExistential(type)
+    type is KVOObject.Type || type == AnyHashable.self || ValueType.isExistential(type)
   }
 }
 

@@ -436,6 +436,48 @@ import Testing
     expectEqual(notified.withLock { $0 }.compactMap { Int($0) }.max(), 5)
   }
 
+  // MARK: Values of other types
+
+  @Test(
+    "N1: objects inside AnyHashable join the graph", arguments: ["list", "one", "any", "members"])
+  func insideAnyHashable(_ key: String) throws {
+    class Group: Tracked {
+      @Observed var list: [AnyHashable] = []
+      @Observed var one: AnyHashable = 0
+      @Observed var any: Any = 0
+      @Observed var members: Set<AnyHashable> = []
+    }
+    let group = Group()
+    let worker = Clerk("old")
+    let log = try ChangeLog(
+      of: group, recording: .keys(of: Group.self, \.list, \.one, \.any, \.members), Clerk.recorded)
+    switch key {
+    case "list": group.list = [worker]
+    case "one": group.one = AnyHashable(worker)
+    case "any": group.any = AnyHashable(worker)
+    default: group.members = [worker]
+    }
+    worker.id = "new"
+    expectEqual(log.count, 2)
+    try log.undo()
+    expectEqual(worker.id, "old")
+  }
+
+  @Test("N3: redoing a member of a set that contains NaN adds no other one")
+  func nanMembers() throws {
+    struct Mark: Hashable { var x: Double }
+    class Marks: Tracked {
+      @Observed var marks: Set<Mark> = [Mark(x: .nan), Mark(x: 1)]
+    }
+    let marks = Marks()
+    let log = try ChangeLog(of: marks, recording: .keys(of: Marks.self, \.marks))
+    marks.mutableSet(\.marks).insert(Mark(x: 7))
+    try log.undo()
+    expectEqual(marks.marks.count, 2)
+    try log.redo()
+    expectEqual(marks.marks.count, 3)
+  }
+
   // MARK: Threads
 
   @Test("N1: changes by several threads at once are all recorded, each key's in order")

@@ -161,4 +161,57 @@ import Testing
       expectEqual(try prices.value(forKeyPath: "decimals.@sum.self") as? Decimal, 3.5)
     }
   }
+
+  @Test(
+    "B12: sets of decimal numbers, and keys, are rejected where an object of Foundation's is needed"
+  )
+  func unbridged() async {
+    await #expect(processExitsWith: .success) {
+      final class Box: KVOObject {
+        @Observed var box: Box?
+        @Observed var object: AnyObject?
+        @Observed var number: NSNumber?
+        @Observed var set = NSSet()
+        @Observed var ordered = NSOrderedSet()
+        @Observed var dictionary = NSDictionary()
+        @Observed var array = NSArray()
+        var decimals: Set<Decimal> = [1]
+      }
+      let box = Box()
+      let values: [Any] = [
+        Set<Decimal>([1]), Set<Decimal?>([1]), Set<AnyHashable>([Decimal(1)]), [Set<Decimal>([1])],
+        Set<Set<Decimal>>([[1]]), [Decimal(1): 2], ["k": Set<Decimal>([1])],
+      ]
+      for key in ["box", "object", "number", "set", "ordered", "dictionary", "array"] {
+        for value in values {
+          #expect(throws: KeyValueError.self, "\(key) \(value)") {
+            try box.setValue(value, forKey: key)
+          }
+        }
+      }
+      #expect(throws: KeyValueError.self) { try box.setValue([Decimal(1)], forKey: "set") }
+      expect(!box.isEqual(Set<Decimal>([1])))
+      try box.setValue([Decimal(1)], forKey: "array")
+      try box.setValue([1: Decimal(1)], forKey: "dictionary")
+      try box.setValue(Set<Int>([1]), forKey: "set")
+      expectEqual([box.array.count, box.dictionary.count, box.set.count], [1, 1, 1])
+    }
+  }
+
+  @Test("B7 B12: an object inside an AnyHashable is sorted by its keys, and a null there is nil")
+  func insideAnyHashable() throws {
+    final class Crate: Tracked {
+      @Observed var name = ""
+      @Observed var inner: Set<Crate> = []
+      @Observed var any: Any? = 1
+    }
+    let (crate, first, second) = (Crate(), Crate(), Crate())
+    first.name = "1"
+    second.name = "2"
+    crate.inner = [second, first]
+    let sorted = try crate.mutableSetValue(forKey: "inner").sorted(using: KeyValueSort("name"))
+    expect(sorted.map { $0.base as? Crate } == [first, second])
+    try crate.setValuesForKeys(["any": AnyHashable(NSNull())] as [String: Any])
+    expect(crate.any == nil)
+  }
 }

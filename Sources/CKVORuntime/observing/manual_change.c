@@ -138,15 +138,18 @@ static __attribute__((noinline)) void report_other_naming(const kvo_manual_chang
       is_same_kind ? "one of other elements" : kind_named(naming));
 }
 
-// Reports the first index at which the collection has no element. It is noticed only if an observer wants the elements.
+static bool has_elements(const kvo_value *elements, const kvo_mutation *mutation) {
+  return kvo_value_count(elements) >= kvo_index_set_count(mutation->indexes);
+}
+
+// Reports the first index at which there is no element. It is noticed only if an observer wants the elements.
 static void report_missing_element(const kvo_object *object, const char *key,
     const kvo_mutation *mutation, const kvo_value *elements) {
-  size_t found = kvo_value_count(elements);
-  if (found >= kvo_index_set_count(mutation->indexes)) return;
-  kvo_misuse("A change of \"%s\" of %s was announced as %s at the index %zu, where the collection "
-             "has no element. Its observers get the elements that exist.",
+  if (has_elements(elements, mutation)) return;
+  kvo_misuse("A change of \"%s\" of %s was announced as %s at the index %zu, where there is no "
+             "element. Its observers get the elements that exist.",
       key, kvo_class_of(object)->name, kind_named(mutation->kind),
-      kvo_index_set_index(mutation->indexes, found));
+      kvo_index_set_index(mutation->indexes, kvo_value_count(elements)));
 }
 
 static const kvo_mutation_record *mutation_of(const kvo_frame *frame) {
@@ -161,11 +164,12 @@ static void check_old_elements(const kvo_frame *frame, const char *key,
     report_missing_element(frame->object, key, mutation, &record->predicted);
 }
 
-// A replacement whose old elements were read has been checked.
+// A replacement that lacked old elements has been reported.
 static void check_new_elements(const kvo_frame *frame, const char *key,
     const kvo_mutation *mutation) {
   const kvo_mutation_record *record = mutation && mutation->indexes ? mutation_of(frame) : NULL;
-  if (record && record->has_new && !record->has_predicted)
+  if (record && record->has_new &&
+      (!record->has_predicted || has_elements(&record->predicted, mutation)))
     report_missing_element(frame->object, key, mutation, &record->new_value);
 }
 

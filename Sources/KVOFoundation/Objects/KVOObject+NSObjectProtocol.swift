@@ -20,7 +20,7 @@ extension NSObjectProtocol where Self: KVOObject {
   /// Returns whether another object is equal: the result of `isEqual(_:)` of `KVOObject`. False for nil, and
   /// for anything that is no `KVOObject`. May be called on any thread, unless an override restricts that.
   public func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? KVOObject else { return false }
+    guard let other = objectCast(object, to: KVOObject.self) else { return false }
     return isEqual(other)
   }
 

@@ -150,6 +150,7 @@ extension FoundationLink: FoundationValues {
 
   package static func collection(_ type: Any.Type, of elements: [Any]) -> Any? {
     let elements = elements.map { flattened($0) ?? NSNull() }
+    guard elements.allSatisfy(type is NSArray.Type ? canBridge : canHash) else { return nil }
     return switch type {
     case is NSMutableArray.Type: NSMutableArray(array: elements)
     case is NSArray.Type: NSArray(array: elements)
@@ -165,8 +166,10 @@ extension FoundationLink: FoundationValues {
   package static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any? {
     var members: [AnyHashable: Any] = [:]
     for pair in pairs {
-      guard let key = pair.key as? AnyHashable else { return nil }
-      members[key] = flattened(pair.value) ?? NSNull()
+      guard let key = pair.key as? AnyHashable, canHash(key) else { return nil }
+      let value = flattened(pair.value) ?? NSNull()
+      guard canBridge(value) else { return nil }
+      members[key] = value
     }
     return switch type {
     case is NSMutableDictionary.Type: NSMutableDictionary(dictionary: members)

@@ -108,7 +108,7 @@ extension KVODiagnostics {
   static func report(unhandled keyPath: String, of object: Any?, by observer: KVOObject) {
     if let hook = unhandledNotification { return hook(keyPath, object, observer) }
     let subject =
-      (object as? KVOObject).map { ObjectHeader.describe($0.header) }
+      objectCast(object, to: KVOObject.self).map { ObjectHeader.describe($0.header) }
       ?? object.map { "\($0)" } ?? "nil"
     stop(
       """

@@ -44,8 +44,10 @@ struct KeyPathWalk {
       switch component {
       case .optional: break
       case .stored(let offset):
-        owner = follow(object, plainAt: offset, isLast: components.isAtEnd) as? KVOObject
-      case .computed(let getter): owner = follow(object, getter, components) as? KVOObject
+        owner = objectCast(
+          follow(object, plainAt: offset, isLast: components.isAtEnd), to: KVOObject.self)
+      case .computed(let getter):
+        owner = objectCast(follow(object, getter, components), to: KVOObject.self)
       case .part: return
       }
     }

@@ -27,21 +27,7 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
     guard let first = first as? Set<AnyHashable>, let second = second as? Set<AnyHashable> else {
       return false
     }
-    return isSubset(first, of: second) && isSubset(second, of: first)
-  }
-
-  private func isSubset(_ members: Set<AnyHashable>, of others: Set<AnyHashable>) -> Bool {
-    members.allSatisfy { member in
-      if others.contains(member) { return true }
-      // Only a member that contains NaN differs from itself.
-      return member != member && others.contains { areEqual(member, $0) }
-    }
-  }
-
-  private func areEqual(_ first: AnyHashable, _ second: AnyHashable) -> Bool {
-    withUnsafePointer(to: first) { first in
-      withUnsafePointer(to: second) { ValueType.of(AnyHashable.self).areEqual(first, $0) }
-    }
+    return first.isWithin(second) && second.isWithin(first)
   }
 
   override var optionalShape: CollectionShape? { C.makeShape(isOptional: true) }

@@ -1,17 +1,41 @@
+internal import CKVORuntime
+
 // Equality of elements of any type, like `isEqual(_:)` on Apple's platforms: `==` if they have it, otherwise
 // identity.
 
-/// Whether two elements are equal, or both nil.
+/// Whether two elements are equal, or both nil. NaN equals NaN, also inside of them.
 func areEqual(_ a: Any, _ b: Any) -> Bool {
   guard let first = flattened(a), let second = flattened(b) else {
     return flattened(a) == nil && flattened(b) == nil
   }
+  return areEqualWhole(first, second) || areEqualInside(first, second)
+}
+
+/// Whether two elements are equal by `==`, identical, or both NaN.
+func areEqualWhole(_ first: Any, _ second: Any) -> Bool {
   if let first = first as? AnyHashable, let second = second as? AnyHashable {
     let (first, second) = (first.inSwiftForm, second.inSwiftForm)
     return first == second || (isNaN(first) && isNaN(second))
   }
   if let first = first as? any Equatable { return first.equals(second) }
   return areIdentical(first, second)
+}
+
+/// Whether two values of one type are equal by that type's own comparison, which goes into collections that contain NaN or
+/// `Any`. What is nested too deeply is not.
+func areEqualInside(_ first: Any, _ second: Any) -> Bool {
+  let (first, second) = (ValueConversion.base(of: first), ValueConversion.base(of: second))
+  func compare<Content>(_ first: Content) -> Bool {
+    let isWithinLimit = kvo_nesting_enter()
+    defer { kvo_nesting_leave(isWithinLimit) }
+    guard isWithinLimit, type(of: second) == Content.self, let second = second as? Content else {
+      return false
+    }
+    return withUnsafePointer(to: first) { first in
+      withUnsafePointer(to: second) { ValueType.of(Content.self).areEqual(first, $0) }
+    }
+  }
+  return _openExistential(first, do: compare)
 }
 
 /// Whether two elements are the same object.

@@ -37,6 +37,27 @@ package protocol FoundationValues {
   static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any?
 }
 
+extension FoundationValues {
+  /// Whether Foundation can make an object of a value. On Linux its hash of a decimal number calls itself without end, so
+  /// there can be no sets of decimal numbers, and no dictionaries with such keys.
+  package static func canBridge(_ value: Any) -> Bool {
+    if let pairs = AnyPairs(value) {
+      return pairs.all.allSatisfy { canHash($0.key) && canBridge($0.value) }
+    }
+    guard let elements = AnyElements(value) else { return true }
+    return elements.all.allSatisfy {
+      (elements.isOrdered || canHash($0)) && flattened($0).map(canBridge) ?? true
+    }
+  }
+
+  /// Whether a value can be a member of Foundation's sets and a key of its dictionaries.
+  package static func canHash(_ value: Any) -> Bool {
+    guard let value = flattened(ValueConversion.base(of: value)) else { return true }
+    if case .decimal = number(value) { return false }
+    return canBridge(value)
+  }
+}
+
 /// KVOFoundation extends this type with a conformance to `FoundationValues`.
 package enum FoundationLink {
   /// The implementation; nil if the program does not link KVOFoundation.

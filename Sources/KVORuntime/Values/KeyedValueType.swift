@@ -46,6 +46,11 @@ extension Dictionary: KeyedValue, DescribedValue {
     return keys.first { AnyHashable($0).inSwiftForm == AnyHashable(text) } ?? key
   }
 
+  /// The value for a key that contains NaN.
+  func value(forOdd key: Key) -> Value? {
+    holdsNaN(key) ? first { holdsNaN($0.key) && areEqual(key, $0.key) }?.value : nil
+  }
+
   /// The value for a string, as the dictionary stores it.
   func own(_ text: String) -> Value? { key(text).flatMap { self[$0] } }
 
@@ -119,7 +124,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
     return super.found(value)
   }
 
-  override var mayHoldNaN: Bool { valueType.mayHoldNaN }
+  override var mayHoldNaN: Bool { keyType.mayHoldNaN || valueType.mayHoldNaN }
 
   override func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     if super.areEqual(a, b) { return true }
@@ -128,7 +133,7 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
     let second = b.assumingMemoryBound(to: [Key: Value].self).pointee
     return first.count == second.count
       && first.allSatisfy { key, value in
-        guard let other = second[key] else { return false }
+        guard let other = second[key] ?? second.value(forOdd: key) else { return false }
         return withUnsafePointer(to: value) { value in
           withUnsafePointer(to: other) { valueType.areEqual(value, $0) }
         }

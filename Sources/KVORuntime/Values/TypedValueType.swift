@@ -61,7 +61,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   /// Whether two values that are not equal to themselves are both NaN, or consist of the same bits, as equal
   /// structs that contain a NaN do.
   private func areSameNaN(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
-    if mayHoldNaN { return true }
+    if T.self is any FloatingPoint.Type { return true }
     guard _isPOD(T.self) else { return false }
     let size = MemoryLayout<T>.size
     return UnsafeRawBufferPointer(start: a, count: size)
@@ -174,8 +174,7 @@ final class CoreObjectValueType<T: CoreObject>: TypedValueType<T>, @unchecked Se
 /// A type that wraps another value. Key-value coding sees the wrapped value.
 class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
   override func object(at address: UnsafeRawPointer) -> UnsafeMutablePointer<kvo_object>? {
-    guard let value = any(at: address), type(of: value) is AnyClass else { return nil }
-    return (value as? any CoreObject)?.coreHeader
+    objectCast(any(at: address), to: (any CoreObject).self)?.coreHeader
   }
 
   override func isNil(at address: UnsafeRawPointer) -> Bool { any(at: address) == nil }
@@ -188,24 +187,8 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
     guard let first = any(at: a), let second = any(at: b) else {
       return any(at: a) == nil && any(at: b) == nil
     }
-    return KVORuntime.areEqual(first, second) || KVORuntime.areEqual(second, first)
-      || areEqualInside(first, second)
-  }
-
-  /// Whether two values of one type are equal by that type's own comparison, which includes collections of `Any`. What is
-  /// nested too deeply is not.
-  private func areEqualInside(_ first: Any, _ second: Any) -> Bool {
-    func compare<Content>(_ first: Content) -> Bool {
-      let isWithinLimit = kvo_nesting_enter()
-      defer { kvo_nesting_leave(isWithinLimit) }
-      guard isWithinLimit, Content.self != T.self, type(of: second) == Content.self,
-        let second = second as? Content
-      else { return false }
-      return withUnsafePointer(to: first) { first in
-        withUnsafePointer(to: second) { ValueType.of(Content.self).areEqual(first, $0) }
-      }
-    }
-    return _openExistential(first, do: compare)
+    return areEqualWhole(first, second) || areEqualWhole(second, first)
+      || type(of: first) != T.self && areEqualInside(first, second)
   }
 }
 

@@ -35,9 +35,20 @@ package enum ValueConversion {
 
   // Swift casts its own values to Foundation's classes, except for its newer number types.
   private static func object<T>(_ value: Any, as target: T.Type) -> T? {
-    if let same = value as? T { return same }
+    if target == Any.self || Swift.type(of: value) is AnyClass {
+      if let same = value as? T { return same }
+    } else {
+      if let type = target as? AnyClass, !isBridged(type) { return nil }
+      guard FoundationLink.linked?.canBridge(value) != false else { return nil }
+      if let same = value as? T { return same }
+    }
     guard T.self is AnyClass, let foundation = FoundationLink.linked else { return nil }
     return foundation.object(target, from: value) as? T
+  }
+
+  // Whether Swift may cast values that are no objects to a class: only to Foundation's.
+  private static func isBridged(_ type: AnyClass) -> Bool {
+    sequence(first: type, next: { _getSuperclass($0) }).contains { className(of: $0) == "NSObject" }
   }
 
   private static func make<R: RawRepresentable>(_ type: R.Type, from value: Any) -> Any? {

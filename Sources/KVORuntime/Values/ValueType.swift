@@ -23,6 +23,9 @@ package class ValueType: @unchecked Sendable {
     self.isOptional = isOptional
     self.abilities = abilities
     self.shape = shape
+    isEqualToItself =
+      swiftType is any BinaryInteger.Type || swiftType is AnyClass
+      || swiftType == String.self || swiftType == Bool.self
     cType.pointee.operations = ValueOperations.table(for: abilities, shape)
     // Not retained: `of` keeps this object forever before the core sees it.
     cType.pointee.binding = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
@@ -57,8 +60,9 @@ package class ValueType: @unchecked Sendable {
     static let ofContent: Self = [.reference, .object, .keyed, .mapped]
   }
 
-  /// Whether a value may be NaN or contain NaN, so that it must be compared part by part.
-  var mayHoldNaN: Bool { swiftType is any FloatingPoint.Type || swiftType == AnyHashable.self }
+  /// Whether a value may be NaN or contain NaN, so that it is not equal to itself.
+  var mayHoldNaN: Bool { !isEqualToItself }
+  private let isEqualToItself: Bool
 
   // MARK: For Swift
 

@@ -223,6 +223,13 @@ import Testing
       expectEqual(log.take(), ["insertion 1..<4 new [8]"])
       change(.KVO_REPLACEMENT)
       expectEqual(log.take(), ["replacement 1..<4 old [8] new [8]"])
+      // Both elements exist before this replacement, one of them after it.
+      let both = kvo_index_set_create_range(0, 2)!
+      kvo_will_change_indexes(object.object, .KVO_REPLACEMENT, both, "items")
+      object.pointee.count = 1
+      kvo_did_change_indexes(object.object, .KVO_REPLACEMENT, both, "items")
+      kvo_index_set_destroy(both)
+      expectEqual(log.take(), ["replacement 0..<2 old [7, 8] new [7]"])
       log.end()
       let wantsNoElements = Mutations(of: object.object, "items", [])
       change(.KVO_REMOVAL)
@@ -231,10 +238,10 @@ import Testing
       let texts = heard.withLock { $0 }
       expectEqual(
         texts,
-        ["a removal", "an insertion", "a replacement"].map { kind in
+        [("a removal", 2), ("an insertion", 2), ("a replacement", 2), ("a replacement", 1)].map {
           """
-          A change of "items" of \(className(object)) was announced as \(kind) at the index 2, where the \
-          collection has no element. Its observers get the elements that exist.
+          A change of "items" of \(className(object)) was announced as \($0) at the index \($1), where \
+          there is no element. Its observers get the elements that exist.
           """
         })
       kvo_index_set_destroy(indexes)

@@ -52,6 +52,51 @@ import Testing
     expectEqual(log.take(), ["point", "values", "optional"])
   }
 
+  @Test("D3: a dictionary with the key NaN equals another one")
+  func nanKey() {
+    class Keyed: Tracked {
+      @Observed var numbers: [Double: Int] = [:]
+      @Observed var any: [AnyHashable: AnyHashable] = [:]
+    }
+    let keyed = Keyed()
+    log.observe(keyed, \.numbers, [.distinct], as: "numbers")
+    log.observe(keyed, \.any, [.distinct], as: "any")
+    for number in [1, 1, 2] {
+      keyed.numbers = [.nan: number]
+      keyed.any = [[Double.nan]: AnyHashable(number)]
+    }
+    expectEqual(log.take(), ["numbers", "any", "numbers", "any"])
+  }
+
+  // Each value is made anew: Swift takes two arrays with the same storage for equal.
+  @Test("H4: a set contains a value that contains NaN once")
+  func odd() throws {
+    struct Mark: Hashable { var x: Double }
+    class Marks: Tracked {
+      @Observed var marks: Set<Mark> = []
+      @Observed var lists: Set<[Double]> = []
+      @Observed var any: Set<AnyHashable> = []
+      @Observed var array: [AnyHashable] = []
+    }
+    func nan() -> [Double] { [1].map { $0 * .nan } }
+    let marks = Marks()
+    log.observe(marks, \.marks, [.old, .new, .distinct], as: "marks")
+    for _ in 0..<2 { marks.marks = [Mark(x: .nan)] }
+    expectEqual(log.take().count, 1)
+    marks.lists = [nan()]
+    marks.any = [nan(), 1]
+    marks.array = [0, nan()]
+    expectEqual(marks.mutableSet(\.marks).insert(Mark(x: .nan)), false)
+    expectEqual(marks.mutableSet(\.lists).insert(nan()), false)
+    try marks.mutableSetValue(forKey: "any").add(nan())
+    expectEqual([marks.marks.count, marks.lists.count, marks.any.count], [1, 1, 2])
+    expect(try marks.mutableSetValue(forKey: "any").contains(nan()))
+    expectEqual(try marks.mutableArrayValue(forKey: "array").index(of: nan()), 1)
+    marks.mutableSet(\.marks).insert(Mark(x: 7))
+    marks.mutableSet(\.marks).remove(Mark(x: .nan))
+    expectEqual(marks.marks, [Mark(x: 7)])
+  }
+
   @Test("D3: dictionaries are compared by keys of any type")
   func keys() {
     log.observe(dial, \.counted, [.distinct], as: "counted")
