@@ -186,7 +186,8 @@ let package = Package(
       exclude: ["Names.txt"]),
     // Code moved here from Apple's platforms. The originals compile on those platforms only.
     .testTarget(
-      name: "MigrationTests", dependencies: ["KVORuntime"], path: "Tests/Migration",
+      name: "MigrationTests", dependencies: ["KVOFoundation", "KVORuntime"],
+      path: "Tests/Migration",
       exclude: ["Originals", "Corpus", "Expected"]),
   ],
   swiftLanguageModes: [.v6],

@@ -41,11 +41,33 @@ extension Mover {
     "Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData",
   ]
 
+  /// What mutable proxies have from Foundation's collections, with KVOFoundation.
+  private static let collectionNames: Set = [
+    "add", "addObjects", "adding", "addingObjects", "allObjects", "anyObject", "array",
+    "componentsJoined", "exchangeObject", "firstObject", "firstObjectCommon", "index",
+    "indexOfObjectIdentical", "intersect", "intersectSet", "intersects", "intersectsSet", "isEqual",
+    "isSubset", "lastObject", "member", "minus", "minusSet", "moveObjects", "object", "objects",
+    "remove", "removeAllObjects", "removeLastObject", "removeObject", "removeObjects",
+    "replaceObject", "replaceObjects", "set", "setArray", "setObject", "setSet", "sort", "subarray",
+    "union", "unionSet",
+  ]
+  private static let proxies: Set = [
+    "mutableArrayValue", "mutableSetValue", "mutableOrderedSetValue",
+  ]
+
+  /// Whether the file gets a mutable proxy and uses it as one of Foundation's collections.
+  private var usesCollectionNames: Bool {
+    let members = file.tokens.indices.filter { $0 > 0 && file.tokens[$0 - 1].is(".") }
+    let names = Set(members.map { file.tokens[$0].name })
+    return file.tokens.contains { Self.proxies.contains($0.name) }
+      && !names.isDisjoint(with: Self.collectionNames)
+  }
+
   /// Keeps the import of Foundation, since the source may use other parts of it. The runtime's imports go after it,
   /// or after another unconditional import.
   mutating func moveImports() {
     let imported = Set(file.imports.map(\.module))
-    let modules = (needsFoundation ? ["KVOFoundation"] : []) + ["KVORuntime"]
+    let modules = (needsFoundation || usesCollectionNames ? ["KVOFoundation"] : []) + ["KVORuntime"]
     let missing = modules.filter { !imported.contains($0) }
     guard needsRuntime, !missing.isEmpty, let first = file.imports.first else { return }
     addedModules = missing

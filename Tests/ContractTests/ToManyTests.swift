@@ -1,4 +1,5 @@
 import Expectations
+import KVOFoundation
 import KVORuntime
 import Testing
 

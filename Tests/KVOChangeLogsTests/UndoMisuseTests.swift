@@ -2,6 +2,7 @@ import Expectations
 import KVOChangeLogs
 import KVORuntime
 import ModelFixtures
+import TestScopes
 import TestSupport
 import Testing
 
@@ -180,8 +181,4 @@ import Testing
     try copy.apply(records)
     expect(other.name == "4" && !copy.canUndo)
   }
-}
-
-extension ExitTest.Result {
-  fileprivate var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }

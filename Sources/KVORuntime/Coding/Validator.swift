@@ -50,3 +50,15 @@ extension ForeignObject {
     value = ValueType.any(of: &made)
   }
 }
+
+extension KVOObject {
+  /// Validates a value for a key, with the value held as an object, as on Apple's platforms. The validator
+  /// may replace it.
+  ///
+  /// - Throws: the validator's error; then the value is unchanged.
+  public func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
+    var validated: Any? = value
+    try validateValue(&validated, forKey: key)
+    value = validated as AnyObject?
+  }
+}

@@ -6,7 +6,7 @@
 /// class has an accessor for that. The proxy retains the object. Use it only on threads that may use the
 /// object.
 public final class ArrayProxy: RandomAccessCollection {
-  let contents: any OrderedReading
+  package let contents: any OrderedReading
 
   init(_ contents: any OrderedReading) {
     self.contents = contents
@@ -34,6 +34,10 @@ public final class ArrayProxy: RandomAccessCollection {
 
   /// Returns an iterator over the elements. It counts them now, once.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents) }
+
+  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
+  /// - Complexity: O(*n*), or that of a declared accessor.
+  public func contains(_ element: Any) -> Bool { contents.firstIndex(of: element) != nil }
 }
 
 /// An iterator over the elements of a proxy. It reads several elements at once if the class has an accessor
@@ -75,7 +79,7 @@ extension OrderedReading {
 /// A lazy, live, read-only set: the result of `value(forKey:)` for an unordered key that is declared by
 /// accessors alone. Every read calls the accessors. The proxy retains the object.
 public final class SetProxy: Sequence {
-  let contents: any MemberReading
+  package let contents: any MemberReading
 
   init(_ contents: any MemberReading) {
     self.contents = contents

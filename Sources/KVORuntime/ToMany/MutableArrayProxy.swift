@@ -11,7 +11,7 @@
 /// yet can't be changed. If a mutation throws, the elements are unchanged, and no observer is notified. The
 /// proxy retains the object. Use it only on threads that may use the object.
 public final class MutableArrayProxy: RandomAccessCollection {
-  let contents: OrderedContents
+  package let contents: OrderedContents
 
   init(_ contents: OrderedContents) {
     self.contents = contents
@@ -41,6 +41,10 @@ public final class MutableArrayProxy: RandomAccessCollection {
   /// Returns an iterator over the elements. If a property holds them, the iterator returns the present ones,
   /// even if the property is changed during the iteration.
   public func makeIterator() -> ProxyIterator { ProxyIterator(contents.reading) }
+
+  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
+  /// - Complexity: O(*n*).
+  public func contains(_ element: Any) -> Bool { contents.reading.firstIndex(of: element) != nil }
 
   /// Inserts an element before the one at `index`, or at the end.
   ///
@@ -117,19 +121,19 @@ public final class MutableArrayProxy: RandomAccessCollection {
 
 /// The elements behind a mutable proxy of an ordered key. Arguments are checked here, before anything
 /// changes.
-struct OrderedContents {
-  let key: String
-  let className: String
-  let reading: any OrderedReading
+package struct OrderedContents {
+  package let key: String
+  package let className: String
+  package let reading: any OrderedReading
   /// Nil if the key can't be changed.
-  let mutation: (any OrderedMutation)?
+  package let mutation: (any OrderedMutation)?
 
   /// Throws for an index that no element can have.
-  func check(_ index: Int) throws {
+  package func check(_ index: Int) throws {
     if index < 0 || index == .max { throw outOfBounds(index) }
   }
 
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+  package func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let mutation = try mutable()
     guard try match(elements, indexes) else { return }
     let count = reading.count
@@ -137,7 +141,7 @@ struct OrderedContents {
     try mutation.insert(elements, at: indexes)
   }
 
-  func remove(at index: Int) throws -> Any {
+  package func remove(at index: Int) throws -> Any {
     let mutation = try mutable()
     try checkBounds(RangeSet(index..<index + 1))
     let element = reading.element(at: index)
@@ -145,14 +149,14 @@ struct OrderedContents {
     return element
   }
 
-  func remove(at indexes: RangeSet<Int>) throws {
+  package func remove(at indexes: RangeSet<Int>) throws {
     let mutation = try mutable()
     guard !indexes.isEmpty else { return }
     try checkBounds(indexes)
     try mutation.remove(at: indexes)
   }
 
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+  package func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let mutation = try mutable()
     guard try match(elements, indexes) else { return }
     try checkBounds(indexes)
@@ -165,7 +169,7 @@ struct OrderedContents {
     if count > 0 { try mutation.remove(at: RangeSet(0..<count)) }
   }
 
-  func mutable() throws -> any OrderedMutation {
+  package func mutable() throws -> any OrderedMutation {
     guard let mutation else { throw KeyValueError.readOnly(key: key, className: className) }
     return mutation
   }
@@ -176,7 +180,7 @@ struct OrderedContents {
 
   /// Checks that there are as many elements as indexes and that no index is negative; throws if not. Returns
   /// false if both are empty, so that there is nothing to do.
-  func match(_ elements: [some Any], _ indexes: RangeSet<Int>) throws -> Bool {
+  package func match(_ elements: [some Any], _ indexes: RangeSet<Int>) throws -> Bool {
     if let first = indexes.first, first < 0 { throw outOfBounds(first) }
     let places = indexes.count
     guard elements.count == places else {
@@ -186,16 +190,16 @@ struct OrderedContents {
   }
 
   /// Runs a body in a context that can't throw: an error stops the program.
-  func perform(_ body: () throws -> Void) {
+  package func perform(_ body: () throws -> Void) {
     do { try body() } catch { KVODiagnostics.stop("\(error)") }
   }
 
-  func checkBounds(_ indexes: RangeSet<Int>) throws {
+  package func checkBounds(_ indexes: RangeSet<Int>) throws {
     let count = reading.count
     if let index = indexes.firstBeyond(count) { throw outOfBounds(index, of: count) }
   }
 
-  func outOfBounds(_ index: Int, of count: Int? = nil) -> KeyValueError {
+  package func outOfBounds(_ index: Int, of count: Int? = nil) -> KeyValueError {
     .indexOutOfBounds(
       key: key, className: className, index: index, count: count ?? reading.count)
   }

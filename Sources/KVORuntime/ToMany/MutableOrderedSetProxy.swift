@@ -5,7 +5,7 @@
 /// change. A replacement that would repeat a member throws. If a mutation throws, the members are unchanged,
 /// and no observer is notified. The proxy retains the object. Use it only on threads that may use the object.
 public final class MutableOrderedSetProxy: RandomAccessCollection {
-  let contents: OrderedContents
+  package let contents: OrderedContents
 
   init(_ contents: OrderedContents) {
     self.contents = contents

@@ -7,7 +7,7 @@
 /// equal. If a mutation throws, the members are unchanged, and no observer is notified. The proxy retains the
 /// object. Use it only on threads that may use the object.
 public final class MutableSetProxy: Sequence {
-  let contents: MemberContents
+  package let contents: MemberContents
 
   init(_ contents: MemberContents) {
     self.contents = contents
@@ -75,14 +75,14 @@ public final class MutableSetProxy: Sequence {
 }
 
 /// The members behind a mutable proxy of an unordered key.
-struct MemberContents {
-  let key: String
-  let className: String
-  let reading: any MemberReading
+package struct MemberContents {
+  package let key: String
+  package let className: String
+  package let reading: any MemberReading
   /// Nil if the key can't be changed.
-  let mutation: (any MemberMutation)?
+  package let mutation: (any MemberMutation)?
 
-  func mutable() throws -> any MemberMutation {
+  package func mutable() throws -> any MemberMutation {
     guard let mutation else { throw KeyValueError.readOnly(key: key, className: className) }
     return mutation
   }

@@ -23,7 +23,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
     self.handle = handle
   }
 
-  var members: Set<Element> { handle.contents }
+  package var members: Set<Element> { handle.contents }
 
   /// Returns an iterator over the current members.
   public func makeIterator() -> Set<Element>.Iterator { members.makeIterator() }

@@ -5,7 +5,7 @@ internal import CKVORuntime
 // (CollectionProperty), or by an object of C (ForeignCollection). Callers check bounds first.
 
 /// Reads an ordered to-many key.
-protocol OrderedReading {
+package protocol OrderedReading {
   var count: Int { get }
   /// Returns the element at a valid index.
   func element(at index: Int) -> Any
@@ -33,11 +33,19 @@ extension OrderedReading {
   }
 
   func sought(_ value: Any) -> Any { value }
+
+  /// The first index of an element; nil if there is none. An element that is not hashable is compared with
+  /// all others.
+  package func firstIndex(of element: Any) -> Int? {
+    let element = sought(element)
+    if let member = flattened(element) as? AnyHashable { return index(of: member) }
+    return elements(in: 0..<count).firstIndex { areEqual($0, element) }
+  }
 }
 
 /// Changes an ordered to-many key. Each call is one change, of which observers are notified once. If it
 /// throws, nothing has changed, and no observer is notified.
-protocol OrderedMutation {
+package protocol OrderedMutation {
   /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws
   func remove(at indexes: RangeSet<Int>) throws
@@ -54,7 +62,7 @@ extension OrderedMutation {
 }
 
 /// Reads an unordered to-many key.
-protocol MemberReading {
+package protocol MemberReading {
   var count: Int { get }
   func contains(_ member: AnyHashable) -> Bool
   var members: Set<AnyHashable> { get }
@@ -68,7 +76,7 @@ extension MemberReading {
 
 /// Changes an unordered to-many key. Each call is one change, of which observers are notified once. If it
 /// throws, nothing has changed, and no observer is notified.
-protocol MemberMutation {
+package protocol MemberMutation {
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws
 }
 

@@ -4,7 +4,7 @@ internal import CKVORuntime
 // identity.
 
 /// Whether two elements are equal, or both nil. NaN equals NaN, also inside of them.
-func areEqual(_ a: Any, _ b: Any) -> Bool {
+package func areEqual(_ a: Any, _ b: Any) -> Bool {
   guard let first = flattened(a), let second = flattened(b) else {
     return flattened(a) == nil && flattened(b) == nil
   }
@@ -39,7 +39,7 @@ func areEqualInside(_ first: Any, _ second: Any) -> Bool {
 }
 
 /// Whether two elements are the same object.
-func areIdentical(_ a: Any, _ b: Any) -> Bool {
+package func areIdentical(_ a: Any, _ b: Any) -> Bool {
   guard let first = flattened(a), let second = flattened(b), type(of: first) is AnyClass,
     type(of: second) is AnyClass
   else { return false }
@@ -70,11 +70,11 @@ extension Equatable {
 }
 
 /// Elements to search for. Testing a hashable element is O(1); others are compared one by one.
-struct SoughtElements {
+package struct SoughtElements {
   private var hashable: Set<AnyHashable> = []
   private var others: [Any] = []
 
-  init(_ elements: some Sequence<Any>) {
+  package init(_ elements: some Sequence<Any>) {
     for element in elements {
       if let member = flattened(element) as? AnyHashable {
         hashable.insert(member.inSwiftForm)
@@ -84,11 +84,11 @@ struct SoughtElements {
     }
   }
 
-  func contains(_ element: Any) -> Bool {
+  package func contains(_ element: Any) -> Bool {
     if let member = flattened(element) as? AnyHashable { return hashable.has(member.inSwiftForm) }
     return others.contains { areEqual($0, element) }
   }
 }
 
 /// The result of a search without success, as in Foundation: its `NSNotFound`.
-let notFound = Int.max
+package let notFound = Int.max

@@ -28,12 +28,12 @@ extension Set {
   private static var mayHoldNaN: Bool { ValueType.of(Element.self).mayHoldNaN }
 
   /// Whether the set contains a member. One that contains NaN is compared with all members.
-  func has(_ member: Element) -> Bool {
+  package func has(_ member: Element) -> Bool {
     contains(member) || (Self.mayHoldNaN && odd(member) != nil)
   }
 
   /// The member that is equal to a value; nil if there is none.
-  func own(_ value: Element) -> Element? {
+  package func own(_ value: Element) -> Element? {
     if let index = firstIndex(of: value) { return self[index] }
     return Self.mayHoldNaN ? odd(value) : nil
   }
@@ -44,7 +44,7 @@ extension Set {
   }
 
   /// Like `isSubset`, but NaN equals NaN.
-  func isWithin(_ others: Set) -> Bool {
+  package func isWithin(_ others: Set) -> Bool {
     Self.mayHoldNaN ? allSatisfy { others.has($0) } : isSubset(of: others)
   }
 
@@ -65,12 +65,12 @@ extension Set {
   }
 
   /// Like `subtracting`, but also removes NaN, which that never finds.
-  func removing(_ others: Set) -> Set {
+  package func removing(_ others: Set) -> Set {
     Self.mayHoldNaN ? filter { !others.has($0) } : subtracting(others)
   }
 
   /// Like `intersection`, but also keeps NaN, which that never finds.
-  func keeping(_ others: Set) -> Set {
+  package func keeping(_ others: Set) -> Set {
     Self.mayHoldNaN ? filter { others.has($0) } : intersection(others)
   }
 

@@ -18,9 +18,9 @@ import Testing
     expectEqual(
       log.take(), ["a prior removal at 0 old [\"a\"]", "a removal at 0 old [\"a\"]"])
     let songs = try playlist.mutableArrayValue(forKey: "songs")
-    try songs.add("c")
+    try songs.append("c")
     expectEqual(log.take(), ["a prior insertion at 1", "a insertion at 1 new [\"c\"]"])
-    try songs.removeAllObjects()
+    try songs.removeAll()
     expectEqual(
       log.take(),
       [
@@ -34,7 +34,7 @@ import Testing
     let log = Recorder()
     try log.observe(playlist, "moods", [.old, .new])
     playlist.addMoods(["calm"])
-    try playlist.mutableSetValue(forKey: "moods").addObjects(from: ["calm", "loud"])
+    try playlist.mutableSetValue(forKey: "moods").formUnion(["calm", "loud"])
     expectEqual(log.take(), ["a insertion new {calm}", "a insertion new {loud}"])
   }
 }

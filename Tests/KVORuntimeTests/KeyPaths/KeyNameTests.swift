@@ -3,6 +3,7 @@ import CKVORuntime
 import Expectations
 import Glibc
 import KVORuntime
+import ModelFixtures
 import TestSupport
 import Testing
 

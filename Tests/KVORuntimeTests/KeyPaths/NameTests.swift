@@ -1,5 +1,6 @@
 import CFixtures
 import KVORuntime
+import ModelFixtures
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Expectations
 import KVORuntime
+import ModelFixtures
 import Testing
 
 /// Q1 to Q4: `@KVO` classes, whose keys need no declarations.

@@ -1,5 +1,6 @@
 import Expectations
 import KVORuntime
+import ModelFixtures
 import Testing
 
 /// Q4: methods that Apple's key-value coding finds by their names.

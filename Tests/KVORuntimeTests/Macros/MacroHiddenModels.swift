@@ -1,4 +1,5 @@
 import KVORuntime
+import ModelFixtures
 
 // A property that a subclass in this file overrides, and that classes in other files do not see.
 

@@ -1,5 +1,6 @@
 import Expectations
 import KVORuntime
+import ModelFixtures
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CFixtures
 import Expectations
 import KVORuntime
+import ModelFixtures
 import TestSupport
 import Testing
 

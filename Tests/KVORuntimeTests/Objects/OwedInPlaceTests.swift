@@ -1,5 +1,6 @@
 import Expectations
 import KVORuntime
+import ModelFixtures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import KVORuntime
+import ModelFixtures
 import TestSupport
 
 /// The numbers of a node, which link to nothing. A generic superclass.
@@ -168,7 +169,7 @@ final class GraphNode: GraphNumbers<Double>, KeyValueObservingCustomization {
     context: UnsafeMutableRawPointer?
   ) {
     // One context is this class's own; others are passed to the superclass.
-    guard context == KVORuntimeTests.context(2) else {
+    guard context == ModelFixtures.context(2) else {
       return super.observeValue(forKeyPath: keyPath, of: object, change: change, context: context)
     }
     heard(keyPath, object, change, context)

@@ -1,11 +1,7 @@
 import Glibc
+import TestScopes  // `.leakFree` and `ProxyStep`, visible in the whole module
 import TestSupport
 import Testing
-
-extension ExitTest.Result {
-  /// The process's output on stderr.
-  var errors: String { String(decoding: standardErrorContent, as: UTF8.self) }
-}
 
 /// Prints on stderr how far an exit test came.
 func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }

@@ -1,4 +1,5 @@
 import KVORuntime
+import ModelFixtures
 import TestSupport
 
 /// The Swift implementation of the graph: `GraphNode`s and their observers.
@@ -95,7 +96,7 @@ final class SwiftGraph: GraphSystem {
     let refusal = refusal {
       try node(number).addObserver(
         node(observer), forKeyPath: path.text, options: KeyValueObservingOptions(options),
-        context: KVORuntimeTests.context(context))
+        context: ModelFixtures.context(context))
     }
     if let refusal { log.add(refusal) }
   }
@@ -106,7 +107,7 @@ final class SwiftGraph: GraphSystem {
         return try node(number).removeObserver(node(observer), forKeyPath: path.text)
       }
       try node(number).removeObserver(
-        node(observer), forKeyPath: path.text, context: KVORuntimeTests.context(context))
+        node(observer), forKeyPath: path.text, context: ModelFixtures.context(context))
     }
     if let refusal { log.add(refusal) }
   }

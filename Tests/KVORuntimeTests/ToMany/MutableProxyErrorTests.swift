@@ -53,9 +53,9 @@ import Testing
 
   @Test(
     "H6: an impossible mutation is an error, notifies no observer and changes nothing",
-    arguments: MutableProxyTests.keys, impossible)
+    arguments: Secret.keys, impossible)
   func failures(_ key: String, _ failure: Failure) throws {
-    let orchard = try MutableProxyTests.orchard(key)
+    let orchard = try Secret.filled(key)
     let log = Recorder()
     try log.observe(orchard, key, MutableProxyTests.all)
     let proxy = try orchard.mutableArrayValue(forKey: key)
@@ -68,7 +68,7 @@ import Testing
     "H6, D7: removing elements in a prior call that the mutation needs makes it an error",
     arguments: ["observed", "perhaps", "plainSecret", "accessed"])
   func tooLateToChange(_ key: String) throws {
-    let orchard = try MutableProxyTests.orchard(key)
+    let orchard = try Secret.filled(key)
     let log = Recorder()
     var shortens = true
     try log.observe(orchard, key, [.prior, .old, .new]) { orchard, change in
@@ -95,9 +95,9 @@ import Testing
 
   @Test(
     "B2, H6: an element of another type is an error and changes nothing",
-    arguments: MutableProxyTests.keys.filter { $0 != "anything" && $0 != "loose" })
+    arguments: Secret.keys.filter { $0 != "anything" && $0 != "loose" })
   func mismatch(_ key: String) throws {
-    let orchard = try MutableProxyTests.orchard(key)
+    let orchard = try Secret.filled(key)
     let log = Recorder()
     try log.observe(orchard, key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
@@ -168,12 +168,12 @@ import Testing
   }
 
   @Test(
-    "H6: the error for a missing last element says so in words", arguments: MutableProxyTests.keys)
+    "H6: the error for an element of an empty array says so in words", arguments: Secret.keys)
   func noLast(_ key: String) throws {
-    let orchard = try MutableProxyTests.orchard(key)
+    let orchard = try Secret.filled(key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
     try proxy.removeAll()
-    let error = keyValueError { try proxy.removeLastObject() }
+    let error = keyValueError { try proxy.remove(at: 0) }
     expectEqual(error, .indexOutOfBounds(key: key, className: "Secret", index: 0, count: 0))
     expectEqual(error?.description, "\"\(key)\" of Secret has no elements, and none at index 0.")
   }

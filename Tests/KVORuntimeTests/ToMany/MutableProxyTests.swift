@@ -1,32 +1,13 @@
 import Expectations
 import KVORuntime
 import ModelFixtures
+import TestScopes
 import TestSupport
 import Testing
 
 /// B9, H2, H5, H6, E1: mutable proxies of arrays, however the key is stored.
 @Suite(.leakFree) struct MutableProxyTests {
-  static let keys = [
-    "observed", "perhaps", "plainSecret", "accessed", "grown", "tended", "anything",
-  ]
-
   static let all: KeyValueObservingOptions = [.prior, .old, .new]
-
-  /// An orchard whose key has the elements `0 1 2 3`.
-  static func orchard(_ key: String) throws -> Orchard {
-    let orchard = Secret()
-    orchard.stock = [0, 1, 2, 3]
-    if orchard.isSettable(key) { try orchard.setValue([0, 1, 2, 3], forKey: key) }
-    return orchard
-  }
-
-  /// Has an undeclared property.
-  class Secret: Orchard {
-    private var plainSecret: [Int] = []
-    func isSettable(_ key: String) -> Bool {
-      ["observed", "perhaps", "plainSecret", "accessed", "anything", "loose"].contains(key)
-    }
-  }
 
   typealias Step = ProxyStep<MutableArrayProxy, [Int]>
 
@@ -82,9 +63,9 @@ import Testing
 
   @Test(
     "B9, H2, H5: each mutation is one change, whatever stores the key",
-    arguments: keys, steps)
+    arguments: Secret.keys, steps)
   func mutations(_ key: String, _ step: Step) throws {
-    let orchard = try Self.orchard(key)
+    let orchard = try Secret.filled(key)
     let log = Recorder()
     try log.observe(orchard, key, Self.all)
     let watcher = log.watcher()
@@ -97,9 +78,9 @@ import Testing
     expectEqual(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int }, step.left)
   }
 
-  @Test("B9: also of unobserved objects", arguments: keys, steps)
+  @Test("B9: also of unobserved objects", arguments: Secret.keys, steps)
   func unobserved(_ key: String, _ step: Step) throws {
-    let orchard = try Self.orchard(key)
+    let orchard = try Secret.filled(key)
     let proxy = try orchard.mutableArrayValue(forKey: key)
     try step.run(proxy)
     expectEqual(proxy.map { $0 as? Int }, step.left)

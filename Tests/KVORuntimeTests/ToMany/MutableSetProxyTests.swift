@@ -1,6 +1,7 @@
 import Expectations
 import KVORuntime
 import ModelFixtures
+import TestScopes
 import TestSupport
 import Testing
 

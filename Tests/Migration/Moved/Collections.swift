@@ -1,5 +1,6 @@
 // To-many properties changed through mutable proxies: every change has a kind, indexes, and what
 // came or went.
+import KVOFoundation
 import KVORuntime
 
 final class Track: KVOObject {

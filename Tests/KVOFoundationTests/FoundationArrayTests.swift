@@ -1,6 +1,8 @@
 import Expectations
+import KVOFoundation
 import KVORuntime
 import ModelFixtures
+import TestScopes
 import TestSupport
 import Testing
 
@@ -187,9 +189,9 @@ import Testing
 
   @Test(
     "B9, H2, H5: each operation of a proxy is one change, whatever stores the key",
-    arguments: MutableProxyTests.keys, steps)
+    arguments: Secret.keys, steps)
   func proxies(_ key: String, _ step: Step) throws {
-    let orchard = try MutableProxyTests.orchard(key)
+    let orchard = try Secret.filled(key)
     orchard.stock = [0, 1, 2, 1]
     if !["grown", "tended", "accessed"].contains(key) {
       try orchard.setValue([0, 1, 2, 1], forKey: key)

@@ -1,3 +1,5 @@
+public import KVORuntime
+
 // The interface of `NSMutableSet`. Each mutation is one change.
 
 // MARK: Reading

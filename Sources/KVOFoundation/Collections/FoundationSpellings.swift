@@ -1,17 +1,6 @@
-// Names of Apple's platforms for existing functions: validation of a value that is held as an object, and
-// reading from lazy proxies as from Foundation's collections.
+public import KVORuntime
 
-extension KVOObject {
-  /// Validates a value for a key, with the value held as an object, as on Apple's platforms. The validator
-  /// may replace it.
-  ///
-  /// - Throws: the validator's error; then the value is unchanged.
-  public func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
-    var validated: Any? = value
-    try validateValue(&validated, forKey: key)
-    value = validated as AnyObject?
-  }
-}
+// Reading from lazy proxies as from Foundation's collections.
 
 extension ArrayProxy {
   /// Returns the element at an index, as `NSArray` does. Stops the program if the index is out of range.
@@ -27,10 +16,6 @@ extension ArrayProxy {
 
   /// The last element; nil if there is none. The name is `NSArray`'s.
   public var lastObject: Any? { last }
-
-  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
-  /// - Complexity: O(*n*), or that of a declared accessor.
-  public func contains(_ element: Any) -> Bool { contents.firstIndex(of: element) != nil }
 
   /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
   /// - Complexity: O(*n*), or that of a declared accessor.
@@ -73,14 +58,6 @@ extension SetProxy {
 }
 
 extension OrderedReading {
-  /// The first index of an element; nil if there is none. An element that is not hashable is compared with
-  /// all others.
-  func firstIndex(of element: Any) -> Int? {
-    let element = sought(element)
-    if let member = flattened(element) as? AnyHashable { return index(of: member) }
-    return elements(in: 0..<count).firstIndex { areEqual($0, element) }
-  }
-
   /// Values to search for.
   func soughtElements(_ values: some Sequence) -> SoughtElements {
     SoughtElements(values.map { sought(($0 as? AnyHashable)?.base ?? $0) })

@@ -1,33 +1,32 @@
 import KVORuntime
-import ModelFixtures
 
 /// An observer object. It records its notifications as lines such as `w: balance old 0.0 new 1.0`, with the context's
 /// number if it was registered with one (`w[2]: balance`).
-class Watcher: Tracked {
+package class Watcher: Tracked {
   /// One notification.
-  struct Call {
-    let keyPath: String?
-    let object: Any?
-    let change: [KeyValueChangeKey: Any]?
-    let context: UnsafeMutableRawPointer?
+  package struct Call {
+    package let keyPath: String?
+    package let object: Any?
+    package let change: [KeyValueChangeKey: Any]?
+    package let context: UnsafeMutableRawPointer?
 
-    var isPrior: Bool { change?[.notificationIsPriorKey] as? Bool ?? false }
+    package var isPrior: Bool { change?[.notificationIsPriorKey] as? Bool ?? false }
   }
 
-  let name: String
-  var reaction: ((Call) -> Void)?
+  package let name: String
+  package var reaction: ((Call) -> Void)?
   private let log: Log
   /// So that a watcher can be observed as well.
-  @Observed var seen = 0
+  @Observed package var seen = 0
 
-  init(_ name: String, _ log: Log, _ reaction: ((Call) -> Void)? = nil) {
+  package init(_ name: String, _ log: Log, _ reaction: ((Call) -> Void)? = nil) {
     self.name = name
     self.log = log
     self.reaction = reaction
     super.init()
   }
 
-  override func observeValue(
+  package override func observeValue(
     forKeyPath keyPath: String?, of object: Any?, change: [KeyValueChangeKey: Any]?,
     context: UnsafeMutableRawPointer?
   ) {
@@ -56,18 +55,18 @@ extension Watcher.Call {
 }
 
 /// A context that is only a number, at whose address nothing is stored.
-func context(_ number: Int) -> UnsafeMutableRawPointer? {
+package func context(_ number: Int) -> UnsafeMutableRawPointer? {
   UnsafeMutableRawPointer(bitPattern: number)
 }
 
 extension KeyValueObservingOptions {
   /// Every combination of options.
-  static let combinations: [KeyValueObservingOptions] =
+  package static let combinations: [KeyValueObservingOptions] =
     (0..<16).map { KeyValueObservingOptions(rawValue: $0) }
 }
 
 /// The error that a call throws; nil for none or one of another type.
-func keyValueError(_ body: () throws -> Void) -> KeyValueError? {
+package func keyValueError(_ body: () throws -> Void) -> KeyValueError? {
   do { try body() } catch { return error as? KeyValueError }
   return nil
 }

@@ -1,3 +1,5 @@
+public import KVORuntime
+
 // The interface of `NSMutableOrderedSet`; each mutation is one change unless its comment says otherwise.
 // Other ordered sets are passed as arrays or other sequences.
 

@@ -1,6 +1,8 @@
 import Expectations
+import KVOFoundation
 import KVORuntime
 import ModelFixtures
+import TestScopes
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+public import KVORuntime
+
 // The interface of `NSMutableArray`; each mutation is one change unless its comment says otherwise. Indexes
 // are a `RangeSet<Int>` instead of an `IndexSet`, and a `Range<Int>` instead of an `NSRange`.
 
@@ -17,10 +19,6 @@ extension MutableArrayProxy {
 
   /// The last element; nil if there is none. The name is `NSArray`'s.
   public var lastObject: Any? { last }
-
-  /// Returns whether the array contains an element: an equal one, or the same object if the type has no `==`.
-  /// - Complexity: O(*n*).
-  public func contains(_ element: Any) -> Bool { contents.reading.firstIndex(of: element) != nil }
 
   /// Returns the first index of an element; `Int.max`, which is Foundation's `NSNotFound`, if there is none.
   /// - Complexity: O(*n*).

@@ -1,3 +1,5 @@
+public import KVORuntime
+
 // The interface of `NSMutableArray`. Each mutation is one change; an error stops the program.
 
 extension ObservedArray {

@@ -1,26 +1,24 @@
 import KVORuntime
-import ModelFixtures
-import TestScopes  // `.leakFree`, re-exported to the module
 import TestSupport
 
 /// Records every call of its observers in order, as lines such as `a old 0.0 new 10.0` and `w: balance prior old
 /// 0.0`. A value that a change lacks is not written. It retains observers and tokens until the test ends.
-final class Recorder {
-  let log = Log()
+package final class Recorder {
+  package let log = Log()
   private var kept: [AnyObject] = []
 
-  init() {
+  package init() {
     let myself = Shared(self)
     Lifetimes.current?.atEnd { myself.value.letGo() }
   }
 
   /// The lines since the last call of this function.
-  func take() -> [String] { log.take() }
-  func note(_ line: String) { log.note(line) }
+  package func take() -> [String] { log.take() }
+  package func note(_ line: String) { log.note(line) }
 
   /// Observes with a handler. `reaction` runs in its calls, after the line is recorded.
   @discardableResult
-  func observe<Object: KVOObject, Value>(
+  package func observe<Object: KVOObject, Value>(
     _ object: Object, _ keyPath: KeyPath<Object, Value>, _ options: KeyValueObservingOptions = [],
     as name: String = "a", reaction: ((Object, KeyValueObservedChange<Value>) -> Void)? = nil
   ) -> KeyValueObservation {
@@ -34,7 +32,7 @@ final class Recorder {
 
   /// Observes a string key path.
   @discardableResult
-  func observe<Object: KVOObject>(
+  package func observe<Object: KVOObject>(
     _ object: Object, _ keyPath: String, _ options: KeyValueObservingOptions = [],
     as name: String = "a", reaction: ((Object, KeyValueObservedChange<Any>) -> Void)? = nil
   ) throws -> KeyValueObservation {
@@ -47,13 +45,13 @@ final class Recorder {
   }
 
   /// An observer object that records its notifications.
-  func watcher(_ name: String = "w", reaction: ((Watcher.Call) -> Void)? = nil) -> Watcher {
+  package func watcher(_ name: String = "w", reaction: ((Watcher.Call) -> Void)? = nil) -> Watcher {
     keep(Watcher(name, log, reaction))
   }
 
   /// Retains an object until the test ends.
   @discardableResult
-  func keep<Object: AnyObject>(_ object: Object) -> Object {
+  package func keep<Object: AnyObject>(_ object: Object) -> Object {
     kept.append(object)
     return object
   }
@@ -67,12 +65,14 @@ final class Recorder {
 }
 
 /// The lines of a recorder.
-final class Log {
+package final class Log {
   private var lines: [String] = []
 
-  func note(_ line: String) { lines.append(line) }
+  package init() {}
 
-  func take() -> [String] {
+  package func note(_ line: String) { lines.append(line) }
+
+  package func take() -> [String] {
     defer { lines = [] }
     return lines
   }
@@ -80,7 +80,7 @@ final class Log {
 
 extension KeyValueObservedChange {
   /// The change in the format of a line.
-  var words: [String] {
+  package var words: [String] {
     var words: [String] = []
     if isPrior { words.append("prior") }
     if kind != .setting { words.append("\(kind)") }
@@ -92,7 +92,7 @@ extension KeyValueObservedChange {
 }
 
 /// A value in the form that tests compare: "nil" for nil, and an optional's content without the optional.
-func shown<Value>(_ value: Value) -> String {
+package func shown<Value>(_ value: Value) -> String {
   let mirror = Mirror(reflecting: value)
   if let indexes = value as? RangeSet<Int> { return "at \(spelled(indexes))" }
   if let members = value as? any SortedForTests { return members.sortedDescription }
@@ -101,16 +101,18 @@ func shown<Value>(_ value: Value) -> String {
 }
 
 /// The ranges of indexes: `0 2...4`.
-func spelled(_ indexes: RangeSet<Int>) -> String {
+package func spelled(_ indexes: RangeSet<Int>) -> String {
   indexes.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\(ClosedRange($0))" }
     .joined(separator: " ")
 }
 
 /// Sorted, because sets have no predictable order.
-protocol SortedForTests {
+package protocol SortedForTests {
   var sortedDescription: String { get }
 }
 
 extension Set: SortedForTests {
-  var sortedDescription: String { "{" + map { "\($0)" }.sorted().joined(separator: ", ") + "}" }
+  package var sortedDescription: String {
+    "{" + map { "\($0)" }.sorted().joined(separator: ", ") + "}"
+  }
 }
