@@ -6,7 +6,7 @@ extension Mover {
   /// Handles a member that belongs to a change; false if the name is none of a change's.
   mutating func lookAtChange(_ index: Int) -> Bool {
     switch tokens[index].text {
-    case "kindKey": if !moveKind(index) { lookAtKind(index) }
+    case "kindKey": if !moveKind(index), !moveNumber(ofKindAt: index) { lookAtKind(index) }
     case "indexesKey": lookAtIndexes(index)
     case "newKey", "oldKey": lookAtCast(ofChangeAt: index)
     default: return false
@@ -39,6 +39,38 @@ extension Mover {
       by: (isForced ? "!" : "?") + " NSKeyValueChange)")
     needsRuntime = true
     return true
+  }
+
+  /// Edits other casts of the kind to a number, such as `change?[.kindKey] as? UInt`: the kind's raw value is that number.
+  private mutating func moveNumber(ofKindAt key: Int) -> Bool {
+    guard tokens[key + 1].is("]"), tokens[key + 2].isWord("as"),
+      ["?", "!"].contains(tokens[key + 3].text), let start = start(ofEntryAt: key)
+    else { return false }
+    let type = tokens[key + 4].text
+    let isForced = tokens[key + 3].text == "!"
+    let number = type == "NSNumber" ? "NSNumber(value: " : "Int("
+    switch type {
+    case "UInt":
+      insert("(", before: start)
+      replace(key + 4, by: isForced ? "NSKeyValueChange).rawValue" : "NSKeyValueChange)?.rawValue")
+    case "Int", "NSNumber":
+      insert(isForced ? number + "(" : "(", before: start)
+      replace(
+        key + 4,
+        by: isForced
+          ? "NSKeyValueChange).rawValue)" : "NSKeyValueChange).map({ \(number)$0.rawValue) })")
+    default: return false
+    }
+    needsRuntime = true
+    return true
+  }
+
+  /// The first token of `change?[.newKey]`; nil if the change is more than a name.
+  private func start(ofEntryAt key: Int) -> Int? {
+    guard let open = file.enclosing[key] else { return nil }
+    var start = open - 1
+    while start > 0, ["?", "!"].contains(tokens[start].text) { start -= 1 }
+    return tokens[start].kind == .identifier && !tokens[start - 1].is(".") ? start : nil
   }
 
   private mutating func lookAtKind(_ index: Int) {
@@ -81,13 +113,10 @@ extension Mover {
   /// Edits `change?[.newKey] as? NSNumber`, where the compared key's property is an enumeration of integers: the change
   /// has the enumeration, whose raw value is the number.
   private mutating func moveEnumeration(inChangeAt index: Int, _ type: String) -> Bool {
-    guard ["NSNumber", "Int"].contains(type), let open = file.enclosing[index],
+    guard ["NSNumber", "Int"].contains(type), let start = start(ofEntryAt: index),
       tokens[index + 2].isWord("as"), ["?", "!"].contains(tokens[index + 3].text),
       let enumeration = comparedEnumeration(at: index)
     else { return false }
-    var start = open - 1
-    while start > 0, ["?", "!"].contains(tokens[start].text) { start -= 1 }
-    guard tokens[start].kind == .identifier, !tokens[start - 1].is(".") else { return false }
     let isForced = tokens[index + 3].is("!") || tokens[index + 3].text == "!"
     switch (type, isForced) {
     case ("Int", _):

@@ -5,7 +5,7 @@ import Testing
 
 extension MoveTests {
   @Test(
-    "the kind of a change is the one it was converted to",
+    "the kind of a change is the one it was converted to, or its raw value where it is cast to a number",
     arguments: [
       ("NSKeyValueChange(rawValue: c![.kindKey] as! UInt)!", "(c![.kindKey] as! NSKeyValueChange)"),
       ("NSKeyValueChange(rawValue: c?[.kindKey] as! UInt)", "(c?[.kindKey] as? NSKeyValueChange)"),
@@ -15,13 +15,31 @@ extension MoveTests {
       ),
       (
         "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!",
-        "NSKeyValueChange(rawValue: UInt(c![.kindKey] as! Int))!"
+        "NSKeyValueChange(rawValue: UInt(Int((c![.kindKey] as! NSKeyValueChange).rawValue)))!"
       ),
-      ("f(rawValue: c![.kindKey] as! UInt)", "f(rawValue: c![.kindKey] as! UInt)"),
+      (
+        "f(rawValue: c![.kindKey] as! UInt)",
+        "f(rawValue: (c![.kindKey] as! NSKeyValueChange).rawValue)"
+      ),
       (
         "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!",
-        "NSKeyValueChange(rawValue: c![.kindKey] as! UInt + 1)!"
+        "NSKeyValueChange(rawValue: (c![.kindKey] as! NSKeyValueChange).rawValue + 1)!"
       ),
+      ("c?[.kindKey] as? UInt ?? 0", "(c?[.kindKey] as? NSKeyValueChange)?.rawValue ?? 0"),
+      (
+        "(c[NSKeyValueChangeKey.kindKey] as? Int) ?? 0",
+        "((c[NSKeyValueChangeKey.kindKey] as? NSKeyValueChange).map({ Int($0.rawValue) })) ?? 0"
+      ),
+      (
+        "(c?[.kindKey] as? NSNumber)?.uintValue",
+        "((c?[.kindKey] as? NSKeyValueChange).map({ NSNumber(value: $0.rawValue) }))?.uintValue"
+      ),
+      (
+        "(c![.kindKey] as! NSNumber).intValue",
+        "(NSNumber(value: (c![.kindKey] as! NSKeyValueChange).rawValue)).intValue"
+      ),
+      ("c?[.kindKey] as? Double", "c?[.kindKey] as? Double"),
+      ("g(a).c[.kindKey] as? UInt", "g(a).c[.kindKey] as? UInt"),
     ])
   func kinds(_ there: String, _ here: String) {
     let moved = Self.moved("let k = \(there)")

@@ -362,7 +362,7 @@ extension MoveTests {
 
   @Test("findings are ordered by severity") func order() {
     let moved = Self.macro(
-      "let s = #selector(f)\nlet p = NSPredicate(format: f)\nlet k = change[.kindKey] as? UInt")
+      "let s = #selector(f)\nlet p = NSPredicate(format: f)\nlet k = change[.kindKey]")
     expectEqual(moved.findings.map(\.harm), [.differs, .missing, .refused])
   }
 
