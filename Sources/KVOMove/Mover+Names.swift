@@ -145,7 +145,42 @@ extension Mover {
     return project.names[index].generics.contains(tokens[name].name)
   }
 
-  private func hasKeyCall(inBlockBehind index: Int) -> Bool {
+  /// Whether the function or type behind a constraint uses keys, or passes its object to a generic function that does, or is
+  /// passed one by it.
+  private func isConstraintOfObserved(_ index: Int) -> Bool {
+    var (next, seen) = ([index], Set<Int>())
+    let all = tokens.indices.dropFirst(3).filter {
+      tokens[$0].text == "NSObject" && tokens[$0 - 1].is(":") && isConstraint($0 - 2)
+    }
+    while let index = next.popLast() {
+      if hasKeyCall(inBlockBehind: index) { return true }
+      guard seen.insert(index).inserted, let name = function(constrainedAt: index) else { continue }
+      next += all.filter { other in
+        guard let otherName = function(constrainedAt: other) else { return false }
+        return calls(otherName, inBlockBehind: index) || calls(name, inBlockBehind: other)
+      }
+    }
+    return false
+  }
+
+  /// The name of the function whose generic parameter is constrained at a token; `init` for an initialiser.
+  private func function(constrainedAt index: Int) -> String? {
+    let word = (0..<index).last {
+      tokens[$0].isWord("func") || file.isDeclaration($0, of: ["init"])
+    }
+    return word.map { tokens[$0].isWord("func") ? tokens[$0 + 1].name : "init" }
+  }
+
+  private func calls(_ name: String, inBlockBehind index: Int) -> Bool {
+    guard let open = brace(behind: index), let end = file.partner[open] else { return false }
+    let type = types.last { $0.open < index && index < $0.close }?.name
+    return (open..<end).contains {
+      tokens[$0 + 1].is("(")
+        && (tokens[$0].name == name || name == "init" && tokens[$0].name == type)
+    }
+  }
+
+  private func brace(behind index: Int) -> Int? {
     var open = index
     while open < tokens.count, !tokens[open].is("{") {
       if tokens[open].is(";") || tokens[open].is("}") { return false }

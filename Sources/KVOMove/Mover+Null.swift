@@ -23,13 +23,15 @@ extension Mover {
     {
       let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
       replace(index - 1..<index + 1, by: pattern)
-    } else if let test = condition(of: index - 1), !isOfOtherOrigin(test.subject),
-      let optional = isOptional(test.subject), !(optional && test.isNegated)
+    } else if let test = test(at: index - 1), !isOfOtherOrigin(test.subject),
+      let optional = isOptional(test.subject),
+      isCondition(test.whole)
+        ? move(test, isOptional: optional) : moveChoice(test, isOptional: optional)
     {
       move(test, isOptional: optional)
     } else if !isOfDictionary(index - 2) {
       find(
-        index, .differs, "nil is not an NSNull here, so this is never true",
+        index, .differs, "nil is not an NSNull here, so `is NSNull` is always false",
         "write `if let value = …, case Optional<Any>.none = value`")
     }
   }
@@ -55,17 +57,16 @@ extension Mover {
     return tokens[head].isWord("switch") ? head + 1..<brace : nil
   }
 
-  /// A test that is a condition by itself, or one of those that `&&` joins.
-  private struct Test {
+  /// `value is NSNull` or `!(value is NSNull)`.
+  struct NullTest {
     /// The tokens of the value.
     var subject: Range<Int>
-    /// All its tokens: `!(value is NSNull)`.
+    /// All its tokens.
     var whole: Range<Int>
     var isNegated: Bool
   }
 
-  /// The condition that is nothing but the test: `value is NSNull` or `!(value is NSNull)` in `if`, `guard` and `while`.
-  private func condition(of test: Int) -> Test? {
+  private func test(at test: Int) -> NullTest? {
     var start = test
     while start > 0 {
       let before = tokens[start - 1]
@@ -80,12 +81,12 @@ extension Mover {
       }
     }
     guard start < test, start > 1 else { return nil }
-    var found = Test(subject: start..<test, whole: start..<test + 2, isNegated: false)
+    var found = NullTest(subject: start..<test, whole: start..<test + 2, isNegated: false)
     if tokens[start - 1].is("("), tokens[test + 2].is(")") {
       found.isNegated = tokens[start - 2].text == "!" && tokens[start - 1].leadingTrivia.isEmpty
       found.whole = (found.isNegated ? start - 2 : start - 1)..<test + 3
     }
-    return isCondition(found.whole) ? found : nil
+    return found
   }
 
   /// Whether tokens are a condition, as far as `&&` joins them to others.
@@ -122,8 +123,9 @@ extension Mover {
       || token.text == "?" && !token.leadingTrivia.isEmpty
   }
 
-  /// Makes a condition a pattern. A pattern can't be joined by `&&`, so a comma replaces that.
-  private mutating func move(_ test: Test, isOptional: Bool) {
+  /// Makes a condition a pattern; false if none says the same. A pattern can't be joined by `&&`, so a comma replaces that.
+  private mutating func move(_ test: NullTest, isOptional: Bool) -> Bool {
+    if isOptional && test.isNegated { return false }
     let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
     let (first, last) = (test.subject.lowerBound, test.subject.upperBound)
     if first > test.whole.lowerBound { remove(test.whole.lowerBound..<first) }
@@ -133,6 +135,7 @@ extension Mover {
     where tokens[place].text == "&&" && separated.insert(place).inserted {
       replaceWithSpace(place..<place + 1, by: ",")
     }
+    return true
   }
 
   /// Whether a value may be from JSON, where NSNull is what it is there: `row["name"]`, or the parameter of a setter for

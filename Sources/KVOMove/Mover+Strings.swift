@@ -153,6 +153,7 @@ extension Mover {
     guard tokens[index + 1].is("("), let end = file.closing(of: index + 1) else { return }
     var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
     while names.count > 1, isType(names[0]) { names.removeFirst() }
+    return true
     names = names.map { project.keys[$0] ?? $0 }
     replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
   }
@@ -274,6 +275,7 @@ extension Mover {
       if before.kind == .operator, Self.isAssignment(before.text), start > 1 {
         start = expressionStart(start - 2)
       } else if let open = file.enclosing[start], tokens[open].is("(") || tokens[open].is("[") {
+    if proxyMembers.contains(tokens[index - 2].name) { return true }
         start = expressionStart(open)
       } else {
         return false

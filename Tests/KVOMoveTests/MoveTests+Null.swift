@@ -25,6 +25,30 @@ extension MoveTests {
       "func f(_ v: Any) { while b, case Optional<Any>.none = v {} }"),
   ]
 
+  @Test(
+    "a test for NSNull that is a value, or chooses between nil and the value, is an if expression",
+    arguments: [
+      Case(
+        "isEmpty = c![.newKey] is NSNull",
+        "isEmpty = if case .some(Optional<Any>.none) = c![.newKey] { true } else { false }"),
+      Case(
+        "func f(_ v: Any) -> Bool { return !(v is NSNull) }",
+        "func f(_ v: Any) -> Bool { return if case Optional<Any>.none = v { false } else { true } }"
+      ),
+      Case(
+        "let old = (c[.oldKey] is NSNull) ? nil : c[.oldKey]",
+        "let old: Any? = if case .some(Optional<Any>.none) = c[.oldKey] { nil } else { c[.oldKey] }"
+      ),
+      Case(
+        "old = c[.oldKey] is NSNull ? nil : c[.oldKey]",
+        "old = if case .some(Optional<Any>.none) = c[.oldKey] { nil } else { c[.oldKey] }"),
+    ])
+  func nullChoice(_ edit: Case) {
+    let moved = Self.moved(edit.there + Self.evidence, .macro)
+    expect(moved.text.hasSuffix(edit.here + Self.evidence), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
+
   @Test("a test for NSNull is a pattern, also negated and joined by &&", arguments: nullTests)
   func null(_ edit: Case) {
     let moved = Self.moved(edit.there + Self.evidence, .macro)
@@ -35,7 +59,9 @@ extension MoveTests {
   @Test(
     "a test for NSNull that can't be a pattern, or whose value may be from JSON, is left and listed",
     arguments: [
-      "func f(_ v: Any) { if b || !(v is NSNull) {} }", "func f(_ v: Any) { b = !(v is NSNull) }",
+      "let old = c[.oldKey] is NSNull ? 0 : c[.oldKey]",
+      "let old = c[.oldKey] is NSNull ? nil : c[.newKey]",
+      "func f(_ v: Any) { if b || !(v is NSNull) {} }", "func f(_ v: Any) { g(!(v is NSNull)) }",
       "func f(_ v: Any) { if b ? c : d && v is NSNull {} }",
       "func f(_ v: Any?) { if !(v is NSNull) {} }",
       "func f(_ v: Any) { if g(b && v is NSNull) {} }",

@@ -294,10 +294,10 @@ import Testing
     Case(
       "@objcMembers class A: NSObject { func object(inSongsAt i: Int) -> Int { 0 } }",
       "found by its name"),
-    Case("b = change[.newKey] is NSNull", "never true"),
+    Case("f(change[.newKey] is NSNull)", "always false"),
     Case("let j = JSONSerialization.self; b = j is NSNull", "nil is an NSNull in JSON"),
     Case("let n = a.value(forKeyPath: \"b.@avg.c\") as! Int", "an average is a Double"),
-    Case("switch v { case is NSNull: break; default: break }", "never true"),
+    Case("switch v { case is NSNull: break; default: break }", "always false"),
     Case("x.observationInfo = nil", "snapshot"),
     Case("if let info = a.observationInfo {}", "snapshot"),
     Case("objc_setAssociatedObject(a, k, v, p)", "associated"),
