@@ -58,10 +58,18 @@ extension SourceFile {
     }
   }
 
+  /// Methods that notify of manual changes, and whether only a label distinguishes them from others of their name.
+  private static let announcements = [
+    "willChangeValue": false, "didChangeValue": false, "withChange": false, "willChange": true,
+    "didChange": true,
+  ]
+
   /// Whether the call notifies of a manual change.
   func isAnnouncement(_ index: Int) -> Bool {
-    ["willChangeValue", "didChangeValue", "withChange"].contains(tokens[index].text)
-      && tokens[index + 1].is("(") && !(index > 0 && tokens[index - 1].isWord("func"))
+    guard let needsLabel = Self.announcements[tokens[index].text], tokens[index + 1].is("("),
+      !(index > 0 && tokens[index - 1].isWord("func"))
+    else { return false }
+    return !needsLabel || hasLabel(["valuesAt"], inCallAt: index)
   }
 
   func isKeyCall(_ index: Int) -> Bool {

@@ -139,7 +139,9 @@ extension Mover {
     for link in file.keys(ofCallAt: call).keys.dropLast() {
       let sources = project.names[index].sources[link] ?? []
       for case .type(let type) in sources where !project.hasType(named: type) {
-        guard let other = Self.typesThatNotify[type] else { continue }
+        guard let other = Self.typesThatNotify[type], project.replacedTypes[type] == nil else {
+          continue
+        }
         find(
           call, .missing, "\(link) holds a \(type) of Foundation, which notifies no observer",
           "\(other), of KVOFoundation")
@@ -147,7 +149,7 @@ extension Mover {
     }
     guard case .foreign(let types) = project.receiver(ofCallAt: call, in: index) else { return }
     for (type, other) in Self.typesThatNotify.sorted(by: { $0.key < $1.key })
-    where types.contains(type) {
+    where types.contains(type) && project.replacedTypes[type] == nil {
       find(
         call, .missing, "\(type) of Foundation notifies no observer", "\(other), of KVOFoundation")
     }

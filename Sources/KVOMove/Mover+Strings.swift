@@ -19,12 +19,13 @@ extension Mover {
         let value = file.contextVariable(at: index)
       {
         moveContextVariable(index, value)
+      } else if file.isStringCall(index), moveDefaults(index) {
+        continue
       } else if file.isStringCall(index) && throwsHere(index) || isProxyCall(index, proxies) {
         removeCast(beforeCallAt: index)
         if !callsOverride(index) { attempt(index) }
         if file.isStringCall(index) { castCollection(beforeCallAt: index) }
       } else if file.isStringCall(index) {
-        moveDefaults(index)
         lookAtDictionary(index)
       }
     }
@@ -138,10 +139,15 @@ extension Mover {
     }.map { tokens[$0 + 2].text }
   }
 
-  /// Foundation's UserDefaults have only one name each for setting and reading by key.
-  private mutating func moveDefaults(_ index: Int) {
+  /// Foundation's UserDefaults have only one name each for setting and reading by key, and no proxies.
+  private mutating func moveDefaults(_ index: Int) -> Bool {
     guard case .foreign(["UserDefaults"]) = project.receiver(ofCallAt: index, in: self.index) else {
-      return
+      return false
+    }
+    if tokens[index].text == "mutableArrayValue", project.replacedTypes["UserDefaults"] == nil {
+      find(
+        index, .refused, "UserDefaults has no mutable proxies here",
+        "change the array of array(forKey:), and set it")
     }
     let names = ["setValue": "set", "value": "object"]
     guard let name = names[tokens[index].text], !tokens[index + 2].text.hasPrefix("forKeyPath")
@@ -197,7 +203,7 @@ extension Mover {
     switch project.receiver(ofCallAt: index, in: self.index) {
     case .classes(let classes):
       classes.contains { project.root(of: $0) != .other }
-    case .foreign: false
+    case .foreign(let types): types.contains { project.replacedTypes[$0] != nil }
     case .unknown: true
     }
   }

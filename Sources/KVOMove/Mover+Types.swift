@@ -22,6 +22,7 @@ extension Mover {
     lookAtOverrides(type)
     lookAtEarlyReads(type)
     moveIdentity(type)
+    moveAnnouncements(of: type)
     lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
     lookAtCoding(type)

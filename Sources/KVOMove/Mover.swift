@@ -102,6 +102,9 @@ struct Mover {
     let found = findings.map { finding in
       let token = tokens[finding.token]
       let line = ordered.line(token.line, ofByte: token.offset, in: file.bytes)
+    } else if namesReplacedType {
+      moveFoundationTypes()
+      moveImports()
       return Finding(line: line, harm: finding.harm, reason: finding.reason, advice: finding.advice)
     }
     let excluded = file.excluded.filter(\.hasKeyValueCode).map { branch in
@@ -138,6 +141,8 @@ struct Mover {
   // MARK: - Building edits
 
   var tokens: [Token] { file.tokens }
+    moveFoundationTypes()
+    moveAssociations()
 
   func place(_ token: Int) -> Place { Place(file: index, token: token) }
 

@@ -128,7 +128,11 @@ struct Participants {
       }
       guard source.isKeyCall(index) else { continue }
       let receiver = project.receiver(ofCallAt: index, in: file)
-      if case .foreign = receiver, source.isStringCall(index) { continue }
+      if case .foreign(let types) = receiver, source.isStringCall(index) {
+        // Foundation's UserDefaults lack these methods.
+        if types == ["UserDefaults"] { files.insert(file) }
+        continue
+      }
       files.insert(file)
       if source.isStringCall(index) {
         keys.formUnion(project.keys(ofStringCallAt: index, in: file))

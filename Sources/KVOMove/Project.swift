@@ -23,6 +23,8 @@ struct Project {
   private(set) var contexts = Contexts()
   /// Whether a class becomes, or already is, an operation that notifies observers.
   private(set) var hasOperations = false
+  /// The types of Foundation that are replaced by others, by name.
+  private(set) var replacedTypes: [String: String] = [:]
   /// The classes that the edits apply to.
   private(set) var participants = Participants()
   /// Classes by name, without the enclosing types.
@@ -87,6 +89,7 @@ struct Project {
     contexts = Contexts(self)
     participants = Participants(self)
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }
+    replacedTypes = findReplacedTypes()
   }
 
   private mutating func addProxies(of type: TypeDeclaration) {
@@ -208,8 +211,9 @@ struct Project {
     let root = ancestors(of: type).root
     if root == "KVOObject" { return .object }
     if root == "KVOOperation" || root == "KVOBlockOperation" { return .operation }
-    guard let declaration = declaration(of: type), participants.classes.contains(declaration.id)
-    else { return .other }
+    let declaration = declaration(of: type)
+    if declaration == nil, type.isExtension, replacedTypes[type.name] != nil { return .object }
+    guard let declaration, participants.classes.contains(declaration.id) else { return .other }
     if root == "NSObject" { return .object }
     // In a source that already uses the runtime, the author chose Foundation's `Operation` on purpose.
     let isMoved = files[declaration.id.file].imports.contains { $0.module == "KVORuntime" }

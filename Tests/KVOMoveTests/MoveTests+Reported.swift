@@ -211,8 +211,8 @@ extension MoveTests {
       3, .missing, "p holds a Progress of Foundation"
     ),
     (
-      "class A { let d = UserDefaults.standard; func f() { t = d.observe(\\.x) { _, _ in } } }", 2,
-      .missing, "UserDefaults"
+      "class A { let q = OperationQueue(); func f() { t = q.observe(\\.x) { _, _ in } } }", 2,
+      .missing, "OperationQueue"
     ),
     (
       "class A { let q = OperationQueue(); func f() { t = q.observe(\\.operationCount) { _, _ in } } }",
@@ -224,8 +224,9 @@ extension MoveTests {
       "a KVOOperation can't wait for a BlockOperation"
     ),
     (
-      "func f(p: Progress) { t = p.observe(\\.fractionCompleted) { _, _ in } }", 2, .missing,
-      "Progress of Foundation"
+      "func f(q: OperationQueue) { t = q.observe(\\.progress.fractionCompleted) { _, _ in } }", 2,
+      .missing,
+      "OperationQueue of Foundation"
     ),
     (
       "#if canImport(ObjectiveC)\nclass A: NSObject { @objc dynamic var x = 0 }\n#endif", 2,

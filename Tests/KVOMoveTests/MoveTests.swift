@@ -309,7 +309,7 @@ import Testing
       "an integer"),
     Case("let k = change[.kindKey]", "not a number"),
     Case("for i in change![.indexesKey] as! NSIndexSet {}", "no IndexSet"),
-    Case("let t = UserDefaults.standard.observe(\\.x) { _, _ in }", "notifies no observer"),
+    Case("let t = OperationQueue.main.observe(\\.x) { _, _ in }", "notifies no observer"),
     Case("f.bind(.value, to: m, withKeyPath: k, options: nil)", "AppKit"),
     Case("let s = \"", "can't be read"),
     Case("func f() { (", "can't be read"),

@@ -1,0 +1,92 @@
+/// Replaces types of Foundation that notify no observer here: operations, and an observed `Progress` or `UserDefaults`. No
+/// rule of Behaviour is kept here.
+import SwiftSource
+
+extension Project {
+  /// The types of Foundation that every source of the run names by their counterparts in KVOFoundation.
+  func findReplacedTypes() -> [String: String] {
+    var replaced: [String: String] = [:]
+    if hasOperations, !mentions("BlockOperation"),
+      operations.allSatisfy({ root(of: $0) == .operation })
+    {
+      replaced["Operation"] = "KVOOperation"
+    }
+    for (name, other) in ["Progress": "KVOProgress", "UserDefaults": "KVOUserDefaults"]
+    where isObserved(name) {
+      replaced[name] = other
+    }
+    return replaced.filter { name, _ in
+      !aliases.contains(name) && !types.joined().contains { $0.name == name && !$0.isExtension }
+    }
+  }
+
+  private var operations: [TypeDeclaration] {
+    types.joined().filter { $0.isClass && ancestors(of: $0).root == "Operation" }
+  }
+
+  private func mentions(_ name: String) -> Bool {
+    files.contains { file in file.tokens.contains { $0.text == name } }
+  }
+
+  /// Whether a variable of the type is observed, or the type observes itself in an extension. The source that observes
+  /// does not use the runtime yet: its author would have chosen the type on purpose.
+  private func isObserved(_ type: String) -> Bool {
+    files.indices.contains { index in
+      let file = files[index]
+      return !file.imports.contains { $0.module == "KVORuntime" || $0.module == type }
+        && file.tokens.indices.contains { call in
+          guard
+            file.isObservation(call)
+              || file.isStringCall(call) && file.tokens[call].text == "addObserver",
+            case .foreign(let types) = receiver(ofCallAt: call, in: index)
+          else { return false }
+          return types == [type]
+        }
+    }
+  }
+}
+
+extension Mover {
+  /// Whether the source names one of the types that are replaced.
+  var namesReplacedType: Bool { tokens.indices.contains { replacement(at: $0) != nil } }
+
+  mutating func moveFoundationTypes() {
+    for index in tokens.indices {
+      guard let other = replacement(at: index) else { continue }
+      let isQualified = index > 1 && tokens[index - 1].is(".")
+      (needsRuntime, needsFoundation) = (true, true)
+      replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: other)
+    }
+  }
+
+  /// The counterpart of a type of Foundation, if the token names one that is replaced.
+  private func replacement(at index: Int) -> String? {
+    guard let other = project.replacedTypes[tokens[index].text], tokens[index].kind == .identifier,
+      !file.isImported(index), !tokens[index + 1].is(":"),
+      !file.imports.contains(where: { $0.module == "KVORuntime" || $0.module == tokens[index].text }
+      )
+    else { return nil }
+    // The names of Foundation's notifications, and a member that has the name of the type.
+    if tokens[index + 1].is("."), tokens[index + 2].text.hasSuffix("Notification") { return nil }
+    guard index > 1, tokens[index - 1].is(".") else { return other }
+    return TypeDeclaration.Inherited.modules.contains(tokens[index - 2].text) ? other : nil
+  }
+}
+
+extension Mover {
+  /// Makes `willChangeValue(for: \.isFinished)` name the operation's key: in a class that gives the property a setter, the
+  /// key path means the override, and the queue observes the key.
+  mutating func moveAnnouncements(of type: TypeDeclaration) {
+    guard project.root(of: type) == .operation else { return }
+    let names = Set(
+      type.properties.filter { $0.modifiers.contains("override") && $0.accessors["set"] != nil }
+        .map(\.name))
+    for index in type.open..<type.close
+    where file.isAnnouncement(index) && tokens[index + 2].text == "for" {
+      guard let close = file.closing(of: index + 1), tokens[index + 4].is("\\"),
+        names.contains(tokens[close - 1].name)
+      else { continue }
+      replace(index + 2..<close, by: "forKey: \"\(tokens[close - 1].name)\"")
+    }
+  }
+}
