@@ -87,6 +87,8 @@ extension Mover {
       tokens[index + 2].is(".")
     {
       find(index, .missing, "bindings of AppKit are not there", "bind(\\.key, to: object, \\.key)")
+    } else if associated.contains(index) {
+      return
     } else if let (harm, reason, advice) = Self.telling[token.text], token.kind == .identifier {
       find(index, harm, "\(token.text): \(reason)", advice)
     } else if token.text == "BlockOperation", isDependency(index) {

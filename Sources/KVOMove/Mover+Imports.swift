@@ -63,9 +63,23 @@ extension Mover {
       && !names.isDisjoint(with: Self.collectionNames)
   }
 
+  var usesFoundation: Bool { file.imports.contains { Self.foundations.contains($0.module) } }
+
+  /// Removes imports of the Objective-C runtime, which is not there.
+  mutating func removeRuntimeImports() {
+    for found in file.imports where found.module == "ObjectiveC" && found.condition == nil {
+      let start = tokens[found.range.lowerBound].offset
+      let end =
+        file.endOfLine(after: found.range.upperBound - 1)
+        ?? tokens[found.range.upperBound - 1].endOffset
+      edits.append(Edit(start..<end, ""))
+    }
+  }
+
   /// Keeps the import of Foundation, since the source may use other parts of it. The runtime's imports go after it,
   /// or after another unconditional import.
   mutating func moveImports() {
+    removeRuntimeImports()
     let imported = Set(file.imports.map(\.module))
     let modules = (needsFoundation || usesCollectionNames ? ["KVOFoundation"] : []) + ["KVORuntime"]
     let missing = modules.filter { !imported.contains($0) }

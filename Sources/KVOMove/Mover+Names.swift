@@ -98,11 +98,7 @@ extension Mover {
     let first = tokens[index - 1].is(".") ? index - 2 : index
     guard first > 0 else { return false }
     let before = tokens[first - 1]
-    if before.isWord("extension") {
-      let type = types.first { $0.keyword == first - 1 }
-      return hasKeyCall(inBlockBehind: index)
-        || type.map { project.participants.isKnown($0.inherited) } ?? false
-    }
+    if before.isWord("extension") { return becomesRoot(extensionAt: first - 1) }
     if before.isWord("as")
       || ["?", "!"].contains(before.text) && first > 1 && tokens[first - 2].isWord("as")
     {
@@ -144,6 +140,13 @@ extension Mover {
     guard before.is(",") else { return false }
     return project.names[index].generics.contains(tokens[name].name)
   }
+  /// Whether an extension of NSObject becomes one of KVOObject.
+  func becomesRoot(extensionAt keyword: Int) -> Bool {
+    let type = types.first { $0.keyword == keyword }
+    return hasKeyCall(inBlockBehind: keyword + 1)
+      || type.map { project.participants.isKnown($0.inherited) } ?? false
+  }
+
 
   /// Whether the function or type behind a constraint uses keys, or passes its object to a generic function that does, or is
   /// passed one by it.

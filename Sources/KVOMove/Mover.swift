@@ -77,6 +77,12 @@ struct Mover {
   var needsRuntime = false
   var needsFoundation = false
   var addedModules: [String] = []
+  /// The declarations that are moved into their classes.
+  var relocations: [Relocation] = []
+  /// The names of properties and functions that return a mutable proxy.
+  var proxyMembers: Set<String> = []
+  /// The calls of Objective-C's associated objects that have been replaced.
+  var associated: Set<Int> = []
 
   init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
     (self.project, self.index, self.style) = (project, index, style)

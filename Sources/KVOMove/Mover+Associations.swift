@@ -1,0 +1,120 @@
+/// Edits of associated objects, which extensions of NSObject use to store their observers: values that are kept with a
+/// KVOObject. No rule of Behaviour is kept here.
+import SwiftSource
+
+/// A call that reads or sets an associated object of `self`.
+private struct AssociationCall {
+  /// The tokens of the call, with the cast of a value that is read.
+  var range: Range<Int>
+  /// The tokens of the key, behind the ampersand.
+  var key: Range<Int>
+  /// The tokens of the type to which a value is cast that is read.
+  var type: Range<Int>?
+  var isForced = false
+  /// The tokens of a value that is set.
+  var value: Range<Int>?
+}
+
+extension Mover {
+  /// Makes `objc_getAssociatedObject(self, &key) as? T` a subscript, `self[key]`, and the variable whose address is the key
+  /// a `KVOAssociation<T>`.
+  mutating func moveAssociations() {
+    let calls = tokens.indices.compactMap { associationCall(at: $0) }
+    for (name, calls) in Dictionary(grouping: calls, by: { tokens[$0.key.last!].name }) {
+      guard let type = type(ofAssociationIn: calls),
+        let keyword = keyVariable(named: name, in: calls)
+      else { continue }
+      let end = tokens.indices[(keyword + 2)...].first(where: file.endsStatement)!
+      replace(keyword, by: "let")
+      replaceWithSpace(keyword + 2..<end + 1, by: " = KVOAssociation<\(type)>()")
+      for call in calls {
+        let subscripted = "self[\(file.text(ofTokens: call.key))]"
+        if let value = call.value {
+          edits.append(
+            Edit(
+              tokens[call.range.lowerBound].offset..<tokens[value.lowerBound].offset,
+              subscripted + " = "))
+          replace(value.upperBound..<call.range.upperBound, by: "")
+        } else {
+          replace(call.range, by: subscripted + (call.isForced ? "!" : ""))
+        }
+        associated.insert(call.range.lowerBound)
+      }
+      needsRuntime = true
+    }
+  }
+
+  /// The type of the values under a key, if all casts agree.
+  private func type(ofAssociationIn calls: [AssociationCall]) -> String? {
+    let types = Set(calls.compactMap { $0.type.map { file.text(ofTokens: $0) } })
+    return types.count == 1 ? types.first : nil
+  }
+
+  /// The keyword of the variable that is a key, if nothing but these calls uses it: `private var key: UInt8 = 0`.
+  private func keyVariable(named name: String, in calls: [AssociationCall]) -> Int? {
+    let mentions = project.files.joinedMentions(of: name)
+    let uses = Set(calls.map { $0.key.last! })
+    guard mentions.allSatisfy({ $0.file == index }) else { return nil }
+    let others = mentions.map(\.token).filter { !uses.contains($0) }
+    guard others.count == 1, let declared = others.first, declared > 0,
+      tokens[declared - 1].isWord("var"),
+      let end = tokens.indices[declared...].first(where: file.endsStatement),
+      end - declared <= 5, (declared..<end).contains(where: { tokens[$0].is("=") })
+    else { return nil }
+    return declared - 1
+  }
+
+  private func associationCall(at index: Int) -> AssociationCall? {
+    guard ["objc_getAssociatedObject", "objc_setAssociatedObject"].contains(tokens[index].text),
+      tokens[index + 1].is("("), let close = file.closing(of: index + 1),
+      tokens[index + 2].isWord("self"),
+      tokens[index + 3].is(","), tokens[index + 4].text == "&", isOfKeptObject(index)
+    else { return nil }
+    let commas = (index + 3..<close).filter {
+      tokens[$0].is(",") && file.enclosing[$0] == index + 1
+    }
+    let key = index + 5..<(commas.dropFirst().first ?? close)
+    if tokens[index].text == "objc_setAssociatedObject" {
+      guard commas.count == 3,
+        !tokens[commas[2]..<close].contains(where: { $0.text.contains("ASSIGN") })
+      else { return nil }
+      return AssociationCall(range: index..<close + 1, key: key, value: commas[1] + 1..<commas[2])
+    }
+    guard tokens[close + 1].isWord("as"), ["?", "!"].contains(tokens[close + 2].text),
+      let type = typeTokens(from: close + 3)
+    else { return nil }
+    return AssociationCall(
+      range: index..<type.upperBound, key: key, type: type, isForced: tokens[close + 2].text == "!")
+  }
+
+  /// The tokens of a type: a name, or one in brackets.
+  private func typeTokens(from start: Int) -> Range<Int>? {
+    if let close = file.partner[start], close > start, tokens[start].is("[") {
+      return start..<close + 1
+    }
+    guard tokens[start].kind == .identifier, tokens[start + 1].text != "<" else { return nil }
+    var end = start + 1
+    while tokens[end].is("."), tokens[end + 1].kind == .identifier { end += 2 }
+    return start..<end
+  }
+
+  /// Whether `self` is an object that becomes a KVOObject.
+  private func isOfKeptObject(_ index: Int) -> Bool {
+    guard let type = types.last(where: { $0.open < index && index < $0.close }) else {
+      return false
+    }
+    if project.root(of: type) == .object { return true }
+    return type.isExtension && type.name == "NSObject" && becomesRoot(extensionAt: type.keyword)
+  }
+}
+
+extension [SourceFile] {
+  fileprivate func joinedMentions(of name: String) -> [Place] {
+    enumerated().flatMap { number, file in
+      file.tokens.indices.filter {
+        file.tokens[$0].kind == .identifier && file.tokens[$0].name == name
+      }
+      .map { Place(file: number, token: $0) }
+    }
+  }
+}

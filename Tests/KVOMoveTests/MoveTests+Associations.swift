@@ -1,0 +1,64 @@
+/// Associated objects, and the import of the runtime that has them.
+import Expectations
+import KVOMove
+import Testing
+
+extension MoveTests {
+  private static let observers = """
+    import Foundation
+    import ObjectiveC
+    private var key: UInt8 = 0
+    extension NSObject {
+      var all: [Observer] {
+        get { objc_getAssociatedObject(self, &key) as? [Observer] ?? [] }
+        set { objc_setAssociatedObject(self, &key, newValue, .OBJC_ASSOCIATION_RETAIN) }
+      }
+      func f(_ o: NSObject) { addObserver(o, forKeyPath: k, options: [], context: nil) }
+    }
+
+    """
+
+  @Test("an associated object of a KVOObject is kept with it") func associated() {
+    let moved = Self.moved(Self.observers, .macro)
+    expect(
+      moved.text.hasPrefix(
+        """
+        import Foundation
+        import KVORuntime
+        private let key = KVOAssociation<[Observer]>()
+        extension KVOObject {
+          var all: [Observer] {
+            get { self[key] ?? [] }
+            set { self[key] = newValue }
+          }
+
+        """), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    expect(Self.moved(moved.text, .macro).edits.isEmpty)
+  }
+
+  @Test("a value that is there is unwrapped, and a static key stays static") func unwrapped() {
+    let moved = Self.moved(
+      "class A: NSObject { @objc dynamic var x = 0; private static var key = 0\n"
+        + "var b: B { objc_getAssociatedObject(self, &A.key) as! B } }", .macro)
+    expect(moved.text.contains("private static let key = KVOAssociation<B>()"), moved.text)
+    expect(moved.text.contains("var b: B { self[A.key]! }"), moved.text)
+  }
+
+  @Test(
+    "an associated object is left and listed if its type or its object is not known, or the key is used elsewhere",
+    arguments: [
+      (
+        "as? [Observer] ?? []",
+        "as? [Observer] ?? objc_getAssociatedObject(self, &key) as? [String] ?? []"
+      ),
+      ("(self, &key) as?", "(other, &key) as?"),
+      (".OBJC_ASSOCIATION_RETAIN", ".OBJC_ASSOCIATION_ASSIGN"),
+      ("forKeyPath: k", "forKeyPath: \"\\(key)\""), (" as? [Observer] ?? []", ""),
+    ])
+  func associatedLeft(_ part: String, _ other: String) {
+    let moved = Self.moved(Self.observers.replacing(part, with: other), .macro)
+    expect(moved.text.contains("objc_"), moved.text)
+    expect(moved.findings.contains { $0.reason.contains("associated") }, "\(moved.findings)")
+  }
+}
