@@ -46,5 +46,15 @@ extension Mover {
         property.keyword, .refused, "\(property.name) is overridden in an extension",
         "move it into the class")
     }
+      if let brace = method.brace, let end = file.partner[brace],
+        relocate(method.start, through: end, from: type)
+      {
+        continue
+      }
   }
 }
+      if let brace = property.brace, let end = file.partner[brace],
+        relocate(property.start, through: end, from: type)
+      {
+        continue
+      }

@@ -104,7 +104,8 @@ struct Mover {
       }
     }
     let ordered = edits.ordered()
-    let bytes = ordered.applied(to: file.bytes, in: 0..<file.bytes.count)
+    let final = relocated(ordered)
+    let bytes = final.applied(to: file.bytes, in: 0..<file.bytes.count)
     let found = findings.map { finding in
       let token = tokens[finding.token]
       let line = ordered.line(token.line, ofByte: token.offset, in: file.bytes)
@@ -115,17 +116,17 @@ struct Mover {
     }
     let excluded = file.excluded.filter(\.hasKeyValueCode).map { branch in
       Finding(
-        line: ordered.line(branch.line, ofByte: branch.offset, in: file.bytes), harm: .missing,
+        line: final.line(branch.line, ofByte: branch.offset, in: file.bytes), harm: .missing,
         reason: "code under \(branch.directive) is not compiled on Linux",
         advice: "it is left as it is; if it is needed there, move it out of the condition first")
     }
     return MovedSource(
-      path: file.path, text: String(decoding: bytes, as: UTF8.self), edits: ordered,
+      path: file.path, text: String(decoding: bytes, as: UTF8.self), edits: final,
       findings: Set(found + excluded).sorted {
         ($0.harm, $0.line, $0.reason) < ($1.harm, $1.line, $1.reason)
       },
       modules: addedModules,
-      diff: UnifiedDiff(file.bytes, ordered).text(path: file.path))
+      diff: UnifiedDiff(file.bytes, final).text(path: file.path))
   }
 
   private mutating func move() {

@@ -33,6 +33,155 @@ extension MoveTests {
   }
 
   static let accessorNames: [(String, String?)] = [
+  @Test("an override in an extension is moved into the class, with its comments and edits")
+  func relocated() {
+    let there = """
+      class A: NSObject {
+        @objc dynamic var x = 0
+      }
+
+      extension A {
+        func f() {}
+
+        /// Observes.
+        override func observeValue(forKeyPath k: String?, of o: Any?, change c: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) {
+          let kind = c?[.kindKey] as? UInt
+          print(c?[.newKey] as? Int, c?[.kindKey])
+        }  // end
+        override var y: Int { 1 }
+      }
+      """
+    let here = """
+      @KVO class A: KVOObject {
+        var x = 0
+
+        /// Observes.
+        override func observeValue(forKeyPath k: String?, of o: Any?, change c: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) {
+          let kind = (c?[.kindKey] as? NSKeyValueChange)?.rawValue
+          print(c?[.newKey] as? Int, c?[.kindKey])
+        }  // end
+
+        override var y: Int { 1 }
+      }
+
+      extension A {
+        func f() {}
+
+      }
+      """
+    let moved = Self.macro(there)
+    expectEqual(moved.text, here)
+    expectEqual(moved.findings.map(\.line), [7])
+    expect(Self.macro(here).edits.isEmpty)
+  }
+
+  @Test(
+    "an override in an extension is left and listed if the class is elsewhere, or the extension has an access level or conditions",
+    arguments: [
+      "public extension A {\n  override func f() {}\n}",
+      "extension A where T: P {\n  override func f() {}\n}",
+      "extension A { override func f() {} }",
+    ])
+  func relocatedNot(_ extension: String) {
+    let moved = Self.macro("class A: NSObject { @objc dynamic var x = 0 }\n" + `extension`)
+    expect(moved.text.hasSuffix(`extension`), moved.text)
+    expect(moved.findings.contains { $0.reason.contains("overridden in an extension") })
+  }
+
+  @Test("an override that sets several values takes optionals") func severalValues() {
+    let moved = Self.macro(
+      "class A: NSObject { override func setValuesForKeys(_ values: [String: Any]) { super.setValuesForKeys(values) } }"
+    )
+    expect(
+      moved.text.contains("(_ values: [String: Any?]) { try! super.setValuesForKeys(values) }"),
+      moved.text)
+  }
+
+  private static let setter = """
+    class B: NSObject { @objc dynamic var b = 0 }
+    class A: NSObject {
+      @objc var owner: B?
+      @objc var list: [B] = []
+      override func setValue(_ value: Any?, forKey key: String) {
+        super.setValue(value, forKey: key)
+        if key == "owner" {
+          self.owner = B(value)
+        } else if key == "list" {
+          list = []
+        }
+      }
+    }
+    """
+
+  @Test("super does not set a key for which the setter makes an object of a class of the sources")
+  func setterOfObjects() {
+    let line = "if ![\"owner\"].contains(key) { try! super.setValue(value, forKey: key) }\n"
+    expect(Self.macro(Self.setter).text.contains(line))
+    let other = Self.setter.replacing("self.owner = B(value)", with: "print(value)")
+    expect(Self.macro(other).text.contains("    try! super.setValue(value, forKey: key)\n"))
+  }
+
+  @Test("a computed property that is a mutable proxy has the proxy's type, and its changes throw")
+  func proxyProperty() {
+    let moved = Self.macro(
+      "class A: NSObject { @objc dynamic var x: [Int] = []\n"
+        + "  var all: NSMutableArray { return self.mutableArrayValue(forKey: \"x\") }\n"
+        + "  func f() { all.add(1) } }")
+    expect(moved.text.contains("var all: MutableArrayProxy { return try! self.mutable"), moved.text)
+    expect(moved.text.contains("func f() { try! all.add(1) }"), moved.text)
+  }
+
+  @Test(
+    "attributes of Objective-C are removed in classes that stay NSObjects beside those that take part"
+  )
+  func attributesOfOthers() {
+    let moved = Self.macro(
+      "@objc class N: NSObject { @objc(f:) func f(_ i: Int) {} }\nclass A: NSObject { @objc dynamic var x = 0 }"
+    )
+    expect(moved.text.hasPrefix("class N: NSObject { func f(_ i: Int) {} }\n"), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    let view = Self.macro(
+      "class V: NSView { @objc func f() {} }\nclass A: NSObject { @objc dynamic var x = 0 }")
+    expect(view.text.hasPrefix("class V: NSView { @objc func f() {} }\n"), view.text)
+  }
+
+  @Test(
+    "a generic function takes a KVOObject if it is passed one by a function that observes, or passes one to it"
+  )
+  func passedGenerics() {
+    let moved = Self.macro(
+      "func f<T: NSObject>(o: T) { o.observe(\\T.hash) { _, _ in }; g(o: o) }\nfunc g<U: NSObject>(o: U) {}\n"
+        + "func h<T: NSObject>(o: T) { f(o: o) }\nfunc i<T: NSObject>(o: T) {}")
+    expectEqual(moved.text.components(separatedBy: "KVOObject").count - 1, 3)
+    expect(moved.text.contains("func i<T: NSObject>"), moved.text)
+  }
+
+  @Test("the average of numbers needs no conversion, other conversions by key are listed")
+  func conversions() {
+    let moved = Self.macro(
+      "func f(a: [Int]) { _ = (a as NSArray).value(forKeyPath: \"@avg.floatValue\") }\n"
+        + "func g(b: [Any]) { _ = (b as NSArray).value(forKeyPath: \"@max.doubleValue\") }")
+    expect(moved.text.contains("a.value(forKeyPath: \"@avg.self\")"), moved.text)
+    expectEqual(moved.findings.map(\.line), [2])
+  }
+
+  @Test("a value that is passed on as an NSObject is left and listed") func passedObject() {
+    let moved = Self.macro(
+      "class A: NSObject { let call: ((NSObject) -> Void)\n"
+        + "override func observeValue(forKeyPath k: String?, of o: Any?, change c: [NSKeyValueChangeKey: Any]?, context: UnsafeMutableRawPointer?) {\n"
+        + "if let v = c?[.newKey] as? NSObject { call(v) } } }")
+    expect(moved.text.contains("as? NSObject"), moved.text)
+    expectEqual(moved.findings.map(\.line), [3])
+  }
+
+  @Test("a local constant that has a property's name is not read before super.init()")
+  func localName() {
+    let moved = Self.macro(
+      "class A: NSObject { @objc dynamic var x: Int\n  init?(d: D) { guard let x = d.x else { return nil }\n    self.x = x } }"
+    )
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
+
     ("@objc(isOn) get { true } set {}", "keys.accessors(\"isOn\", get: { $0.on })"),
     (
       "@objc(isOn) get { true } @objc(setIsOn:) set {}",
