@@ -59,7 +59,8 @@ extension Mover {
         lookAtCollection(castAt: index)
         lookAtEntry(castAt: index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
-        needsFoundation = usesJSON || needsFoundation
+        // The values may be from JSON that another source has read.
+        needsFoundation = usesFoundation || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)
       case "publisher"
       where tokens[index + 1].is("(") && tokens[index + 2].text == "for"
@@ -276,7 +277,6 @@ extension Mover {
   private mutating func moveIndexes(_ index: Int) {
     // A source that uses the runtime already may mean the indexes of its own.
     let isNew = !file.imports.contains { $0.module == "KVORuntime" }
-    let usesFoundation = file.imports.contains { Self.foundations.contains($0.module) }
     guard tokens.contains(where: { $0.text == "IndexSet" }) || isNew && usesFoundation else {
       return
     }

@@ -17,6 +17,16 @@ extension Mover {
     insert(" throws", after: close)
   }
 
+  /// The root's `setValuesForKeys` takes a dictionary of optionals.
+  mutating func moveSettingOfSeveral(_ method: MethodDeclaration) {
+    guard method.name == "setValuesForKeys", method.modifiers.contains("override"),
+      let close = file.partner[method.parameters],
+      let value = (method.parameters..<close).first(where: { tokens[$0].isWord("Any") }),
+      tokens[value + 1].is("]")
+    else { return }
+    insert("?", after: value)
+  }
+
   private func isRegistration(_ method: MethodDeclaration) -> Bool {
     guard ["addObserver", "removeObserver"].contains(method.name),
       method.modifiers.contains("override"), let close = file.partner[method.parameters]

@@ -19,6 +19,8 @@ extension Mover {
       moveSetter(method, in: type)
       moveRegistration(method)
     }
+      moveSettingOfSeveral(method)
+      moveSetting(method, in: type)
     lookAtOverrides(type)
     lookAtEarlyReads(type)
     moveIdentity(type)
