@@ -102,6 +102,7 @@ extension Mover {
       lookAtEnumeration(ofCallAt: index)
       lookAtText(index)
       lookAtPath(ofCallAt: index)
+      movePath(ofConversionAt: index)
       lookAtTypeArgument(index)
     }
   }

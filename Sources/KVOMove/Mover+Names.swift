@@ -7,7 +7,7 @@ extension Mover {
     for index in tokens.indices {
       if tokens[index].is("@"), ["objc", "objcMembers", "nonobjc"].contains(tokens[index + 1].text)
       {
-        guard isInMoved(index) else {
+        guard isInMoved(index) || isInPlainClass(index) else {
           count(index, as: "@objc attribute")
           continue
         }
@@ -40,6 +40,18 @@ extension Mover {
       ?? types.last { $0.open < index && index < $0.close }
     guard let type else { return true }
     return !type.isClass && !type.isExtension || project.root(of: type) != .other
+  }
+
+  /// Whether the attribute belongs to a class that stays an NSObject, or has no superclass, and has no observable property:
+  /// the attribute would be all that does not compile.
+  private func isInPlainClass(_ index: Int) -> Bool {
+    let type =
+      types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
+      ?? types.last { $0.open < index && index < $0.close }
+    guard let type, let declaration = project.declaration(of: type) else { return false }
+    let root = project.ancestors(of: declaration).root
+    return (root == nil || root == "NSObject") && !type.properties.contains(where: \.isDynamic)
+      && !declaration.properties.contains(where: \.isDynamic)
   }
 
   mutating func moveNames() {
@@ -124,8 +136,15 @@ extension Mover {
       return name.map(receiverNames.contains) ?? false
     }
     let name = tokens[place - 2].name
-    if isConstraint(place - 2) { return hasKeyCall(inBlockBehind: index) }
+    if isConstraint(place - 2) { return isConstraintOfObserved(index) }
     return receiverNames.contains(name)
+  }
+
+  /// Whether an extension of NSObject becomes one of KVOObject.
+  func becomesRoot(extensionAt keyword: Int) -> Bool {
+    let type = types.first { $0.keyword == keyword }
+    return hasKeyCall(inBlockBehind: keyword + 1)
+      || type.map { project.participants.isKnown($0.inherited) } ?? false
   }
 
   /// Whether the token is in a composition of types before the root's name: `Titled &`.
@@ -141,13 +160,6 @@ extension Mover {
     guard before.is(",") else { return false }
     return project.names[index].generics.contains(tokens[name].name)
   }
-  /// Whether an extension of NSObject becomes one of KVOObject.
-  func becomesRoot(extensionAt keyword: Int) -> Bool {
-    let type = types.first { $0.keyword == keyword }
-    return hasKeyCall(inBlockBehind: keyword + 1)
-      || type.map { project.participants.isKnown($0.inherited) } ?? false
-  }
-
 
   /// Whether the function or type behind a constraint uses keys, or passes its object to a generic function that does, or is
   /// passed one by it.
@@ -187,10 +199,14 @@ extension Mover {
   private func brace(behind index: Int) -> Int? {
     var open = index
     while open < tokens.count, !tokens[open].is("{") {
-      if tokens[open].is(";") || tokens[open].is("}") { return false }
+      if tokens[open].is(";") || tokens[open].is("}") { return nil }
       open = file.partner[open].map { max($0, open) + 1 } ?? open + 1
     }
-    guard let end = file.partner[open] else { return false }
+    return open < tokens.count ? open : nil
+  }
+
+  private func hasKeyCall(inBlockBehind index: Int) -> Bool {
+    guard let open = brace(behind: index), let end = file.partner[open] else { return false }
     return (open..<end).contains { file.isKeyCall($0) || passesItself($0) }
       || tokens[open..<end].contains {
         $0.isWord("dynamic") || $0.text.hasPrefix("NSKeyValueObserv")

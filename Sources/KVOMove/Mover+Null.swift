@@ -28,7 +28,7 @@ extension Mover {
       isCondition(test.whole)
         ? move(test, isOptional: optional) : moveChoice(test, isOptional: optional)
     {
-      move(test, isOptional: optional)
+      return
     } else if !isOfDictionary(index - 2) {
       find(
         index, .differs, "nil is not an NSNull here, so `is NSNull` is always false",
@@ -89,7 +89,7 @@ extension Mover {
     return found
   }
 
-  /// Whether tokens are a condition, as far as `&&` joins them to others.
+  /// Whether tokens are a condition of `if`, `guard` or `while`, as far as `&&` joins them to others.
   private func isCondition(_ whole: Range<Int>) -> Bool {
     var (first, last) = (whole.lowerBound - 1, whole.upperBound)
     if tokens[first].text == "&&" {

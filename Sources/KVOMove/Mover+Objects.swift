@@ -11,11 +11,43 @@ extension Mover {
       needsRuntime = true
       return replace(index, by: "KVOObject")
     }
+    if let name = variable(holdingCastAt: index), isPassed(name) {
+      return find(
+        index, .differs, "an object of a moved class, an enumeration and nil are no NSObject here",
+        "pass it as Any, or as AnyHashable")
+    }
     replace(index, by: "AnyHashable")
     if let name = variable(holdingCastAt: index), tokens[name + 1].is(":"),
       tokens[name + 2].text == "NSObject"
     {
       replace(name + 2, by: "AnyHashable")
+    }
+  }
+
+  /// Whether the value of a variable is an argument of a closure or a function of these sources that takes an NSObject:
+  /// `callback(value)`.
+  private func isPassed(_ variable: Int) -> Bool {
+    guard let body = function(around: variable) else { return false }
+    return (variable + 1..<body.upperBound).contains { place in
+      guard tokens[place].name == tokens[variable].name, !tokens[place - 1].is("."),
+        tokens[place + 1].is(")") || tokens[place + 1].is(","), let open = file.enclosing[place],
+        tokens[open].is("("), open > 0, tokens[open - 1].kind == .identifier
+      else { return false }
+      return takesObject(tokens[open - 1].name)
+    }
+  }
+
+  /// Whether a function, or a variable that holds one, has a parameter of type NSObject.
+  private func takesObject(_ name: String) -> Bool {
+    tokens.indices.contains { index in
+      guard tokens[index].name == name, index > 0 else { return false }
+      var open = index + 1
+      if tokens[open].is(":") { open += 1 }
+      while tokens[open].is("@") { open += 2 }
+      guard tokens[open].is("("), tokens[open - 1].is(":") || tokens[index - 1].isWord("func"),
+        let close = file.partner[open]
+      else { return false }
+      return (open..<close).contains { tokens[$0].text == "NSObject" }
     }
   }
 

@@ -46,25 +46,25 @@ extension Mover {
   mutating func lookAtOverrides(_ type: TypeDeclaration) {
     guard type.isExtension else { return }
     for method in type.methods where method.modifiers.contains("override") {
+      if let brace = method.brace, let end = file.partner[brace],
+        relocate(method.start, through: end, from: type)
+      {
+        continue
+      }
       find(
         method.keyword, .refused, "\(method.name) is overridden in an extension",
         "move it into the class")
     }
     for property in type.properties
     where property.modifiers.contains("override") && !Self.descriptions.contains(property.name) {
-      find(
-        property.keyword, .refused, "\(property.name) is overridden in an extension",
-        "move it into the class")
-    }
-      if let brace = method.brace, let end = file.partner[brace],
-        relocate(method.start, through: end, from: type)
-      {
-        continue
-      }
-  }
-}
       if let brace = property.brace, let end = file.partner[brace],
         relocate(property.start, through: end, from: type)
       {
         continue
       }
+      find(
+        property.keyword, .refused, "\(property.name) is overridden in an extension",
+        "move it into the class")
+    }
+  }
+}

@@ -23,6 +23,37 @@ extension Mover {
     }
   }
 
+  /// Numbers have keys there that convert them: `values.value(forKeyPath: "@avg.floatValue")`. The average of Swift's numbers
+  /// needs no conversion; other such keys are listed.
+  mutating func movePath(ofConversionAt index: Int) {
+    guard let path = pathParts(ofCallAt: index), path.count == 2, path[0].first == "@",
+      Self.conversions.contains(path[1]), let close = file.closing(of: index + 1),
+      let text = (index + 2..<close).first(where: { tokens[$0].kind == .string })
+    else { return }
+    if path[0] == "@avg", receiverHoldsNumbers(index) {
+      replace(text, by: "\"@avg.self\"")
+    } else {
+      find(
+        index, .differs, "numbers and texts have no key \(path[1]) here",
+        "\(path[0]).self of numbers, or map and reduce")
+    }
+  }
+
+  private static let conversions: Set = [
+    "floatValue", "doubleValue", "intValue", "integerValue", "longLongValue",
+  ]
+
+  /// Whether the call's receiver is an array whose declared type is one of numbers: `(lengths as NSArray)`.
+  private func receiverHoldsNumbers(_ call: Int) -> Bool {
+    var last = call - 2
+    if tokens[last].is(")"), let open = file.partner[last] {
+      last = (open..<last).first { tokens[$0].isWord("as") }.map { $0 - 1 } ?? last
+    }
+    let sources = project.names[index].sources[tokens[last].name] ?? []
+    return !sources.isEmpty
+      && sources.allSatisfy { [.type("Int"), .type("Double"), .type("Float")].contains($0) }
+  }
+
   /// The parts of the key path that a call is given, with its operators.
   private func pathParts(ofCallAt index: Int) -> [String]? {
     guard file.isStringCall(index), throwsHere(index), let close = file.closing(of: index + 1),

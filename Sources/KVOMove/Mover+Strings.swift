@@ -151,15 +151,15 @@ extension Mover {
     }
     let names = ["setValue": "set", "value": "object"]
     guard let name = names[tokens[index].text], !tokens[index + 2].text.hasPrefix("forKeyPath")
-    else { return }
+    else { return false }
     replace(index, by: name)
+    return true
   }
 
   private mutating func moveKeyPath(_ index: Int) {
     guard tokens[index + 1].is("("), let end = file.closing(of: index + 1) else { return }
     var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
     while names.count > 1, isType(names[0]) { names.removeFirst() }
-    return true
     names = names.map { project.keys[$0] ?? $0 }
     replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
   }
@@ -252,10 +252,30 @@ extension Mover {
     return names
   }
 
+  /// Makes the type of a computed property that is nothing but a proxy, `var rows: NSMutableArray { mutableArrayValue(forKey:
+  /// "rows") }`, the proxy's own.
+  mutating func moveProxy(_ property: PropertyDeclaration) {
+    guard property.isComputed, property.type.hasPrefix("NSMutable"), let brace = property.brace,
+      tokens[brace - 1].text == property.type, let end = file.partner[brace],
+      tokens[end - 1].is(")"),
+      let open = file.partner[end - 1], tokens[open - 1].text.hasPrefix("mutable"),
+      file.isStringCall(open - 1),
+      throwsHere(open - 1), file.isOneStatement(brace + 1..<end)
+    else { return }
+    let kinds = [
+      "NSMutableArray": "Array", "NSMutableSet": "Set", "NSMutableOrderedSet": "OrderedSet",
+    ]
+    guard let kind = kinds[property.type] else { return }
+    proxyMembers.insert(property.name)
+    needsRuntime = true
+    replace(brace - 1, by: "Mutable\(kind)Proxy")
+  }
+
   private func isProxyCall(_ index: Int, _ proxies: [String: [Range<Int>]]) -> Bool {
     guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
       tokens[index + 1].is("(")
     else { return false }
+    if proxyMembers.contains(tokens[index - 2].name) { return true }
     // A property of the enclosing class is not a proxy, even if a variable elsewhere has its name.
     let around = types.last { $0.open < index && index < $0.close }
     let isProperty =
@@ -281,7 +301,6 @@ extension Mover {
       if before.kind == .operator, Self.isAssignment(before.text), start > 1 {
         start = expressionStart(start - 2)
       } else if let open = file.enclosing[start], tokens[open].is("(") || tokens[open].is("[") {
-    if proxyMembers.contains(tokens[index - 2].name) { return true }
         start = expressionStart(open)
       } else {
         return false

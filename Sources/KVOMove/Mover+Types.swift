@@ -12,19 +12,20 @@ extension Mover {
     for property in type.properties { moveProperty(property, in: type, isMoved) }
     guard isMoved else { return lookAtForeign(type) }
     for property in type.properties { split(property, in: type) }
+    for property in type.properties { moveProxy(property) }
     if type.isClass, startsHere(type) { needsRuntime = true }
     for method in type.methods {
       moveValidator(method)
       moveKeyPaths(method)
       moveSetter(method, in: type)
       moveRegistration(method)
-    }
       moveSettingOfSeveral(method)
       moveSetting(method, in: type)
+    }
+    moveAnnouncements(of: type)
     lookAtOverrides(type)
     lookAtEarlyReads(type)
     moveIdentity(type)
-    moveAnnouncements(of: type)
     lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
     lookAtCoding(type)
@@ -347,7 +348,10 @@ extension Mover {
       let prefix = file.start(ofDeclarationAt: index)..<index
       if prefix.contains(where: { tokens[$0].isWord("convenience") }) { continue }
       let call = (open..<end).first { tokens[$0].isWord("super") && tokens[$0 + 1].is(".") } ?? end
-      let parameters = Set(tokens[index..<open].map(\.name))
+      let locals = (open..<call).filter {
+        tokens[$0 - 1].isWord("let") || tokens[$0 - 1].isWord("var")
+      }
+      let parameters = Set(tokens[index..<open].map(\.name)).union(locals.map { tokens[$0].name })
       let early = (open + 1..<call).first { place in
         guard tokens[place].kind == .identifier, observable.contains(tokens[place].name),
           isRoot(place),

@@ -102,16 +102,18 @@ struct Mover {
       } else {
         move()
       }
+    } else if namesReplacedType {
+      moveFoundationTypes()
+      moveImports()
     }
     let ordered = edits.ordered()
     let final = relocated(ordered)
     let bytes = final.applied(to: file.bytes, in: 0..<file.bytes.count)
     let found = findings.map { finding in
       let token = tokens[finding.token]
-      let line = ordered.line(token.line, ofByte: token.offset, in: file.bytes)
-    } else if namesReplacedType {
-      moveFoundationTypes()
-      moveImports()
+      let line =
+        line(ofRelocated: token, in: ordered, final)
+        ?? final.line(token.line, ofByte: token.offset, in: file.bytes)
       return Finding(line: line, harm: finding.harm, reason: finding.reason, advice: finding.advice)
     }
     let excluded = file.excluded.filter(\.hasKeyValueCode).map { branch in
@@ -139,6 +141,8 @@ struct Mover {
     for type in types { moveType(type) }
     moveAttributes()
     moveStrings()
+    moveFoundationTypes()
+    moveAssociations()
     moveNames()
     findLeftovers()
     summariseLeftovers()
@@ -148,8 +152,6 @@ struct Mover {
   // MARK: - Building edits
 
   var tokens: [Token] { file.tokens }
-    moveFoundationTypes()
-    moveAssociations()
 
   func place(_ token: Int) -> Place { Place(file: index, token: token) }
 

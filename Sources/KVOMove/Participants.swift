@@ -177,7 +177,8 @@ struct Participants {
     // If the receiver is known, the first key belongs to it.
     var rest = keys[...]
     if case .classes = receiver { rest = rest.dropFirst() }
-    if types.isEmpty { for key in rest { found.formUnion(project.exposingClasses[key] ?? []) } }
+    if !types.isEmpty { rest = keys.dropFirst() }
+    for key in rest { found.formUnion(project.exposingClasses[key] ?? []) }
     classes.formUnion(found)
     if project.files[file].isStringCall(index) { coded.formUnion(found) }
   }

@@ -1,5 +1,6 @@
 /// Overrides of the root's methods, names that accessors have in Objective-C, and objects of type AnyObject.
 import Expectations
+import Foundation
 import KVOMove
 import Testing
 
@@ -32,7 +33,6 @@ extension MoveTests {
     expect(Self.macro(here).edits.isEmpty)
   }
 
-  static let accessorNames: [(String, String?)] = [
   @Test("an override in an extension is moved into the class, with its comments and edits")
   func relocated() {
     let there = """
@@ -182,6 +182,7 @@ extension MoveTests {
     expect(moved.findings.isEmpty, "\(moved.findings)")
   }
 
+  static let accessorNames: [(String, String?)] = [
     ("@objc(isOn) get { true } set {}", "keys.accessors(\"isOn\", get: { $0.on })"),
     (
       "@objc(isOn) get { true } @objc(setIsOn:) set {}",
