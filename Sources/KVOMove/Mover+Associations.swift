@@ -2,7 +2,7 @@
 /// KVOObject. No rule of Behaviour is kept here.
 import SwiftSource
 
-/// A call that reads or sets an associated object of `self`.
+/// A call that reads or sets an associated object.
 private struct AssociationCall {
   /// The tokens of the call, with the cast of a value that is read.
   var range: Range<Int>
@@ -28,7 +28,8 @@ extension Mover {
       replace(keyword, by: "let")
       replaceWithSpace(keyword + 2..<end + 1, by: " = KVOAssociation<\(type)>()")
       for call in calls {
-        let subscripted = "self[\(file.text(ofTokens: call.key))]"
+        let subscripted =
+          "\(tokens[call.range.lowerBound + 2].text)[\(file.text(ofTokens: call.key))]"
         if let value = call.value {
           edits.append(
             Edit(
@@ -67,8 +68,7 @@ extension Mover {
   private func associationCall(at index: Int) -> AssociationCall? {
     guard ["objc_getAssociatedObject", "objc_setAssociatedObject"].contains(tokens[index].text),
       tokens[index + 1].is("("), let close = file.closing(of: index + 1),
-      tokens[index + 2].isWord("self"),
-      tokens[index + 3].is(","), tokens[index + 4].text == "&", isOfKeptObject(index)
+      tokens[index + 3].is(","), tokens[index + 4].text == "&", isKeptObject(index + 2)
     else { return nil }
     let commas = (index + 3..<close).filter {
       tokens[$0].is(",") && file.enclosing[$0] == index + 1
@@ -98,11 +98,17 @@ extension Mover {
     return start..<end
   }
 
-  /// Whether `self` is an object that becomes a KVOObject.
-  private func isOfKeptObject(_ index: Int) -> Bool {
-    guard let type = types.last(where: { $0.open < index && index < $0.close }) else {
-      return false
+  /// Whether an argument is an object that becomes a KVOObject: `self`, or a variable that is observed or used by key.
+  private func isKeptObject(_ index: Int) -> Bool {
+    if tokens[index].kind == .identifier {
+      if case .classes(let classes) = project.receiver(ending: index, in: self.index) {
+        return classes.contains { project.root(of: $0) == .object }
+      }
+      return receiverNames.contains(tokens[index].name)
     }
+    guard tokens[index].isWord("self"),
+      let type = types.last(where: { $0.open < index && index < $0.close })
+    else { return false }
     if project.root(of: type) == .object { return true }
     return type.isExtension && type.name == "NSObject" && becomesRoot(extensionAt: type.keyword)
   }

@@ -142,9 +142,21 @@ extension Mover {
 
   /// Whether an extension of NSObject becomes one of KVOObject.
   func becomesRoot(extensionAt keyword: Int) -> Bool {
-    let type = types.first { $0.keyword == keyword }
-    return hasKeyCall(inBlockBehind: keyword + 1)
-      || type.map { project.participants.isKnown($0.inherited) } ?? false
+    guard let type = types.first(where: { $0.keyword == keyword }) else { return false }
+    return hasKeyCall(inBlockBehind: keyword + 1) || project.participants.isKnown(type.inherited)
+      || serves(type)
+  }
+
+  /// Whether another extension of NSObject, which becomes one of KVOObject, uses a member of this one.
+  private func serves(_ type: TypeDeclaration) -> Bool {
+    let names = Set(type.methods.map(\.name) + type.properties.map(\.name))
+    return types.contains { other in
+      other.isExtension && other.name == "NSObject" && other.keyword != type.keyword
+        && hasKeyCall(inBlockBehind: other.keyword + 1)
+        && (other.open..<other.close).contains {
+          tokens[$0].kind == .identifier && names.contains(tokens[$0].name) && isRoot($0)
+        }
+    }
   }
 
   /// Whether the token is in a composition of types before the root's name: `Titled &`.

@@ -262,6 +262,11 @@ struct Participants {
 
   private mutating func close(_ project: Project) {
     let all = project.types.joined().filter(\.isClass)
+    // An operation that notifies no observer can't be a dependency of one that does.
+    let operations = all.filter { project.ancestors(of: $0).root == "Operation" }
+    if operations.contains(where: { classes.contains($0.id) }) {
+      classes.formUnion(operations.map(\.id))
+    }
     for type in all where classes.contains(type.id) {
       let above = project.ancestors(of: type).classes.map(\.id)
       classes.formUnion(above)

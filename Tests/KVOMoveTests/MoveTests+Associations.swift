@@ -46,13 +46,29 @@ extension MoveTests {
   }
 
   @Test(
+    "an associated object of a variable that is observed, and in an extension that such a one uses, is kept"
+  )
+  func associatedOfOthers() {
+    let moved = Self.moved(
+      """
+      private var key = 0
+      extension NSObject { var own: [O]? { objc_getAssociatedObject(self, &key) as? [O] } }
+      extension NSObject { func f(o: O) { print(own); addObserver(o, forKeyPath: k, options: [], context: nil) } }
+      func g(item: NSObject) { item.removeObserver(o, forKeyPath: k); objc_setAssociatedObject(item, &key, nil, .OBJC_ASSOCIATION_RETAIN) }
+      """, .macro)
+    expect(
+      moved.text.contains("extension KVOObject { var own: [O]? { self[key] } }"), moved.text)
+    expect(moved.text.contains("item[key] = nil }"), moved.text)
+  }
+
+  @Test(
     "an associated object is left and listed if its type or its object is not known, or the key is used elsewhere",
     arguments: [
       (
         "as? [Observer] ?? []",
         "as? [Observer] ?? objc_getAssociatedObject(self, &key) as? [String] ?? []"
       ),
-      ("(self, &key) as?", "(other, &key) as?"),
+      ("(self, &key) as?", "(self.other, &key) as?"),
       (".OBJC_ASSOCIATION_RETAIN", ".OBJC_ASSOCIATION_ASSIGN"),
       ("forKeyPath: k", "forKeyPath: \"\\(key)\""), (" as? [Observer] ?? []", ""),
     ])
