@@ -102,6 +102,7 @@ extension Mover {
     guard let brace = property.brace, let end = file.partner[brace], brace + 1 < end else { return }
     let isReturned = tokens[brace + 1].isWord("return")
     let first = isReturned ? brace + 2 : brace + 1
+    if property.accessors.isEmpty, moveHasher(property, brace + 1..<end) { return }
     guard property.accessors.isEmpty, file.isOneStatement(first..<end) else {
       find(
         property.keyword, .refused, "hash is a function here",
@@ -113,6 +114,22 @@ extension Mover {
     if isReturned { remove(brace + 1..<first) }
     insert("hasher.combine(", before: first)
     insert(")", after: end - 1)
+  }
+
+  /// `var hasher = Hasher()`, statements, `return hasher.finalize()`: the hasher is the parameter here.
+  private mutating func moveHasher(_ property: PropertyDeclaration, _ body: Range<Int>) -> Bool {
+    let first = body.lowerBound
+    let last = body.upperBound - 6
+    guard body.count > 12, tokens[first].isWord("var"), tokens[first + 2].is("="),
+      tokens[first + 3].text == "Hasher", tokens[first + 4].is("("), tokens[first + 5].is(")"),
+      tokens[last].isWord("return"), tokens[last + 1].name == tokens[first + 1].name,
+      tokens[last + 3].text == "finalize"
+    else { return false }
+    let name = tokens[first + 1].name
+    replace(property.keyword..<first - 1, by: "func hash(into \(name): inout Hasher)")
+    remove(first..<first + 6)
+    replaceWithSpace(last..<body.upperBound, by: "")
+    return true
   }
 
   private mutating func moveDescription(_ property: PropertyDeclaration, in type: TypeDeclaration) {

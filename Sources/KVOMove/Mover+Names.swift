@@ -73,6 +73,8 @@ extension Mover {
       case "setValuesForKeys" where tokens[index + 1].is("("):
         // The values may be from JSON that another source has read.
         needsFoundation = usesFoundation || needsFoundation
+      case "setValue" where file.isStringCall(index) && isValueOfPair(index + 2):
+        needsFoundation = usesFoundation || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)
       case "publisher"
       where tokens[index + 1].is("(") && tokens[index + 2].text == "for"

@@ -29,7 +29,7 @@ extension Mover {
         ? move(test, isOptional: optional) : moveChoice(test, isOptional: optional)
     {
       return
-    } else if !isOfDictionary(index - 2) {
+    } else if !isOfDictionary(index - 2), !isValueOfPair(index - 2) {
       find(
         index, .differs, "nil is not an NSNull here, so `is NSNull` is always false",
         "write `if let value = …, case Optional<Any>.none = value`")
@@ -136,6 +136,25 @@ extension Mover {
       replaceWithSpace(place..<place + 1, by: ",")
     }
     return true
+  }
+
+  /// Whether a name is the second one of a loop over a dictionary, `for (key, value) in json`, that is no change.
+  func isValueOfPair(_ index: Int) -> Bool {
+    guard tokens[index].kind == .identifier, !tokens[index - 1].is(".") else { return false }
+    var block = file.enclosing[index]
+    while let brace = block {
+      let head = file.head(ofBlock: brace)
+      if tokens[head].isWord("for"), tokens[head + 1].is("("),
+        let close = file.partner[head + 1], tokens[close - 1].name == tokens[index].name,
+        tokens[close - 2].is(","), tokens[close + 1].isWord("in")
+      {
+        return !(close + 2..<brace).contains {
+          tokens[$0].name == "change" || tokens[$0].name == "dictionaryWithValues"
+        }
+      }
+      block = file.enclosing[brace]
+    }
+    return false
   }
 
   /// Whether a value may be from JSON, where NSNull is what it is there: `row["name"]`, or the parameter of a setter for

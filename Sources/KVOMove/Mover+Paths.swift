@@ -144,7 +144,7 @@ extension Mover {
   /// if values of the key are of another type of number: a cast to the generic type fails here.
   mutating func lookAtTypeArgument(_ index: Int) {
     guard tokens[index].is("("), index > 1, let close = file.partner[index],
-      let type = passedType(index..<close)
+      let type = passedType(index..<close) ?? closureType(behind: index..<close)
     else { return }
     let keys = (index + 1..<close).filter { file.enclosing[$0] == index }
       .compactMap { file.key(at: $0)?.key }
@@ -154,6 +154,17 @@ extension Mover {
         index, .differs, "\(key) is of \(own), which is no \(type)",
         "pass \(own), and convert its values to \(type)")
     }
+  }
+
+  /// The type of the first parameter of a trailing closure, which may be that of a value: `{ (size: Double) in … }`.
+  private func closureType(behind call: Range<Int>) -> String? {
+    var place = call.upperBound + 1
+    guard tokens[place].is("{") else { return nil }
+    place += 1
+    if tokens[place].is("["), let close = file.partner[place] { place = close + 1 }
+    guard tokens[place].is("("), tokens[place + 1].kind == .identifier, tokens[place + 2].is(":")
+    else { return nil }
+    return tokens[place + 3].name
   }
 
   private func passedType(_ call: Range<Int>) -> String? {

@@ -23,6 +23,23 @@ extension Mover {
     return true
   }
 
+  /// Moves coding keys and `encode(to:)` from an extension into a `@KVO` class that declares itself codable: the macro reads
+  /// the class's own braces, and writes what it does not find there.
+  mutating func relocateCoding(of type: TypeDeclaration) {
+    guard type.isExtension, usesMacro(type), let own = project.declaration(of: type),
+      own.inherited.contains(where: { ["Codable", "Encodable"].contains($0.name) })
+    else { return }
+    for nested in types
+    where nested.name == "CodingKeys" && type.open < nested.open && nested.close < type.close {
+      let start = file.start(ofDeclarationAt: nested.keyword)
+      _ = relocate(start, through: nested.close, from: type)
+    }
+    for method in type.methods where method.name == "encode" && labels(of: method).first == "to" {
+      guard let brace = method.brace, let end = file.partner[brace] else { continue }
+      _ = relocate(method.start, through: end, from: type)
+    }
+  }
+
   /// The beginning of a declaration's first line, or of the comments directly before it.
   private func startOfLines(before token: Int) -> Int {
     let trivia = Array(tokens[token].leadingTrivia.utf8)

@@ -28,6 +28,7 @@ extension Mover {
     moveIdentity(type)
     lookAtIsolation(type)
     if usesMacro(type) { leaveOut(type) }
+    relocateCoding(of: type)
     lookAtCoding(type)
     if type.isClass { registerKeys(type, root) }
   }
@@ -252,7 +253,8 @@ extension Mover {
   /// There, a getter depends on the keys that a method names. Here it also depends on whatever it reads.
   private mutating func lookAtGetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
     guard property.isComputed, !property.isStatic,
-      project.participants.keys.contains(property.name), !namesWhatAffects(property.name, in: type),
+      project.participants.observedKeys.contains(property.name),
+      !namesWhatAffects(property.name, in: type),
       let first = observableNames(readBy: property, in: type).first
     else { return }
     find(

@@ -19,6 +19,8 @@ struct Participants {
   private(set) var protocols: Set<String> = []
   /// All keys that the sources name.
   private(set) var keys: Set<String> = []
+  /// Those of them that are observed.
+  private(set) var observedKeys: Set<String> = []
   /// The names of variables on which methods are called by key, for each source: `song` in `song.setValue(1, forKey:
   /// key)`.
   private(set) var receivers: [Int: Set<String>] = [:]
@@ -134,10 +136,15 @@ struct Participants {
         continue
       }
       files.insert(file)
+      var named: Set<String> = []
       if source.isStringCall(index) {
-        keys.formUnion(project.keys(ofStringCallAt: index, in: file))
+        named.formUnion(project.keys(ofStringCallAt: index, in: file))
       } else if !source.isAnnouncement(index) {
-        keys.formUnion(source.keys(ofCallAt: index).keys)
+        named.formUnion(source.keys(ofCallAt: index).keys)
+      }
+      keys.formUnion(named)
+      if source.isObservation(index) || token.text == "addObserver" {
+        observedKeys.formUnion(named)
       }
       if let name = source.receiverName(ofCallAt: index) {
         receivers[file, default: []].insert(name)

@@ -56,6 +56,18 @@ extension MoveTests {
     expect(moved.findings.isEmpty, "\(moved.findings)")
   }
 
+  @Test("a test of a loop's value for NSNull is left without a finding, since it is from JSON")
+  func nullInPairs() {
+    let loop =
+      "func f(j: J) { for (k, v) in j { if v is NSNull { continue }; a.setValue(v, forKey: k) } }"
+    let moved = Self.moved("import Foundation\n" + loop + Self.evidence, .macro)
+    expect(moved.text.contains("if v is NSNull { continue }"), moved.text)
+    expect(moved.text.contains("import KVOFoundation"), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+    let ofChange = loop.replacing("in j", with: "in change")
+    expectEqual(Self.moved(ofChange + Self.evidence, .macro).findings.count, 1)
+  }
+
   @Test(
     "a test for NSNull that can't be a pattern, or whose value may be from JSON, is left and listed",
     arguments: [

@@ -174,6 +174,42 @@ extension MoveTests {
     expectEqual(moved.findings.map(\.line), [3])
   }
 
+  @Test("coding keys and encode(to:) are moved from an extension into a codable class")
+  func extensionCoding() {
+    let moved = Self.macro(
+      "class A: NSObject, Codable {\n  @objc dynamic var x = 0\n}\nextension A {\n  enum CodingKeys: String, CodingKey { case x }\n"
+        + "  func encode(to encoder: Encoder) throws {}\n  func encode(with coder: NSCoder) {}\n}")
+    expect(
+      moved.text.hasSuffix(
+        "  var x = 0\n\n  enum CodingKeys: String, CodingKey { case x }\n\n  func encode(to encoder: Encoder) throws {}\n}\n"
+          + "extension A {\n  func encode(with coder: NSCoder) {}\n}"), moved.text)
+  }
+
+  @Test("a hash that is made by a hasher has it as its parameter") func hasher() {
+    let moved = Self.macro(
+      "class A: NSObject { @objc dynamic var x = 0\n  override var hash: Int {\n    var h = Hasher()\n    h.combine(x)\n"
+        + "    return h.finalize()\n  }\n}")
+    expect(
+      moved.text.hasSuffix(
+        "  override func hash(into h: inout Hasher) {\n    h.combine(x)\n  }\n}"),
+      moved.text)
+  }
+
+  @Test("a key that is only read by key needs no method that names what affects it") func readKey()
+  {
+    let source =
+      "class A: NSObject { @objc dynamic var x = 0; @objc dynamic var y: Int { x } }\nfunc f(a: A) { print(a.value(forKey: \"y\") as! Int) }"
+    expect(Self.macro(source).findings.isEmpty)
+  }
+
+  @Test("a closure's type that is another kind of number than the key's property is listed")
+  func closureType() {
+    let source =
+      "class A: NSObject { @objc dynamic var x: Int = 0 }\nfunc f(a: A) { a.watch(\"x\") { (new: Double) in } }\n"
+      + "func g(a: A) { a.watch(\"x\") { [weak a] (new: Int) in }; a.observe(\\.x) { _, _ in } }"
+    expectEqual(Self.macro(source).findings.map(\.line), [2])
+  }
+
   @Test("a local constant that has a property's name is not read before super.init()")
   func localName() {
     let moved = Self.macro(
