@@ -3,6 +3,7 @@ internal import Testing
 
 // Expectations about the changes that a body makes (S3). They use a recorder that exists while the body runs.
 
+/// Waiting for values in tests, recording changes, and comparing them with expected ones.
 extension KeyValueObserving where Self: KVOObject {
   /// Fails the test unless the body changes the property, and the values before and after are the expected
   /// ones. If the body throws, the check is made as well, and the error is rethrown.

@@ -107,6 +107,7 @@
     }
   }
 
+  /// XCTest's own expectations of changes, for Linux.
   extension XCTestCase {
     /// Creates an expectation for `waitForExpectations(timeout:)`. It is fulfilled when the value of a key
     /// path is equal to the expected one, either now or later.

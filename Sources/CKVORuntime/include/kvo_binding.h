@@ -41,14 +41,15 @@ typedef struct kvo_class_operations {
   /// `kvo_class_forget_dependencies` is called.
   void (*KVO_NULLABLE affecting)(const kvo_class *cls, kvo_object *object, const char *key,
       kvo_key_paths *paths);
-  /// The two functions call the methods by which the class announces a change (`kvo_class_set_announces`), before it
-  /// and after it. These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that
+  /// Calls the method by which the class announces a change (`kvo_class_set_announces`) before it; `did` calls the one
+  /// after it. These methods call their superclass's, which call `kvo_will_change` and `kvo_did_change`: that
   /// begins and finishes the change. A method that does not call its superclass's leaves the change without a
   /// notification. No exception may leave them.
   /// - part: for a change of some elements, the part that was passed to `kvo_stored_property_will_change_part`; NULL
   ///   for a setting.
   void (*KVO_NULLABLE will)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
+  /// Calls the method by which the class announces a change after it, as `will` does before it.
   void (*KVO_NULLABLE did)(kvo_object *object, const char *interned_key,
       const struct kvo_part *KVO_NULLABLE part);
   /// Called before the runtime copies a stored property from this address. It is not called in a change that the
@@ -341,8 +342,8 @@ void kvo_scoped_change_notify_late_observers(void *header, const char *key);
 
 /// The changes that a class's own methods announce.
 typedef enum KVO_FLAG_ENUM kvo_announced_kinds {
-  KVO_ANNOUNCES_SETTINGS = 1,
-  KVO_ANNOUNCES_PARTS = 2, ///< changes of some elements
+  KVO_ANNOUNCES_SETTINGS = 1, ///< settings of a whole value
+  KVO_ANNOUNCES_PARTS = 2,    ///< changes of some elements
 } kvo_announced_kinds;
 
 /// Declares that a class's objects announce changes by methods that the program overrides. Automatic changes of
@@ -364,9 +365,10 @@ typedef struct kvo_part {
   /// For an unordered key: the elements that are removed and those that are inserted, each a collection; NULL if the
   /// kind of change has none. The key is not read then.
   const kvo_value *KVO_NULLABLE goes, *KVO_NULLABLE comes;
-  /// For an unordered key whose removed and inserted elements are not known: the mutation and its operand. The key is
-  /// read before and after. 0 and NULL if `goes` and `comes` are used.
+  /// For an unordered key whose removed and inserted elements are not known: the mutation. The key is read before and
+  /// after. 0 if `goes` and `comes` are used.
   kvo_set_mutation set_mutation;
+  /// The operand of `set_mutation`, a collection. NULL if `goes` and `comes` are used.
   const kvo_value *KVO_NULLABLE members;
   /// For an insertion in an ordered key: the elements at the indexes afterwards are the inserted ones, because only
   /// the binding decides where they go.

@@ -98,7 +98,7 @@ size_t kvo_name_limit(void);
 size_t kvo_name_count(void);
 /// The default limit of names.
 enum {
-  KVO_DEFAULT_NAMES = 100000 ///< names
+  KVO_DEFAULT_NAMES = 100000 ///< the limit that `kvo_set_name_limit` replaces
 };
 
 /// Writes a description of an object: "<Class: address>", or the one that the class's binding gives. Writes at most

@@ -22,9 +22,12 @@ typedef struct kvo_object {
       *KVO_NULLABLE observations; ///< the object's registrations, and the values associated with it
 } kvo_object;
 
-/// The first of the bits of an isa that mark which properties may be observed, and their number.
-enum { KVO_ISA_MARK_SHIFT = 48, KVO_ISA_MARK_COUNT = 16 };
-/// These bits. The others are the address of the class.
+/// The bits of an isa that mark which properties may be observed.
+enum {
+  KVO_ISA_MARK_SHIFT = 48, ///< the first of these bits
+  KVO_ISA_MARK_COUNT = 16, ///< the number of these bits
+};
+/// The bits of an isa that mark properties. The others are the address of the class.
 #define KVO_ISA_MARKS (~(uintptr_t)0 << KVO_ISA_MARK_SHIFT)
 /// In the isa of an observed object of a binding, the bit that is set if a key with this identifier is observed.
 /// Several keys share a bit, so only a clear bit is proof. Objects of C classes have no marks.

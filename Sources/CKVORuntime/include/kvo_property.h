@@ -68,9 +68,9 @@ typedef struct kvo_class_definition {
   const char *name; ///< such as "Account"
   /// Returns the superclass; `kvo_root_class`, for example.
   const kvo_class *KVO_NONNULL (*KVO_NONNULL superclass)(void);
-  size_t instance_size;  ///< `sizeof` the instance's struct
-  size_t property_count; ///< the number of `properties`
-  const kvo_property_definition *properties;
+  size_t instance_size;                      ///< `sizeof` the instance's struct
+  size_t property_count;                     ///< the number of `properties`
+  const kvo_property_definition *properties; ///< in the order of their declaration
   /// Releases the values of the properties when an object is destroyed, and sets the fields to NULL. It is called
   /// again if `kvo_store_retained_object` left one for later.
   void (*KVO_NONNULL destroy_properties)(kvo_object *self, const kvo_method *_cmd);

@@ -60,8 +60,8 @@ struct kvo_type {
 typedef struct kvo_value {
   /// Belongs to the runtime. Read it by `kvo_value_bytes` and the readers below.
   union {
-    uint64_t words[3];
-    void *KVO_NULLABLE heap;
+    uint64_t words[3];       ///< the bytes of a value that fits
+    void *KVO_NULLABLE heap; ///< the memory of a larger value
   } payload __attribute__((aligned(16)));
   const kvo_type *KVO_NULLABLE type; ///< NULL: nil
 } kvo_value;

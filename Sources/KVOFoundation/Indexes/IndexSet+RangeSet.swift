@@ -4,6 +4,7 @@ public import KVORuntime
 // Conversion between `RangeSet<Int>`, which this library uses for indexes, and Foundation's `IndexSet`. A
 // change also offers its indexes as an `IndexSet` (R2).
 
+/// Conversion from the sets of indexes of this library.
 extension IndexSet {
   /// Creates an index set from a range set. Stops the program for a negative index, which an `IndexSet` can't
   /// contain.
@@ -14,6 +15,7 @@ extension IndexSet {
   }
 }
 
+/// Conversion from Foundation's sets of indexes.
 extension RangeSet where Bound == Int {
   /// Creates a range set from an index set.
   /// - Complexity: O(*n*) in the number of ranges.
@@ -22,12 +24,14 @@ extension RangeSet where Bound == Int {
   }
 }
 
+/// The indexes of a change in Foundation's type.
 extension KeyValueObservedChange {
   /// The indexes of a change of an ordered to-many property, as an `IndexSet`; nil for other changes.
   /// - Complexity: O(*n*) in the number of ranges.
   public var indexSet: IndexSet? { indexes.map { IndexSet($0) } }
 }
 
+/// The indexes of a change dictionary in Foundation's type.
 extension Dictionary where Key == KeyValueChangeKey, Value == Any {
   /// The value for `indexesKey` as an `IndexSet`, in place of `change[.indexesKey] as? IndexSet`; nil if
   /// there is none.

@@ -27,6 +27,7 @@ extension KVOObject {
   }
 }
 
+/// Manual notification of changes at the indexes of an `IndexSet`.
 extension KeyValueObserving where Self: KVOObject {
   /// Announces a manual change of elements at some indexes of a to-many property. Follow it by
   /// `didChange(_:valuesAt:for:)` with the same arguments. Calls the function that takes a `RangeSet<Int>`.

@@ -5,6 +5,7 @@ public import KVORuntime
 // Each calls the function of the same name that takes a `RangeSet<Int>`, and is one change like that. They
 // are disfavoured, for the reason given in ManualNotification+IndexSet.swift.
 
+/// Access to the elements at the indexes of an `IndexSet`.
 extension ArrayProxy {
   /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
   /// range.
@@ -13,6 +14,7 @@ extension ArrayProxy {
   public func objects(at indexes: IndexSet) -> [Any] { objects(at: RangeSet(indexes)) }
 }
 
+/// Access to the elements at the indexes of an `IndexSet`, and changes of them.
 extension MutableArrayProxy {
   /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
   /// range.
@@ -62,6 +64,7 @@ extension MutableArrayProxy {
   }
 }
 
+/// Access to the elements at the indexes of an `IndexSet`, and changes of them.
 extension MutableOrderedSetProxy {
   /// Returns the members at several indexes, as `NSOrderedSet` does. Stops the program if an index is out of
   /// range.
@@ -112,6 +115,7 @@ extension MutableOrderedSetProxy {
   }
 }
 
+/// Access to the elements at the indexes of an `IndexSet`, and changes of them.
 extension ObservedArray {
   /// Returns the elements at several indexes, as `NSArray` does. Stops the program if an index is out of
   /// range.

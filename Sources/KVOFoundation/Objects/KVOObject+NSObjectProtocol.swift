@@ -16,6 +16,7 @@ public import KVORuntime
 /// ```
 extension KVOObject: NSObjectProtocol {}
 
+/// The members by which a `KVOObject` is an `NSObjectProtocol`.
 extension NSObjectProtocol where Self: KVOObject {
   /// Returns whether another object is equal: the result of `isEqual(_:)` of `KVOObject`. False for nil, and
   /// for anything that is no `KVOObject`. May be called on any thread, unless an override restricts that.

@@ -89,6 +89,7 @@ extension KVOOperation {
   }
 }
 
+/// Execution of observable operations by a queue of Foundation.
 extension OperationQueue {
   /// Adds an operation, which is executed as soon as it is ready. The queue retains it until it has finished.
   /// Stops the program if the operation has finished or was added before.

@@ -4,6 +4,7 @@ internal import KVORuntime
 // Sorting and filtering of sequences by keys (R4). Foundation's `#Predicate` works with `KVOObject`s as with
 // any Swift class, so the standard `filter` can use one. This file adds filtering by string keys.
 
+/// Sorting and filtering by keys.
 extension Sequence {
   /// Returns the elements, sorted by the first criterion, then by the next one, and so on. Elements that are
   /// equal by all criteria keep their order.
@@ -58,6 +59,7 @@ extension Sequence {
   }
 }
 
+/// Sorting by keys in place.
 extension Array {
   /// Sorts the elements in place, as `sorted(using:)` does. If that throws, the array is unchanged.
   /// - Complexity: O(*n* log *n*). Each key of each element is read once.

@@ -86,6 +86,7 @@ extension KeyValueCollection {
   }
 }
 
+/// Key-value coding of dictionaries with string keys.
 extension Dictionary where Key == String {
   /// Returns the dictionary's value for a key, without an optional around it, or nil if it has none.
   ///

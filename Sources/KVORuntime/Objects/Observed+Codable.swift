@@ -35,6 +35,7 @@ extension Observed: Decodable where Value: Decodable {
 // For a property wrapper the compiler synthesises code that requires a value. These overloads are preferred
 // for a wrapper around an optional.
 
+/// Encoding of optional `@Observed` properties.
 extension KeyedEncodingContainer {
   /// Encodes an optional `@Observed` property if it is not nil.
   ///
@@ -45,6 +46,7 @@ extension KeyedEncodingContainer {
   }
 }
 
+/// Decoding of optional `@Observed` properties.
 extension KeyedDecodingContainer {
   /// Decodes an optional `@Observed` property, which is nil if the key is missing.
   ///

@@ -1,5 +1,7 @@
 // Indexes are a `RangeSet<Int>`. These extensions give it the interface of Foundation's `IndexSet`, for code
 // that is moved from there.
+
+/// The members of Foundation's `IndexSet`, for code that is moved from there.
 extension RangeSet where Bound == Int {
   /// Creates a set of one index.
   public init(integer: Int) { self.init(integer..<integer + 1) }
