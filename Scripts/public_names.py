@@ -29,6 +29,7 @@ MAY_SHOW = {
     "KVORuntime": set(),
     "KVOChangeLogs": {"KVORuntime"},
     "KVOFoundation": {"KVORuntime", "Foundation", "FoundationEssentials", "Int64"},
+    "KVOObservation": {"Observation"},
     "KVOTesting": {"KVORuntime", "Testing", "XCTest"},
 }
 # Types of the standard library that exist for C only.

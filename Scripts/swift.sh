@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The modules that users import.
-modules=(KVORuntime KVOChangeLogs KVOFoundation KVOTesting)
+modules=(KVORuntime KVOChangeLogs KVOFoundation KVOObservation KVOTesting)
 
 # Builds the Swift modules. Sets module_flags, with which these modules and those of C are found; and plugin_flags,
 # with which swiftc finds the macros.
@@ -15,7 +15,7 @@ build_module() {
       swift build "${debug[@]}" --target "$module"
     done
   fi
-  module_flags=(-I "$bin/Modules")
+  module_flags=(-I "$bin/Modules" -Xcc "-I$root/Sources/CKVORuntime/include")
   plugin_flags=(-load-plugin-executable "$bin/KVOMacros-tool#KVOMacros")
   for map in "$bin"/*.build/module.modulemap Sources/*/module.modulemap Sources/*/*/module.modulemap; do
     module_flags+=(-Xcc "-fmodule-map-file=$map")

@@ -1,7 +1,7 @@
 """Lays out what DocC makes the site of: a catalog for each module, from the pages of Documentation, the headers'
 comments and what stands beside this file.
 
-Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, and comments that several share
+Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, and comments
        site.py catalogs FOLDER GRAPHS         writes FOLDER/<Module>.docc
        site.py topics FOLDER ARCHIVE GRAPHS   adds how large types' members are grouped, for which DocC must have run once
 
@@ -25,12 +25,21 @@ import declarations
 from public_names import C_KINDS, place
 
 SWIFT, C = "KVORuntime", "CKVORuntime"
-# What stands in the catalog of Swift alone, and pages of Documentation may link to.
+# The products that have a landing page beside this file.
+MODULES = sorted(page.stem for page in HERE.glob("*/*.md") if page.stem == page.parent.name)
+# Articles that only the site has, and pages of Documentation may link to.
 ARTICLES = {page.stem for page in (HERE / SWIFT / "Articles").glob("*.md")}
 # The pages of Documentation by name, the catalog that each goes to, and its name there if that differs.
 FILES = {page.stem: page for page in [*DOCUMENTATION.glob("*.md"), *DOCUMENTATION.glob("Internals/*.md")]}
-PAGES = dict.fromkeys(FILES, SWIFT) | {"C": C, "Bindings": C}
-NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Overview": "HowItWorks"}
+PAGES = dict.fromkeys(FILES, SWIFT) | {
+    "C": C,
+    "Bindings": C,
+    "ChangeLogs": "KVOChangeLogs",
+    "Foundation": "KVOFoundation",
+    "Observation": "KVOObservation",
+    "Testing": "KVOTesting",
+}
+NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Foundation": "WithFoundation", "Overview": "HowItWorks"}
 CARDS = {"GettingStarted": "card-started", "Tour": "card-tour", "MovingOver": "card-moving"}
 # What a folder of the overlay's sources is called where it groups the members of a type.
 ROOMS = {
@@ -40,7 +49,6 @@ ROOMS = {
     "Observing": "Observing and notifying",
     "KeyPaths": "Keys and key paths",
     "Bindings": "Bindings",
-    "ChangeLogs": "Change logs",
     "Classes": "Classes and declarations",
     "Lifetimes": "Lifetimes",
     "Macros": "The macro",
@@ -78,6 +86,9 @@ BACKTICKS = re.compile(r"(?<!`)``(?!`)(.+?)(?<!`)``(?!`)", re.S)
 ITEM = re.compile(r"- (\w+): ")
 NAMED = re.compile(r"`([^`]*)`|\b(KVO_[A-Z_]+)\b")
 PARAMETERS = "- Parameters:"
+# Parameters whose default is something of the caller.
+CALLER = dict.fromkeys(("fileID", "filePath", "file", "line", "column"), "the caller's place")
+CALLER["isolation"] = "the caller's isolation"
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 
 
@@ -121,6 +132,17 @@ def with_parameters(lines, names):
     return texts
 
 
+def with_caller(lines, names):
+    """A comment with the parameters that the compiler supplies, which sources leave out, behind those that it explains."""
+    names = [name for name in names if name in CALLER]
+    if PARAMETERS not in lines or not names:
+        return lines
+    end = lines.index(PARAMETERS) + 1
+    while end < len(lines) and lines[end].startswith("  "):
+        end += 1
+    return [*lines[:end], *(f"  - {name}: {CALLER[name]}; leave it out." for name in names), *lines[end:]]
+
+
 def parameters_of(symbol):
     return [parameter["name"] for parameter in symbol.get("functionSignature", {}).get("parameters", [])]
 
@@ -139,10 +161,14 @@ def with_links(line, links):
     return NAMED.sub(lambda name: links.get(name[1] or name[2], name[0]), line)
 
 
+def lines_of(symbol):
+    return [line["text"] for line in symbol.get("docComment", {}).get("lines", [])]
+
+
 def mended_comment(symbol, links):
-    """A symbol's comment, its own or that of the declarations above it, as DocC is to have it."""
+    """The comment of a symbol of C, its own or that of the declarations above it, as DocC is to have it."""
     kind = symbol["kind"]["identifier"]
-    lines = [line["text"] for line in symbol.get("docComment", {}).get("lines", [])]
+    lines = lines_of(symbol)
     if not lines and (kind in C_KINDS or kind == "c.macro"):
         lines = comment_above(*place(symbol))
     if kind == "c.func":
@@ -150,17 +176,37 @@ def mended_comment(symbol, links):
     return [with_links(line, links) for line in lines]
 
 
+def set_comment(symbol, lines):
+    if lines != lines_of(symbol):
+        symbol["docComment"] = {"lines": [{"text": text} for text in lines]}
+
+
+def mend_c(graph):
+    graph["symbols"] = [symbol for symbol in graph["symbols"] if is_for_users(symbol)]
+    links = links_of(graph)
+    for symbol in graph["symbols"]:
+        set_comment(symbol, mended_comment(symbol, links))
+        if "declarationFragments" in symbol:
+            symbol["declarationFragments"] = declarations.mended(symbol)
+
+
+def is_without_members(graph):
+    """Whether a module's extensions of another module are conformances alone, of which DocC would make an empty page."""
+    return all(symbol["kind"]["identifier"] == "swift.extension" for symbol in graph["symbols"])
+
+
+def mend_swift(graph):
+    for symbol in graph["symbols"]:
+        set_comment(symbol, with_caller(lines_of(symbol), parameters_of(symbol)))
+
+
 def mend_graphs(graphs):
-    for path in (graphs / C).glob("*.json"):
+    for path in graphs.glob("*/*.json"):
         graph = json.loads(path.read_text(encoding="utf-8"))
-        graph["symbols"] = [symbol for symbol in graph["symbols"] if is_for_users(symbol)]
-        links = links_of(graph)
-        for symbol in graph["symbols"]:
-            lines = mended_comment(symbol, links)
-            if lines:
-                symbol["docComment"] = {"lines": [{"text": text} for text in lines]}
-            if "declarationFragments" in symbol:
-                symbol["declarationFragments"] = declarations.mended(symbol)
+        if "@" in path.name and is_without_members(graph):
+            path.unlink()
+            continue
+        (mend_c if path.parent.name == C else mend_swift)(graph)
         path.write_text(json.dumps(graph), encoding="utf-8")
 
 
@@ -177,20 +223,22 @@ def outside_code(text, change):
 
 
 def link_from(module):
+    def to(target, text, name):
+        # DocC would take a library's name for that of the types that this library adds to (write_extended_modules).
+        path = f"doc:{name}" if target == module else f"/documentation/{target}/{name}".lower()
+        return f"[{text.removesuffix('.md')}]({path})"
+
     def rewritten(link):
         text, target = link.groups()
         page, _, _ = target.partition("#")
         name = pathlib.PurePath(page).stem
         if name in ARTICLES and page.endswith(".md"):
-            return f"[{text.removesuffix('.md')}](doc:{'' if module == SWIFT else f'/{SWIFT}/'}{name})"
+            return to(SWIFT, text, name)
         if re.match(r"\w+:", target):
             return link[0]
         if not page.endswith(".md") or name not in PAGES:
             return text
-        title = f"[{text.removesuffix('.md')}]"
-        if PAGES[name] == module:
-            return f"{title}(doc:{NAMES.get(name, name)})"
-        return f"{title}(doc:/{PAGES[name]}/{NAMES.get(name, name)})"
+        return to(PAGES[name], text, NAMES.get(name, name))
 
     return rewritten
 
@@ -238,6 +286,17 @@ def import_pages(folder):
         resources = folder / f"{SWIFT}.docc" / "Resources"
         shutil.copy(picture, resources / f"{name}@2x.png")
         shutil.copy(picture.with_name(f"{name}-dark.png"), resources / f"{name}~dark@2x.png")
+
+
+# Extensions
+
+
+def write_extended_modules(folder, graphs):
+    """A page for each module whose types a module of ours extends."""
+    for graph in graphs.glob("*/*@*.symbols.json"):
+        module, extended = graph.name.removesuffix(".symbols.json").split("@")
+        text = f"# ``{module}/{extended}``\n\nWhat {module} adds to the types of {extended}.\n"
+        (folder / f"{module}.docc" / f"{extended}Types.md").write_text(text, encoding="utf-8")
 
 
 # Headers of C
@@ -288,7 +347,7 @@ def write_headers(folder, graph):
 
 
 def write_catalogs(folder, graphs):
-    for module in (SWIFT, C):
+    for module in MODULES:
         catalog = folder / f"{module}.docc"
         shutil.copytree(HERE / module, catalog)
         shutil.copy(HERE / "Theme/theme-settings.json", catalog)
@@ -300,6 +359,7 @@ def write_catalogs(folder, graphs):
             text = DRAWN_ON_LIGHT.sub(lambda colour: ON_DARK[colour[0]], text)
             drawing.with_stem(f"{drawing.stem}~dark").write_text(text, encoding="utf-8")
     import_pages(folder)
+    write_extended_modules(folder, graphs)
     write_headers(folder / f"{C}.docc", json.loads((graphs / C / f"{C}.symbols.json").read_text(encoding="utf-8")))
 
 
