@@ -1,9 +1,10 @@
 """Lays out what DocC makes the site of: a catalog for each module, from the pages of Documentation, the headers'
 comments and what stands beside this file.
 
-Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, and comments
+Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, comments, and inherited members
        site.py catalogs FOLDER GRAPHS         writes FOLDER/<Module>.docc
        site.py topics FOLDER ARCHIVE GRAPHS   adds how large types' members are grouped, for which DocC must have run once
+       site.py complete SITE                  completes the page that lists the libraries
 
 A page of Documentation stands in the catalog of the module that it is about. Its links to other pages become links
 of DocC; comments for the checks of its examples are left out.
@@ -59,6 +60,18 @@ ROOMS = {
     "Support": "Other",
 }
 MANY_MEMBERS = 24
+# Protocols of the standard library whose requirements programs do not call by name.
+UNCALLED = {
+    "CustomDebugStringConvertible",
+    "CustomReflectable",
+    "CustomStringConvertible",
+    "Decodable",
+    "Encodable",
+    "Equatable",
+    "Hashable",
+}
+# Protocols to which types conform without saying so.
+IMPLIED = {"Swift.Copyable", "Swift.Escapable", "Swift.SendableMetatype"}
 # The colours of lines and words in drawings; what is filled stands on a ground of its own.
 ON_DARK = {"#1f62ad": "#86b8f2", "#a85f12": "#eda652", "#5a6474": "#9aa6b8"}
 DRAWN_ON_LIGHT = re.compile("|".join(ON_DARK))
@@ -190,12 +203,29 @@ def mend_c(graph):
             symbol["declarationFragments"] = declarations.mended(symbol)
 
 
+def hide_inherited(graph):
+    """Leaves out what types have only because of the standard library's protocols.
+
+    Other requirements of foreign protocols, such as Collection, are listed among a type's own members: DocC does not learn
+    where they come from.
+    """
+    origins = {relation["source"]: relation.pop("sourceOrigin")["displayName"].split(".")[0]
+               for relation in graph["relationships"] if "sourceOrigin" in relation}
+    hidden = {symbol["identifier"]["precise"] for symbol in graph["symbols"]
+              if symbol["accessLevel"] != "open" and origins.get(symbol["identifier"]["precise"]) in UNCALLED}
+    graph["symbols"] = [symbol for symbol in graph["symbols"] if symbol["identifier"]["precise"] not in hidden]
+    graph["relationships"] = [relation for relation in graph["relationships"]
+                              if relation["source"] not in hidden and relation.get("targetFallback") not in IMPLIED
+                              and not (relation["kind"] == "defaultImplementationOf" and "targetFallback" in relation)]
+
+
 def is_without_members(graph):
     """Whether a module's extensions of another module are conformances alone, of which DocC would make an empty page."""
     return all(symbol["kind"]["identifier"] == "swift.extension" for symbol in graph["symbols"])
 
 
 def mend_swift(graph):
+    hide_inherited(graph)
     for symbol in graph["symbols"]:
         set_comment(symbol, with_caller(lines_of(symbol), parameters_of(symbol)))
 
@@ -397,9 +427,25 @@ def write_topics(folder, archive, graphs):
         (page / f"{owner}.md").write_text("\n".join([*text, ""]), encoding="utf-8")
 
 
+# The whole site
+
+
+def complete_landing_page(data):
+    """Orders the libraries, the one to begin with first, and says what the page is."""
+    path = data / "documentation.json"
+    page = json.loads(path.read_text(encoding="utf-8"))
+    page["abstract"] = [{"type": "text", "text": "The libraries of the package, and their tutorials."}]
+    page["topicSections"][0]["identifiers"].sort(key=lambda url: (url.endswith(C), not url.endswith(SWIFT), url))
+    path.write_text(json.dumps(page), encoding="utf-8")
+
+
+def complete(site):
+    complete_landing_page(site / "data")
+
+
 def main(command, *paths):
     paths = [pathlib.Path(path) for path in paths]
-    {"graphs": mend_graphs, "catalogs": write_catalogs, "topics": write_topics}[command](*paths)
+    {"graphs": mend_graphs, "catalogs": write_catalogs, "topics": write_topics, "complete": complete}[command](*paths)
 
 
 if __name__ == "__main__":
