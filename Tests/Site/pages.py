@@ -1,9 +1,11 @@
-"""Checks the data of a site's pages: each public name is documented, and each page referred to exists.
+"""Checks a site's files, without a browser.
 
 Usage: pages.py FOLDER
 
-Members of C structs and cases of C enums are documented beside their type, and extensions of another module or its types
-are documented there. No page may call C Objective-C, and C declarations must be written as in C.
+The site has each library of the package. The page that lists the libraries has a sentence about each, and a library's own
+page groups all its names. Each name has an abstract, which says more than a word, and no type lists members that it only has
+by the standard library's protocols. Each page referred to exists. No page may call C Objective-C, and C declarations must be
+written as in C.
 """
 
 import functools
@@ -12,10 +14,17 @@ import pathlib
 import re
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Kinds with pages of their own that have no pages below them.
 SINGLE = {"case", "func", "init", "macro", "method", "op", "property", "subscript", "typealias", "var"}
 CHAPTERS = "/tutorials/tutorials/"  # these have no pages of their own
-UNDOCUMENTED = {"extension", "module"}
+LIBRARY = re.compile(r'\.library\(name: "(\w+)"')  # in Package.swift
+# The titles of the groups that DocC makes of names that a library's page does not group.
+LEFT_OVER = {"Classes", "Enumerations", "Extended Modules", "Functions", "Macros", "Protocols", "Structures", "Type Aliases"}
+# Members that only the standard library calls, by protocols such as Encodable, and DocC's group of members by protocol.
+UNCALLED = {"debugDescription", "description", "encode(to:)", "init(from:)"}
+BY_PROTOCOL = "Default Implementations"
+NOTHING_SAID = "No overview available."
 LANGUAGE = 'name:"Objective-C",key:'  # in the renderer's script
 # clang's symbol graphs write the name of a function pointer after its type.
 MISPLACED = re.compile(r"\(\*\)\([^()]*\) ?\w+")
@@ -37,11 +46,20 @@ def is_of_one_declaration(folder, path):
 
 
 def is_documented(page):
-    kind = page["metadata"].get("symbolKind")
-    if page["kind"] != "symbol" or kind in UNDOCUMENTED or page.get("abstract"):
-        return True
-    is_c = page["identifier"]["url"].startswith("doc://CKVORuntime/")
-    return is_c and kind in ("case", "property")
+    abstract = page.get("abstract", [])
+    text = "".join(part.get("text", "") for part in abstract)
+    has_words = len(text.split()) > 1 or any(part["type"] != "text" for part in abstract)
+    return page["kind"] not in ("symbol", "article") or has_words and text != NOTHING_SAID
+
+
+def groups(page):
+    return {section["title"] for section in page.get("topicSections", [])}
+
+
+def is_inherited(folder, path, page):
+    """Whether a page is of a member that its type has by a protocol only. An extension of such a protocol lists it."""
+    owner = read(folder, path.rpartition("/")[0])
+    return page["metadata"]["title"] in UNCALLED and owner["metadata"].get("symbolKind") != "extension"
 
 
 def declarations(page):
@@ -58,17 +76,33 @@ def links(page):
             yield url.lower()
 
 
+def library_findings(folder):
+    listed = read(folder, "/documentation")["references"]
+    for library in LIBRARY.findall((ROOT / "Package.swift").read_text(encoding="utf-8")):
+        path = f"/documentation/{library.lower()}"
+        page = read(folder, path)
+        if not page:
+            yield f"{library} is not on the site"
+        elif not any(entry.get("url") == path and entry.get("abstract") for entry in listed.values()):
+            yield f"/documentation says nothing about {library}"
+        elif groups(page) & LEFT_OVER:
+            yield f"{path} does not group all its names: {', '.join(sorted(groups(page) & LEFT_OVER))}"
+
+
 def findings(folder):
     there = {"/" + path.relative_to(data(folder)).as_posix().removesuffix(".json").lower() for path in data(folder).rglob("*.json")}
     for path in sorted(there):
         page = read(folder, path)
         if not is_documented(page):
             yield f"{path}: {page['metadata']['title']} is not documented"
+        if BY_PROTOCOL in groups(page) or is_inherited(folder, path, page):
+            yield f"{path} lists what it only inherits"
         for declaration in declarations(page):
             if path.startswith("/documentation/ckvoruntime") and MISPLACED.search(declaration):
                 yield f"{path}: no declaration of C: {declaration}"
         for url in set(links(page)) - there:
             yield f"{path}: a link to {url}, which is not there"
+    yield from library_findings(folder)
     for script in pathlib.Path(folder, "js").glob("*.js"):
         if LANGUAGE in script.read_text(encoding="utf-8"):
             yield f"{script.name}: C is called Objective-C"
