@@ -2,18 +2,22 @@
 
 A page is wrong if a hero's icon is cut off or under the title; if a title in the sidebar is cut off, or overlaps the next
 one; if a word in code is broken at a hyphen; if a listing or table that is wider than its container has no scroll bar; if
-the whole page scrolls sideways; if text has too little contrast; or if the page names a wrong language.
+a table's sentences have a column that is too narrow, or wider than the window; if the whole page scrolls sideways; if text
+has too little contrast; or if the page names a wrong language.
 """
 
 # (window width, colour scheme): the fewest that find different faults.
-VIEWS = ((1280, "light"), (400, "light"), (1280, "dark"))
+VIEWS = ((1280, "light"), (390, "light"), (1280, "dark"))
 HEIGHT = 800
 # The minimum contrast ratio of text. WCAG wants 3 for large letters; less is hard to read.
 CONTRAST = 3
 # The longest word in code that must not be broken, as in Theme/site.js.
 LONGEST = 24
+# The characters of a table's cell that count as a sentence, and the least width of its column, in pixels.
+SENTENCE = 60
+NARROW = 130
 
-LOOK = r"""([contrast, longest]) => {
+LOOK = r"""([contrast, longest, sentence, narrow]) => {
   const found = []
   const named = element => `${element.tagName.toLowerCase()}.${[...element.classList].join('.')}`
   const box = element => element.getBoundingClientRect()
@@ -74,6 +78,12 @@ LOOK = r"""([contrast, longest]) => {
     if (element.scrollWidth <= element.clientWidth + 1 || element.clientWidth < 20) continue
     const bar = element.offsetHeight - element.clientHeight - parseFloat(style.borderTopWidth) - parseFloat(style.borderBottomWidth)
     if (bar < 6) found.push(`what is wide is cut off, without a scroll bar: ${named(element)}`)
+  }
+
+  for (const cell of document.querySelectorAll('.table-wrapper :is(th, td)')) {
+    const { width } = box(cell)
+    if (cell.innerText.length < sentence || !visible(cell)) continue
+    if (width < narrow || width > innerWidth) found.push(`a column of ${Math.round(width)} pixels for: ${cell.innerText.slice(0, 30)}`)
   }
 
   // Words and their ground
@@ -150,7 +160,7 @@ async def findings(tab, path):
         await tab.set_viewport_size({"width": width, "height": HEIGHT})
         await tab.emulate_media(color_scheme=scheme)
         await tab.evaluate(SETTLE, SETTLED)
-        for finding in await tab.evaluate(LOOK, [CONTRAST, LONGEST]):
+        for finding in await tab.evaluate(LOOK, [CONTRAST, LONGEST, SENTENCE, NARROW]):
             yield f"{finding} ({width}, {scheme})"
     await tab.set_viewport_size({"width": VIEWS[0][0], "height": HEIGHT})
     await tab.emulate_media(color_scheme=VIEWS[0][1])
