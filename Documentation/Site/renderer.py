@@ -1,5 +1,5 @@
-"""Makes the renderer of the site's pages: the toolchain's, with a stylesheet, a script and an icon of ours, for which C is
-"C", words in code are not broken at their hyphens, and titles of the list do not lie over each other.
+"""Makes the renderer of the site's pages: the toolchain's, with a header, a stylesheet, scripts and an icon of ours, for
+which C is "C", words in code are not broken at their hyphens, and titles of the list do not lie over each other.
 
 Usage: renderer.py TOOLCHAINS FOLDER    writes FOLDER, of the toolchain's renderer, which stays as it is
 
@@ -27,7 +27,9 @@ EDITS = [
 HEAD = "</head>"
 ADDITIONS = (
     '<link rel="icon" type="image/svg+xml" href="BASE/icon.svg"><link href="BASE/css/site.css" rel="stylesheet">'
-    '<script src="BASE/js/site.js"></script>')
+    '<script src="BASE/js/site.js"></script><script defer src="BASE/js/search.js"></script>')
+HEADER = (THEME / "header.html").read_text(encoding="utf-8")
+APP = '<div id="app">'
 # The page that DocC fills in when the site has a path of its own, and the page for a site without one.
 PAGES = {"index-template.html": "{{BASE_PATH}}", "index.html": ""}
 
@@ -55,11 +57,13 @@ def main(toolchains, folder):
     shutil.copytree(toolchains, folder)
     edit_scripts(folder)
     shutil.copy(THEME / "site.css", folder / "css")
-    shutil.copy(THEME / "site.js", folder / "js")
+    for script in THEME.glob("*.js"):
+        shutil.copy(script, folder / "js")
     shutil.copy(THEME / "icon.svg", folder)
     for page, base in PAGES.items():
         replace_in(folder / page, f'<link rel="icon" href="{base}/favicon.ico">', "")
         replace_in(folder / page, HEAD, ADDITIONS.replace("BASE", base) + HEAD)
+        replace_in(folder / page, APP, HEADER.replace("BASE", base) + APP)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ comments and what stands beside this file.
 Usage: site.py graphs GRAPHS                  mends GRAPHS/<Module>: declarations of C, comments, and inherited members
        site.py catalogs FOLDER GRAPHS         writes FOLDER/<Module>.docc
        site.py topics FOLDER ARCHIVE GRAPHS   adds how large types' members are grouped, for which DocC must have run once
-       site.py complete SITE                  completes the page that lists the libraries
+       site.py complete SITE                  completes the page that lists the libraries, and writes what search.js reads
 
 A page of Documentation stands in the catalog of the module that it is about. Its links to other pages become links
 of DocC; comments for the checks of its examples are left out.
@@ -439,8 +439,41 @@ def complete_landing_page(data):
     path.write_text(json.dumps(page), encoding="utf-8")
 
 
+def text_of(content, references):
+    """The text of a piece of a page, with the titles of what it refers to."""
+    def text(part):
+        if part["type"] == "reference":
+            return references[part["identifier"]]["title"]
+        return part.get("text") or part.get("code") or text_of(part.get("inlineContent", []), references)
+
+    return "".join(map(text, content))
+
+
+def entry_of(page, path, pages):
+    """What search.js finds a page by, and shows of it."""
+    title, owner = page["metadata"]["title"], pages.get(path.rpartition("/")[0])
+    is_member = owner and owner["kind"] == "symbol" and owner["metadata"].get("symbolKind") != "module"
+    prefix = f"{owner['metadata']['title']}." if is_member else ""
+    return {
+        "title": title,
+        "name": prefix + title.removeprefix(prefix),
+        "library": page["identifier"]["url"].removeprefix("doc://").partition("/")[0],
+        "abstract": text_of(page.get("abstract", []), page.get("references", {})),
+        "path": path,
+    }
+
+
+def write_search(site):
+    data = site / "data"
+    pages = {f"/{path.relative_to(data).with_suffix('').as_posix()}": json.loads(path.read_text(encoding="utf-8"))
+             for path in sorted(data.rglob("*.json"))}
+    index = [entry_of(page, path, pages) for path, page in pages.items() if "title" in page["metadata"]]
+    (site / "search.json").write_text(json.dumps(index, ensure_ascii=False), encoding="utf-8")
+
+
 def complete(site):
     complete_landing_page(site / "data")
+    write_search(site)
 
 
 def main(command, *paths):

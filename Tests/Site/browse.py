@@ -4,9 +4,9 @@ Usage: browse.py CHROMIUM FOLDER [PAGE...]
 
 Serves the folder, begins at its root, and opens every linked page. Of pages of single functions, properties and cases it
 opens only a sample, since each takes a third of a second and pages.py has checked them all. A page is wrong if it or one
-of its resources is missing, if the browser draws no title or reports an error, or if looks.py finds a fault. A link is
-wrong if its page is missing, or has no anchor with the name after `#`. Pages without a link to them are reported as well.
-With PAGE arguments only those pages are opened.
+of its resources is missing, if the browser draws no title, not the whole header, or reports an error, or if looks.py finds a
+fault. A link is wrong if its page is missing, or has no anchor with the name after `#`. Pages without a link to them are
+reported as well. With PAGE arguments only those pages are opened.
 """
 
 import asyncio
@@ -32,9 +32,11 @@ DRAWN = """() => {
   for (const image of document.images) image.loading = 'eager'
   return document.querySelector('h1') && [...document.images].every(image => image.complete)
 }"""
+HEADER = ["KVORuntime", "Getting started", "Tutorials", "Products", "C"]
 # A page's information about itself, once it has been drawn.
 READ = """() => ({
   title: document.querySelector('h1').innerText.trim(),
+  header: [...document.querySelectorAll('#site-header a')].map(link => link.innerText),
   links: [...document.querySelectorAll('main a[href], header a[href], nav a[href]')].map(link => link.href),
   names: [...document.querySelectorAll('[id]')].map(element => element.id),
 })"""
@@ -128,6 +130,8 @@ class Browsing:
         self.names[page] = set(seen["names"])
         if not seen["title"]:
             self.complain(page, "has no title")
+        if seen["header"] != HEADER:
+            self.complain(page, f"its header has {seen['header']}")
         for link in seen["links"]:
             self.take(page, link)
         async for finding in looks.findings(tab, self.path(page)):

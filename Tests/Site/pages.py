@@ -4,8 +4,8 @@ Usage: pages.py FOLDER
 
 The site has each library of the package. The page that lists the libraries has a sentence about each, and a library's own
 page groups all its names. Each name has an abstract, which says more than a word, and no type lists members that it only has
-by the standard library's protocols. Each page referred to exists. No page may call C Objective-C, and C declarations must be
-written as in C.
+by the standard library's protocols. Each page has the header, and search.js can find it. Each page referred to exists. No
+page may call C Objective-C, and C declarations must be written as in C.
 """
 
 import functools
@@ -25,6 +25,7 @@ LEFT_OVER = {"Classes", "Enumerations", "Extended Modules", "Functions", "Macros
 UNCALLED = {"debugDescription", "description", "encode(to:)", "init(from:)"}
 BY_PROTOCOL = "Default Implementations"
 NOTHING_SAID = "No overview available."
+HEADER = 'id="site-header"'
 LANGUAGE = 'name:"Objective-C",key:'  # in the renderer's script
 # clang's symbol graphs write the name of a function pointer after its type.
 MISPLACED = re.compile(r"\(\*\)\([^()]*\) ?\w+")
@@ -89,6 +90,17 @@ def library_findings(folder):
             yield f"{path} does not group all its names: {', '.join(sorted(groups(page) & LEFT_OVER))}"
 
 
+def file_findings(folder, there):
+    """What is wrong with what each page has besides its data."""
+    entries = json.loads(pathlib.Path(folder, "search.json").read_text(encoding="utf-8"))
+    for path in sorted(there - {entry["path"].lower() for entry in entries}):
+        yield f"{path} can't be found by searching"
+    for path in sorted(there):
+        file = pathlib.Path(folder, path.strip("/"), "index.html")
+        if file.exists() and HEADER not in file.read_text(encoding="utf-8"):
+            yield f"{path} has no header"
+
+
 def findings(folder):
     there = {"/" + path.relative_to(data(folder)).as_posix().removesuffix(".json").lower() for path in data(folder).rglob("*.json")}
     for path in sorted(there):
@@ -103,6 +115,7 @@ def findings(folder):
         for url in set(links(page)) - there:
             yield f"{path}: a link to {url}, which is not there"
     yield from library_findings(folder)
+    yield from file_findings(folder, there)
     for script in pathlib.Path(folder, "js").glob("*.js"):
         if LANGUAGE in script.read_text(encoding="utf-8"):
             yield f"{script.name}: C is called Objective-C"
