@@ -78,6 +78,15 @@ import Testing
     expectEqual(try orchard.mutableArrayValue(forKey: key).map { $0 as? Int }, step.left)
   }
 
+  @Test("H5: new elements for a whole key are a setting", arguments: Secret.keys)
+  func setting(_ key: String) throws {
+    let orchard = try Secret.filled(key)
+    let log = Recorder()
+    try log.observe(orchard, key, [.old, .new])
+    try orchard.mutableArrayValue(forKey: key).contents.mutable().set([9])
+    expectEqual(log.take(), ["a old [0, 1, 2, 3] new [9]"])
+  }
+
   @Test("B9: also of unobserved objects", arguments: Secret.keys, steps)
   func unobserved(_ key: String, _ step: Step) throws {
     let orchard = try Secret.filled(key)

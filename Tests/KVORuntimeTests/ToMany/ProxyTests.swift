@@ -192,7 +192,9 @@ import Testing
   @Test("B9 B12: a proxy searches for a raw value as its element, and for an equal number")
   func sought() throws {
     enum Rank: Int { case low, high }
+    struct Mark: Equatable { var place: Int }
     final class Ranks: Tracked {
+      @Observed var marks = [Mark(place: 1)]
       @Observed var list: [Rank] = [.low, .high]
       @Observed var set: Set<Rank> = [.low, .high]
       @Observed var floats: [Float] = [0, .nan]
@@ -210,6 +212,8 @@ import Testing
     let wide = try ranks.mutableArrayValue(forKey: "wide")
     expect(wide.contains(5.0) && !wide.contains(5.5) && wide.contains(Float(5)))
     expect(!wide.contains(9_223_372_036_854_775_808.0))
+    let marks = try ranks.mutableArrayValue(forKey: "marks")
+    expect(marks.contains(Mark(place: 1)) && !marks.contains(Mark(place: 2)))
     let reals = try ranks.mutableArrayValue(forKey: "reals")
     expect(reals.contains(9_007_199_254_740_992) && !reals.contains(9_007_199_254_740_993))
   }

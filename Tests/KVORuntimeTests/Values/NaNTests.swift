@@ -92,6 +92,7 @@ import Testing
     expectEqual([marks.marks.count, marks.lists.count, marks.any.count], [1, 1, 2])
     expect(try marks.mutableSetValue(forKey: "any").contains(nan()))
     expect(try marks.mutableArrayValue(forKey: "array").contains(nan()))
+    expect(Set<Double>([0, .nan]).own(.nan)?.isNaN == true)
     marks.mutableSet(\.marks).insert(Mark(x: 7))
     marks.mutableSet(\.marks).remove(Mark(x: .nan))
     expectEqual(marks.marks, [Mark(x: 7)])
