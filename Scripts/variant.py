@@ -18,7 +18,8 @@ import sys
 import link_variants
 
 C_LIBRARIES = [link_variants.LIBRARY, link_variants.C_OBSERVATION]
-LIBRARIES = [*C_LIBRARIES, link_variants.OVERLAY, link_variants.FOUNDATION, link_variants.TESTING, link_variants.OBSERVATION]
+LIBRARIES = [*C_LIBRARIES, link_variants.OVERLAY, link_variants.CHANGE_LOGS, link_variants.FOUNDATION]
+LIBRARIES += [link_variants.TESTING, link_variants.OBSERVATION]
 # The parts of the tests' support that are compiled again as well: C, which reads memory that the runtime may have freed;
 # and, for the thread sanitizer, everything that makes threads meet.
 C_SUPPORT = [link_variants.FIXTURES, link_variants.SIGNATURES]
