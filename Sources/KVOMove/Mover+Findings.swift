@@ -29,6 +29,9 @@ extension Mover {
     "_kvcKeyPathString": (
       .differs, "it is nil without Objective-C's runtime", "Account.key(of: keyPath)"
     ),
+    "UndoManager": (
+      .missing, "Foundation has no undo manager on Linux", "a ChangeLog, of KVOChangeLogs"
+    ),
     "NSManagedObject": (.missing, "Core Data is not there", "a KVOObject"),
     "class_copyPropertyList": (
       .missing, "there is no Objective-C runtime", "keyValueProperties, of the class"

@@ -310,6 +310,7 @@ import Testing
     Case("let k = change[.kindKey]", "not a number"),
     Case("for i in change![.indexesKey] as! NSIndexSet {}", "no IndexSet"),
     Case("let t = OperationQueue.main.observe(\\.x) { _, _ in }", "notifies no observer"),
+    Case("let manager = UndoManager()", "no undo manager"),
     Case("f.bind(.value, to: m, withKeyPath: k, options: nil)", "AppKit"),
     Case("let s = \"", "can't be read"),
     Case("func f() { (", "can't be read"),

@@ -183,7 +183,7 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   }
 
   /// Sets the values of several keys, in no particular order. All keys and values are checked before the
-  /// first is set.
+  /// first is set, unless the class overrides `setValue(_:forKey:)`.
   ///
   /// - Throws: The errors of `setValue(_:forKey:)`. Nothing has been set then, unless the program's own
   ///   accessor or hook threw the error.

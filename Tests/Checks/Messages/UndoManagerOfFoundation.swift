@@ -1,0 +1,5 @@
+// quoted: cannot find 'UndoManager' in scope
+import Foundation
+import KVORuntime
+
+let manager = UndoManager()
