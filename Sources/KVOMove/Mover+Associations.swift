@@ -13,6 +13,7 @@ private struct AssociationCall {
   var isForced = false
   /// The tokens of a value that is set.
   var value: Range<Int>?
+  var isCopied = false
 }
 
 extension Mover {
@@ -48,7 +49,9 @@ extension Mover {
   /// The type of the values under a key, if all casts agree.
   private func type(ofAssociationIn calls: [AssociationCall]) -> String? {
     let types = Set(calls.compactMap { $0.type.map { file.text(ofTokens: $0) } })
-    return types.count == 1 ? types.first : nil
+    guard types.count == 1, let type = types.first else { return nil }
+    // Objects of Foundation's may be mutable, and are not copied here.
+    return calls.contains(where: \.isCopied) && type.hasPrefix("NS") ? nil : type
   }
 
   /// The keyword of the variable that is a key, if nothing but these calls uses it: `private var key: UInt8 = 0`.
@@ -78,10 +81,12 @@ extension Mover {
       guard commas.count == 3,
         !tokens[commas[2]..<close].contains(where: { $0.text.contains("ASSIGN") })
       else { return nil }
-      return AssociationCall(range: index..<close + 1, key: key, value: commas[1] + 1..<commas[2])
+      return AssociationCall(
+        range: index..<close + 1, key: key, value: commas[1] + 1..<commas[2],
+        isCopied: tokens[commas[2]..<close].contains { $0.text.contains("COPY") })
     }
     guard tokens[close + 1].isWord("as"), ["?", "!"].contains(tokens[close + 2].text),
-      let type = typeTokens(from: close + 3)
+      let type = typeTokens(from: close + 3), tokens[type.upperBound].text != "&"
     else { return nil }
     return AssociationCall(
       range: index..<type.upperBound, key: key, type: type, isForced: tokens[close + 2].text == "!")

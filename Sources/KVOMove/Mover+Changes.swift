@@ -43,8 +43,9 @@ extension Mover {
 
   /// Edits other casts of the kind to a number, such as `change?[.kindKey] as? UInt`: the kind's raw value is that number.
   private mutating func moveNumber(ofKindAt key: Int) -> Bool {
-    guard tokens[key + 1].is("]"), tokens[key + 2].isWord("as"),
-      ["?", "!"].contains(tokens[key + 3].text), let start = start(ofEntryAt: key)
+    guard tokens[key + 1].is("]"), tokens[key + 2].isWord("as"), isChangeKey(key),
+      ["?", "!"].contains(tokens[key + 3].text), tokens[key + 5].text != "?",
+      let start = start(ofEntryAt: key)
     else { return false }
     let type = tokens[key + 4].text
     let isForced = tokens[key + 3].text == "!"

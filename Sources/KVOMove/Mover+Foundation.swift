@@ -6,7 +6,7 @@ extension Project {
   /// The types of Foundation that every source of the run names by their counterparts in KVOFoundation.
   func findReplacedTypes() -> [String: String] {
     var replaced: [String: String] = [:]
-    if hasOperations, !mentions("BlockOperation"),
+    if hasOperations, !mentions("BlockOperation"), !casts(to: "Operation"),
       operations.allSatisfy({ root(of: $0) == .operation })
     {
       replaced["Operation"] = "KVOOperation"
@@ -16,12 +16,49 @@ extension Project {
       replaced[name] = other
     }
     return replaced.filter { name, _ in
-      !aliases.contains(name) && !types.joined().contains { $0.name == name && !$0.isExtension }
+      !aliases.contains(name) && !declares(name)
+        && !types.joined().contains { $0.name == name && !$0.isExtension }
     }
   }
 
   private var operations: [TypeDeclaration] {
     types.joined().filter { $0.isClass && ancestors(of: $0).root == "Operation" }
+  }
+
+  /// Whether a source casts to a type, or tests for it: a queue's operations stay Foundation's.
+  private func casts(to type: String) -> Bool {
+    files.contains { file in
+      file.tokens.indices.dropFirst(2).contains {
+        guard file.tokens[$0].text == type else { return false }
+        let mark = ["?", "!"].contains(file.tokens[$0 - 1].text) ? $0 - 2 : $0 - 1
+        return file.tokens[mark].isWord("as") || file.tokens[mark].isWord("is")
+      }
+    }
+  }
+
+  /// Whether a source declares a case, a member or a parameter of a type with a name.
+  func declares(_ name: String) -> Bool {
+    let words = ["case", "associatedtype", "func", "let", "var", "typealias"]
+    return files.contains { file in
+      file.tokens.indices.dropFirst().contains { index in
+        guard file.tokens[index].text == name else { return false }
+        if words.contains(where: { file.tokens[index - 1].isWord($0) }) { return true }
+        // A later name of `case first, second`.
+        return file.tokens[index - 1].is(",") && isCase(index, in: file)
+      }
+    }
+  }
+
+  private func isCase(_ index: Int, in file: SourceFile) -> Bool {
+    var place = index - 1
+    while place > 0, !file.tokens[place].isWord("case") {
+      guard file.tokens[place].is(",") || file.tokens[place].kind == .identifier else {
+        return false
+      }
+      place -= 1
+    }
+    guard let brace = file.enclosing[index] else { return false }
+    return (file.head(ofBlock: brace)..<brace).contains { file.tokens[$0].isWord("enum") }
   }
 
   private func mentions(_ name: String) -> Bool {
@@ -84,6 +121,9 @@ extension Mover {
     for index in type.open..<type.close
     where file.isAnnouncement(index) && tokens[index + 2].text == "for" {
       guard let close = file.closing(of: index + 1), tokens[index + 4].is("\\"),
+        file.text(ofTokens: index + 5..<close - 2).isEmpty || tokens[index + 5].text == type.name,
+        tokens[close - 2].is("."), close - 2 <= index + 6,
+        !tokens[index - 1].is(".") || tokens[index - 2].isWord("self"),
         names.contains(tokens[close - 1].name)
       else { continue }
       replace(index + 2..<close, by: "forKey: \"\(tokens[close - 1].name)\"")

@@ -123,7 +123,8 @@ extension Mover {
     guard body.count > 12, tokens[first].isWord("var"), tokens[first + 2].is("="),
       tokens[first + 3].text == "Hasher", tokens[first + 4].is("("), tokens[first + 5].is(")"),
       tokens[last].isWord("return"), tokens[last + 1].name == tokens[first + 1].name,
-      tokens[last + 3].text == "finalize"
+      tokens[last + 3].text == "finalize", !tokens[first + 6].is(";"),
+      !(first..<last).contains(where: { tokens[$0].isWord("return") || tokens[$0].isWord("super") })
     else { return false }
     let name = tokens[first + 1].name
     replace(property.keyword..<first - 1, by: "func hash(into \(name): inout Hasher)")

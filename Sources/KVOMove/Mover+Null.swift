@@ -209,13 +209,20 @@ extension Mover {
     return false
   }
 
+  /// Whether a token is the name of a change's entry, of which the sources declare none.
+  func isChangeKey(_ index: Int) -> Bool {
+    ["newKey", "oldKey", "kindKey", "indexesKey", "notificationIsPriorKey"]
+      .contains(tokens[index].text)
+      && !project.declares(tokens[index].text)
+  }
+
   /// Whether a value is optional, as far as the source shows that. A change's entry for a key is optional, and nil is
   /// inside it.
   private func isOptional(_ value: Range<Int>, before limit: Int? = nil) -> Bool? {
     guard let last = value.last else { return nil }
     if tokens[last].is("!") { return false }
     if tokens[last].is("]"), let open = file.partner[last], open > 0 {
-      let isKey = tokens[open + 1].is(".") && tokens[open + 2].text.hasSuffix("Key")
+      let isKey = tokens[open + 1].is(".") && isChangeKey(open + 2)
       return isKey || tokens[open - 1].is("?") ? true : nil
     }
     guard value.count == 1 else { return nil }

@@ -7,7 +7,7 @@ extension Mover {
   /// that is an expression.
   mutating func moveChoice(_ test: NullTest, isOptional: Bool) -> Bool {
     let before = tokens[test.whole.lowerBound - 1]
-    guard before.is("=") || before.isWord("return") else { return false }
+    guard before.is("=") || before.isWord("return"), isOfChange(test.subject) else { return false }
     let pattern = "if case \(isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none") = "
     if file.endsStatement(test.whole.upperBound - 1) {
       choose(test, pattern, test.isNegated ? ("false", "true") : ("true", "false"))
@@ -28,10 +28,29 @@ extension Mover {
     if equals > 1, tokens[equals].is("="),
       tokens[equals - 2].isWord("let") || tokens[equals - 2].isWord("var")
     {
+      if equals > 2, ["if", "guard", "while", ","].contains(tokens[equals - 3].text) {
+        return false
+      }
       insert(": Any?", after: equals - 1)
     }
     choose(test, pattern, ("nil", file.text(ofTokens: subject)), through: rest.upperBound)
     return true
+  }
+
+  /// Whether a value is a change's entry, or a variable that was set to one: what another call passes may be from JSON.
+  private func isOfChange(_ value: Range<Int>) -> Bool {
+    if endsEntry(value.last!) { return true }
+    guard value.count == 1, let body = function(around: value.lowerBound),
+      let bound = variable(namedAt: value.lowerBound, in: body)
+    else { return false }
+    let end = tokens.indices[bound...].first(where: file.endsStatement) ?? bound
+    return (bound...end).contains(where: endsEntry)
+  }
+
+  /// Whether a bracket ends `change[.newKey]`.
+  private func endsEntry(_ close: Int) -> Bool {
+    guard tokens[close].is("]"), let open = file.partner[close] else { return false }
+    return tokens[open + 1].is(".") && isChangeKey(open + 2)
   }
 
   private mutating func choose(

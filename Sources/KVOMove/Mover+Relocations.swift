@@ -12,12 +12,14 @@ struct Relocation {
 
 extension Mover {
   /// Moves an override into its class, if that is in the same source, and neither the extension nor the declaration's place
-  /// gives it an access level or conditions.
+  /// gives it an access level, conditions, or other names than the class has around it.
   mutating func relocate(_ start: Int, through end: Int, from type: TypeDeclaration) -> Bool {
     guard let own = project.declaration(of: type), own.id.file == index,
       file.start(ofDeclarationAt: type.keyword) == type.keyword,
       !(type.keyword..<type.open).contains(where: { tokens[$0].isWord("where") }),
-      tokens[start].isFirstOnLine, let lineEnd = file.endOfLine(after: end)
+      tokens[start].isFirstOnLine, let lineEnd = file.endOfLine(after: end),
+      tokens[own.close].isFirstOnLine, file.enclosing[own.open] == nil,
+      file.conditions(around: start) == file.conditions(around: own.open)
     else { return false }
     relocations.append(Relocation(bytes: startOfLines(before: start)..<lineEnd, brace: own.close))
     return true
@@ -30,7 +32,7 @@ extension Mover {
       own.inherited.contains(where: { ["Codable", "Encodable"].contains($0.name) })
     else { return }
     for nested in types
-    where nested.name == "CodingKeys" && type.open < nested.open && nested.close < type.close {
+    where nested.name == "CodingKeys" && file.enclosing[nested.open] == type.open {
       let start = file.start(ofDeclarationAt: nested.keyword)
       _ = relocate(start, through: nested.close, from: type)
     }
@@ -92,5 +94,23 @@ extension Mover {
     let rest = text(of: relocations[index], in: ordered, from: token.offset)
     let below = (later + [rest]).joined().utf8.count { $0 == UInt8(ascii: "\n") }
     return final.line(brace.line, ofByte: brace.offset, in: file.bytes) - below
+  }
+}
+
+extension SourceFile {
+  /// The tokens `#if`, `#elseif` and `#else` of the branches around a token.
+  fileprivate func conditions(around index: Int) -> [Int] {
+    var branches: [Int] = []
+    for directive in tokens.indices.prefix(index) {
+      switch tokens[directive].text {
+      case "#if": branches.append(directive)
+      case "#elseif", "#else":
+        _ = branches.popLast()
+        branches.append(directive)
+      case "#endif": _ = branches.popLast()
+      default: break
+      }
+    }
+    return branches
   }
 }

@@ -32,8 +32,8 @@ extension MoveTests {
         "isEmpty = c![.newKey] is NSNull",
         "isEmpty = if case .some(Optional<Any>.none) = c![.newKey] { true } else { false }"),
       Case(
-        "func f(_ v: Any) -> Bool { return !(v is NSNull) }",
-        "func f(_ v: Any) -> Bool { return if case Optional<Any>.none = v { false } else { true } }"
+        "func f() -> Bool { let v = c[.newKey]!; return !(v is NSNull) }",
+        "func f() -> Bool { let v = c[.newKey]!; return if case Optional<Any>.none = v { false } else { true } }"
       ),
       Case(
         "let old = (c[.oldKey] is NSNull) ? nil : c[.oldKey]",
