@@ -1,11 +1,13 @@
 /// The memory that observations use.
 import BenchmarkC
 import BenchmarkModel
+import KVOChangeLogs
 import KVORuntime
 
 /// Bytes for each of 10,000 observations: of as many keys of one object, or of one key of as many objects.
 /// All memory in use afterwards, minus that before, counts: tables, records, tokens and handlers. `newkey`
-/// also includes what the class stores about a key that is observed for the first time.
+/// also includes what the class stores about a key that is observed for the first time. `record` is a change log's, of a
+/// set of a number.
 var bytesFamily: Family {
   let count = KeyedCells.keyCount
   return Family(cases: [
@@ -20,6 +22,7 @@ var bytesFamily: Family {
     },
     .bytes("swift.bytes.batchtoken", .uniform) { again { oneTokenBytes(keys: count) } },
     .bytes("swift.bytes.newkey", .uniform) { try tokenBytes(of: NewCells(count: count)) },
+    .bytes("swift.bytes.record", .uniform) { try recordBytes(count) },
     .bytes("swift.bytes.token.objects", .uniform, isExtra: true) { tokenBytes(objects: count) },
     .bytes("swift.bytes.context.objects", .uniform, isExtra: true) {
       try contextBytes(objects: count)
@@ -108,6 +111,15 @@ private func oneTokenBytes(keys: Int) -> Double {
     return token
   }
   check(deliveries, keys: keys)
+  return bytes
+}
+
+private func recordBytes(_ count: Int) throws -> Double {
+  let account = ObservedAccount()
+  let log = try ChangeLog(of: account, recording: .keys(of: ObservedAccount.self, \.balance))
+  account.balance = 1
+  let bytes = bytesPerObservation(count) { for value in 0..<count { account.balance = Double(value) } }
+  require(log.count == count + 1, "the log has \(log.count) records")
   return bytes
 }
 

@@ -12,6 +12,7 @@ var swiftFlowFamily: Family {
     .time("swift.values.next", .uniform, values),
     .time("floor.asyncstream.next", .floor, streamedValues),
     .time("swift.undo.set", .uniform, recordedSets),
+    .time("swift.undo.redo", .uniform, reversedSets),
   ])
 }
 
@@ -107,6 +108,23 @@ private func streamedValues() -> Workload {
     },
     finish: { total in
       require(reading.count == total, "the task has read \(reading.count) of \(total)")
+    })
+}
+
+/// A record that is undone or redone, of a group of 100.
+private func reversedSets() throws -> Workload {
+  let company = Company()
+  company.staff = (0..<100).map { _ in Employee() }
+  let log = try ChangeLog(
+    of: company, recording: .keys(of: Company.self, \.staff), .keys(of: Employee.self, \.salary))
+  log.withGroup { for employee in company.staff { employee.salary = 1 } }
+  return Workload(
+    run: { iterations in
+      for _ in 0..<iterations / 100 { require(try log.canUndo ? log.undo() : log.redo(), "no group") }
+    },
+    finish: { total in
+      let sum = company.staff.reduce(0) { $0 + $1.salary }
+      require(sum == (log.canUndo ? 100 : 0), "not every record was reversed")
     })
 }
 

@@ -5,9 +5,10 @@ internal import KVORuntime
 // other code called in them.
 
 /// A change that has begun and is not recorded yet.
-struct BegunChange {
+private struct BegunChange {
   let change: CallingChange
-  let place: RecordedPlace
+  /// Not retained. If the object is gone, and another one has its address, at worst a value is read once more.
+  let place: RecordedPlace.ID
   /// The log's end at the start of the change or, on a thread that is replaying, the number of its performed
   /// changes. Later records were made within this change.
   let position: Int
@@ -15,6 +16,14 @@ struct BegunChange {
   let order: Int
   /// Whether another change of the same place has been recorded since.
   var hasOverlapped = false
+}
+
+/// How a recorded change came about: the thread that made it, `CallingChange.began` of it, and the number of changes that
+/// had begun before. The number is 0 for undone, redone and applied changes.
+private struct Origin {
+  var thread: UnsafeRawPointer?
+  var began: UInt64 = 0
+  var order = 0
 }
 
 /// A running undo, redo or application of a transcript.
@@ -28,6 +37,20 @@ struct Performance {
   var disturbed: [RecordedPlace.ID: RecordedPlace] = [:]
 }
 
+/// The state of a log, behind its lock.
+// Not a `LockedValue`, because functions with closures are not specialised across modules.
+final class LockedHistory: @unchecked Sendable {
+  private let lock = Lock()
+  // The lock is not recursive, so it ensures that accesses are exclusive.
+  @exclusivity(unchecked) private var history = ChangeHistory()
+
+  func withLock<R>(_ body: (inout ChangeHistory) throws -> R) rethrows -> R {
+    lock.acquire()
+    defer { lock.release() }
+    return try body(&history)
+  }
+}
+
 struct ChangeHistory {
   private var kept: TrimmedArray<RecordedChange> = []
   /// The position of the first record.
@@ -36,10 +59,15 @@ struct ChangeHistory {
   private var read = 0
   private var begun: [BegunChange] = []
   private var beginnings = 0
+  /// The origins of the records from a position on, of which a change that has begun may have to be recorded before some.
+  private var origins: [Origin] = []
+  private var firstOrigin = 0
   private var lastGroup = 0
 
-  private(set) var undo: TrimmedArray<ChangeGroup> = []
-  private(set) var redo: TrimmedArray<ChangeGroup> = []
+  private(set) var undo: TrimmedArray<Undoable> = []
+  private(set) var redo: TrimmedArray<Undoable> = []
+  /// What was undoable last as the action of a thread, and when it began or was extended (`kvo_binding_stamp`).
+  private var action: (number: Int, thread: UnsafeRawPointer, stamp: UInt64)?
   private var open: ChangeGroup?
   private var openDepth = 0
   private var performance: Performance?
@@ -67,153 +95,189 @@ extension ChangeHistory {
     return (start..<end).map { self[$0] }
   }
 
-  /// Returns the changes to release.
+  /// Notes that a change begins.
   mutating func begin(
-    _ place: RecordedPlace, by change: CallingChange, on thread: UnsafeRawPointer
-  ) -> [BegunChange] {
-    var garbage: [BegunChange] = []
-    // Bounds the list: manual changes may never be closed.
-    if begun.count >= 1_000 {
-      garbage = Array(begun.prefix(500))
-      begun.removeFirst(500)
+    _ place: RecordedPlace, by change: CallingChange, on thread: UnsafeRawPointer,
+    _ registration: RecordedRegistration
+  ) {
+    // A change that began before the registration may have stored its value before the prior call.
+    guard place.object.registration === registration, change.began >= registration.stamp else {
+      return
     }
+    // Bounds the list: manual changes may never be closed.
+    if begun.count >= 1_000 { begun.removeFirst(500) }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
     begun.append(
-      BegunChange(change: change, place: place, position: performed ?? count, order: beginnings))
+      BegunChange(change: change, place: place.id, position: performed ?? count, order: beginnings))
     beginnings += 1
-    return garbage
   }
 
   // Of several changes that overlap, each that ends after another has overlapped it, so the last one always has.
   private mutating func end(_ place: RecordedPlace, by change: CallingChange) -> BegunChange? {
-    let index = begun.lastIndex { $0.change.isSame(as: change) && $0.place.isSame(as: place) }
+    let id = place.id
+    let index = begun.lastIndex { $0.change.isSame(as: change) && $0.place == id }
     let ended = index.map { begun.remove(at: $0) }
-    for other in begun.indices where begun[other].place.isSame(as: place) {
-      begun[other].hasOverlapped = true
-    }
+    for other in begun.indices where begun[other].place == id { begun[other].hasOverlapped = true }
     return ended
   }
 
   /// Adds a change. Returns the values to release, and whether another change may have stored a later value of the key
   /// that has been recorded before this one. That holds for a change whose beginning was not noted, too.
   mutating func add(
-    _ change: RecordedChange, by calling: CallingChange, on thread: UnsafeRawPointer
-  ) -> (garbage: [RecordedChange], isUnsettled: Bool) {
-    let begun = end(change.place, by: calling)
+    _ change: RecordedChange, by calling: CallingChange, on thread: UnsafeRawPointer,
+    _ registration: RecordedRegistration
+  ) -> (garbage: ChangeList, isUnsettled: Bool) {
+    let place = change.place
+    guard place.object.registration === registration else { return ([change], false) }
+    let begun = end(place, by: calling)
     // The change's value was stored after the reads in progress began.
-    change.place.object.reads[change.place.index].dropOpenReads()
-    if let performed = performance?.changes.count, performance?.thread == thread {
-      performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
-      return ([], false)
+    place.object.states[place.index].reads.dropOpenReads()
+    if performance != nil {
+      if performance?.thread == thread {
+        let performed = performance?.changes.count ?? 0
+        performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
+        return (ChangeList(), false)
+      }
+      performance?.disturbed[place.id] = place
     }
-    performance?.disturbed[change.place.id] = change.place
     return (add(change, begun, by: calling, on: thread), begun?.hasOverlapped ?? true)
   }
 
   private mutating func add(
     _ change: RecordedChange, _ begun: BegunChange?, by calling: CallingChange,
     on thread: UnsafeRawPointer
-  ) -> [RecordedChange] {
-    var garbage: [RecordedChange] = []
+  ) -> ChangeList {
+    var garbage = ChangeList()
     forgetRedo(&garbage)
-    change.thread = thread
-    change.order = begun?.order ?? beginnings
-    change.began = calling.began
+    let origin = Origin(thread: thread, began: calling.began, order: begun?.order ?? beginnings)
     // An observer that was notified before the log has changed the same key again, or another thread has.
-    if let begun, change.place.object.lastPositions[change.place.index] >= begun.position,
+    if let begun, lastPosition(of: change.place) >= begun.position,
       let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
-      insert(change, before: later, whichIsWithin: isWithin(self[later], calling, on: thread))
+      let isOwn = isWithin(origins[later - firstOrigin], calling, on: thread)
+      insert(change, origin, before: later, whichIsWithin: isOwn)
       trim(&garbage)
       return garbage
     }
-    let group = open ?? action(on: thread)
-    if let last = mergeable(with: change, in: group) {
-      last.group.goOn(on: thread)
-      garbage.append(replaceNew(of: last, by: change))
+    let undoable = undoable(on: thread)
+    if let last = mergeable(with: change, in: undoable) {
+      if open == nil { action = (last.number, thread, kvo_binding_stamp()) }
+      last.swapNew(with: change)
+      garbage.append(change)
       return garbage
     }
-    append(change, to: group ?? single(on: thread))
+    append(change, to: undoable, on: thread, origin)
     if open == nil { trim(&garbage) }
     return garbage
+  }
+
+  private func lastPosition(of place: RecordedPlace) -> Int {
+    place.object.states[place.index].lastPosition
   }
 
   /// Makes a value the last one recorded of a place, unless a value that was read later has been recorded.
   /// Returns the values to release.
   mutating func settle(
     _ place: RecordedPlace, _ read: Int, _ value: Any?, on thread: UnsafeRawPointer
-  ) -> [RecordedChange] {
-    let position = place.object.lastPositions[place.index]
-    guard place.object.reads[place.index].end(read), position >= first,
+  ) -> ChangeList {
+    let position = lastPosition(of: place)
+    guard place.object.states[place.index].reads.end(read), position >= first,
       self[position].kind == .setting
     else { return [] }
     let last = self[position]
-    let change = RecordedChange(place, .setting, nil, old: last.newValue, new: value, joined: [])
-    if position >= self.read { return [replaceNew(of: last, by: change)] }
-    append(change, to: open ?? action(on: thread) ?? single(on: thread))
+    let change = RecordedChange(place, old: last.newValue, new: value)
+    if position >= self.read {
+      last.swapNew(with: change)
+      return [change]
+    }
+    append(change, to: undoable(on: thread), on: thread, Origin())
     return []
   }
 
-  // Returns a change that holds the value in between, so that it is destroyed outside the lock.
-  private func replaceNew(of last: RecordedChange, by change: RecordedChange) -> RecordedChange {
-    let between = last.merge(change)
-    return RecordedChange(change.place, .setting, nil, old: between, new: nil, joined: [])
-  }
-
-  /// The group to which this thread's current change, bracket or batch belongs: the last one, if this thread
-  /// made it within that action and no other thread has recorded a change since.
-  private func action(on thread: UnsafeRawPointer) -> ChangeGroup? {
-    guard let last = undo.last, last.thread == thread, kvo_binding_began_before(last.stamp) else {
-      return nil
-    }
+  /// What this thread's next change becomes a part of: the open group, or what its current change, bracket or batch has
+  /// made last if no other thread has recorded a change since.
+  private func undoable(on thread: UnsafeRawPointer) -> Undoable? {
+    if let open { return .group(open) }
+    guard let action, action.thread == thread, kvo_binding_began_before(action.stamp),
+      let last = undo.last, last.number == action.number
+    else { return nil }
     return last
   }
 
-  private func mergeable(with change: RecordedChange, in group: ChangeGroup?) -> RecordedChange? {
-    guard read < count, let last = kept.last, last.merges(change) else { return nil }
-    if let group { return last.group === group ? last : nil }
-    return mergesSingles && last.group.isSingle && undo.last === last.group ? last : nil
+  private func mergeable(with change: RecordedChange, in undoable: Undoable?) -> RecordedChange? {
+    let undoable = undoable ?? (mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil)
+    guard let undoable, read < count, let last = kept.last, last.number == undoable.number,
+      last.merges(change)
+    else { return nil }
+    return last
   }
 
-  private mutating func single(
-    on thread: UnsafeRawPointer, before later: ChangeGroup? = nil
-  ) -> ChangeGroup {
-    let group = makeGroup(.change, on: thread)
-    if let later, let place = undo.lastIndex(where: { $0 === later }) {
-      undo.insert(group, at: place)
-    } else {
-      undo.append(group)
-    }
-    return group
+  /// Appends a change to what it is a part of; with nil, it is undone alone.
+  private mutating func append(
+    _ change: RecordedChange, to undoable: Undoable?, on thread: UnsafeRawPointer, _ origin: Origin
+  ) {
+    if let undoable { return append(change, to: group(of: undoable), origin) }
+    change.add(as: nextGroup(), .change)
+    action = (change.number, thread, kvo_binding_stamp())
+    undo.append(.change(change))
+    append(change, origin)
   }
 
-  /// - Parameter thread: The thread of a group that is implicit, to which the thread's further changes within
-  ///   the same action belong; nil for a group of the program's.
-  private mutating func makeGroup(
-    _ cause: ChangeLog.Cause, on thread: UnsafeRawPointer? = nil, name: String? = nil
-  ) -> ChangeGroup {
-    lastGroup += 1
-    return ChangeGroup(id: lastGroup, cause: cause, thread: thread, name: name)
-  }
-
-  private mutating func append(_ change: RecordedChange, to group: ChangeGroup) {
+  private mutating func append(_ change: RecordedChange, to group: ChangeGroup, _ origin: Origin) {
+    change.add(as: group.number, group.cause)
     change.group = group
     if group.isWanted { group.changes.append(change) }
-    change.place.object.lastPositions[change.place.index] = count
+    append(change, origin)
+  }
+
+  private mutating func append(_ change: RecordedChange, _ origin: Origin) {
+    let place = change.place
+    place.object.states[place.index].lastPosition = count
     kept.append(change)
+    if begun.isEmpty {
+      forgetOrigins()
+    } else {
+      origins.append(origin)
+    }
+  }
+
+  private mutating func forgetOrigins() {
+    if !origins.isEmpty { origins = [] }
+    firstOrigin = count
+  }
+
+  private mutating func nextGroup() -> Int {
+    lastGroup += 1
+    return lastGroup
+  }
+
+  /// Makes a group of a change that was undone alone.
+  private mutating func group(of undoable: Undoable) -> ChangeGroup {
+    switch undoable {
+    case .group(let group): return group
+    case .change(let change):
+      if let group = change.group { return group }
+      let group = ChangeGroup(change.number, change.cause, name: nil, isImplicit: true)
+      if change.isWanted { group.changes = [change] } else { group.forget() }
+      change.group = group
+      if let place = undo.lastIndex(where: { $0.number == group.number }) {
+        undo[place] = .group(group)
+      }
+      return group
+    }
   }
 
   private func firstRecord(
     of place: RecordedPlace, from position: Int, begunAfter order: Int
   ) -> Int? {
-    (max(position, read, first)..<count).first {
-      self[$0].place.isSame(as: place) && self[$0].order > order
+    (max(position, read, first, firstOrigin)..<count).first {
+      self[$0].isOf(place) && origins[$0 - firstOrigin].order > order
     }
   }
 
   // Whether a recorded change began later than the change that this thread delivers, and within it.
   private func isWithin(
-    _ later: RecordedChange, _ calling: CallingChange, on thread: UnsafeRawPointer
+    _ later: Origin, _ calling: CallingChange, on thread: UnsafeRawPointer
   ) -> Bool {
     later.thread == thread && later.began >= calling.taken
   }
@@ -221,19 +285,25 @@ extension ChangeHistory {
   // Inserts a change before a record that was made within it, or begun later by another thread. If the record
   // was made within it and is a set, it becomes part of the change instead.
   private mutating func insert(
-    _ change: RecordedChange, before position: Int, whichIsWithin isOwn: Bool
+    _ change: RecordedChange, _ origin: Origin, before position: Int, whichIsWithin isOwn: Bool
   ) {
     let later = self[position]
     if isOwn, change.merges(later) { return later.takeOld(of: change) }
-    let group =
-      isOwn || later.group === open
-      ? later.group! : single(on: change.thread!, before: later.group)
-    change.group = group
-    group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
+    if isOwn || open.map({ $0 === later.group }) ?? false {
+      let group = group(of: later.group.map { .group($0) } ?? .change(later))
+      change.add(as: group.number, group.cause)
+      change.group = group
+      group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
+    } else {
+      change.add(as: nextGroup(), .change)
+      let place = undo.lastIndex { $0.number == later.number }
+      undo.insert(.change(change), at: place ?? undo.endIndex)
+    }
     kept.insert(change, at: position - first)
+    origins.insert(origin, at: position - firstOrigin)
     for moved in position..<count {
       let place = self[moved].place
-      place.object.lastPositions[place.index] = moved
+      place.object.states[place.index].lastPosition = moved
     }
   }
 }
@@ -246,7 +316,7 @@ extension ChangeHistory {
 
   mutating func openGroup(_ name: String?) {
     openDepth += 1
-    let group = open ?? makeGroup(.change)
+    let group = open ?? ChangeGroup(nextGroup(), .change, name: nil)
     if group.name == nil { group.name = name }
     open = group
   }
@@ -262,10 +332,10 @@ extension ChangeHistory {
     openDepth -= 1
     guard openDepth == 0, let group = open else { return }
     open = nil
-    if !group.changes.isEmpty { undo.append(group) }
+    Self.keep(group, in: &undo)
   }
 
-  private mutating func forgetRedo(_ garbage: inout [RecordedChange]) {
+  private mutating func forgetRedo(_ garbage: inout ChangeList) {
     guard !redo.isEmpty else { return }
     for group in redo { group.forget() }
     redo = []
@@ -274,7 +344,7 @@ extension ChangeHistory {
 
   /// Drops groups beyond the limit, and the records before all groups that can still be undone or redone.
   /// - Parameter garbage: Gets the values to release.
-  mutating func trim(_ garbage: inout [RecordedChange]) {
+  mutating func trim(_ garbage: inout ChangeList) {
     guard let undoLimit else { return }
     let surplus = undo.count - max(undoLimit, 0)
     if surplus > 0 {
@@ -282,28 +352,28 @@ extension ChangeHistory {
       undo.removeFirst(surplus)
     }
     var unwanted = 0
-    while unwanted < kept.count, !kept[unwanted].group.isWanted { unwanted += 1 }
+    while unwanted < kept.count, !kept[unwanted].isWanted { unwanted += 1 }
     if unwanted > 0 { drop(unwanted, &garbage) }
   }
 
-  private mutating func drop(_ dropped: Int, _ garbage: inout [RecordedChange]) {
+  private mutating func drop(_ dropped: Int, _ garbage: inout ChangeList) {
     for place in 0..<dropped { garbage.append(kept[place]) }
     kept.removeFirst(dropped)
     first += dropped
   }
 
   /// Returns the values to release.
-  mutating func removeAll() -> (records: [RecordedChange], begun: [BegunChange]) {
-    let left = begun
-    var garbage: [RecordedChange] = []
+  mutating func removeAll() -> TrimmedArray<RecordedChange> {
     for group in undo { group.forget() }
     for group in redo { group.forget() }
     (undo, redo, begun) = ([], [], [])
     // The changes that are being undone can't be redone.
     performance?.group.forget()
-    open?.changes = []
-    drop(kept.count, &garbage)
-    return (garbage, left)
+    open?.changes = ChangeList()
+    let removed = kept
+    (first, kept) = (count, [])
+    forgetOrigins()
+    return removed
   }
 }
 
@@ -317,7 +387,7 @@ extension ChangeHistory {
   ) -> ChangeGroup? {
     guard performance == nil, openDepth == 0, !kvo_binding_is_collecting(), !isChanging
     else { return nil }
-    let group = makeGroup(cause, name: name)
+    let group = ChangeGroup(nextGroup(), cause, name: name)
     performance = Performance(thread: thread, group: group)
     return group
   }
@@ -337,7 +407,7 @@ extension ChangeHistory {
 
   mutating func record(_ change: RecordedChange) {
     guard let group = performance?.group else { return }
-    append(change, to: group)
+    append(change, to: group, Origin())
   }
 
   /// Returns the values to release, and the places to settle.
@@ -354,17 +424,16 @@ extension ChangeHistory {
     return changes
   }
 
-  /// Replaces a group that was reversed by the group that reversed it, which can itself be reversed.
+  /// Replaces what was reversed by the group that reversed it, which can itself be reversed.
   mutating func exchange(
-    _ group: ChangeGroup, for made: ChangeGroup, _ cause: ChangeLog.Cause
-  ) -> [RecordedChange] {
-    var garbage: [RecordedChange] = []
-    group.forget()
+    _ reversed: Undoable, for made: ChangeGroup, _ cause: ChangeLog.Cause
+  ) -> ChangeList {
+    var garbage = ChangeList()
     if cause == .undo {
-      Self.remove(group, from: &undo)
+      Self.remove(reversed, from: &undo)
       Self.keep(made, in: &redo)
     } else {
-      Self.remove(group, from: &redo)
+      Self.remove(reversed, from: &redo)
       Self.keep(made, in: &undo)
     }
     trim(&garbage)
@@ -372,21 +441,25 @@ extension ChangeHistory {
   }
 
   /// Adds a group to those that can be undone.
-  mutating func keepApplied(_ group: ChangeGroup) -> [RecordedChange] {
+  mutating func keepApplied(_ group: ChangeGroup) -> ChangeList {
     Self.keep(group, in: &undo)
-    var garbage: [RecordedChange] = []
+    var garbage = ChangeList()
     forgetRedo(&garbage)
     trim(&garbage)
     return garbage
   }
 
-  private static func remove(_ group: ChangeGroup, from groups: inout TrimmedArray<ChangeGroup>) {
-    groups.lastIndex { $0 === group }.map { groups.remove(at: $0) }
+  // By number: a change may have become a group in the meantime.
+  private static func remove(_ reversed: Undoable, from list: inout TrimmedArray<Undoable>) {
+    reversed.forget()
+    guard let place = list.lastIndex(where: { $0.number == reversed.number }) else { return }
+    list[place].forget()
+    list.remove(at: place)
   }
 
-  // Static, because a method of the history would need exclusive access to it, and so copy the groups.
-  private static func keep(_ group: ChangeGroup, in groups: inout TrimmedArray<ChangeGroup>) {
-    if !group.changes.isEmpty { groups.append(group) }
+  // Static, because a method of the history would need exclusive access to it, and so copy the list.
+  private static func keep(_ group: ChangeGroup, in list: inout TrimmedArray<Undoable>) {
+    if !group.changes.isEmpty { list.append(.group(group)) }
   }
 }
 

@@ -31,7 +31,7 @@ public import KVORuntime
 // Sendable: all mutable state is in `history`, under its lock.
 public final class ChangeLog: KVOObject, @unchecked Sendable {
   let selection: RecordedSelection
-  let history = LockedValue(ChangeHistory())
+  let history = LockedHistory()
   /// The association from an object of the graph to its `RecordedObject`.
   let membership = KVOAssociation<RecordedLife>()
   let joining = Lock(isOuter: true)
@@ -131,7 +131,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
 
   private func closeGroup() {
     if history.withLock({ $0.closeInnerGroup() }) { return }
-    var dropped: [RecordedChange] = []
+    var dropped = ChangeList()
     announceAll {
       history.withLock {
         $0.closeGroup()
@@ -158,7 +158,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
     get { history.withLock { $0.undoLimit } }
     set {
       announceAll {
-        var dropped: [RecordedChange] = []
+        var dropped = ChangeList()
         history.withLock { history in
           history.undoLimit = newValue
           history.trim(&dropped)
@@ -197,7 +197,7 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   }
 
   // Old values must not be destroyed under the lock.
-  func release(_ garbage: [RecordedChange]) { withExtendedLifetime(garbage) {} }
+  func release<Garbage>(_ garbage: Garbage) { withExtendedLifetime(garbage) {} }
 }
 
 // MARK: Observers of the log itself

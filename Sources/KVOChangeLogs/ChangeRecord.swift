@@ -22,53 +22,111 @@ struct RecordedPlace {
 }
 
 /// One recorded change. Only the last change of a log is modified, before it has been read, under the log's
-/// lock.
+/// lock. The lock also protects `group` and `isWanted`.
+///
+/// A set of a number is one allocation of 72 bytes.
 // The lock ensures that accesses are exclusive, so Swift need not check it, here and below.
 final class RecordedChange: @unchecked Sendable {
-  let place: RecordedPlace
+  private let object: RecordedObject
+  // The values, if there are no details: they are of the key's word type.
+  @exclusivity(unchecked) private var oldWord: UInt64 = 0
+  @exclusivity(unchecked) private var newWord: UInt64 = 0
+  @exclusivity(unchecked) private var details: ChangeDetails?
+  /// The changes that are undone with this one; nil if it is undone alone.
+  @exclusivity(unchecked) var group: ChangeGroup?
+  /// The number of its group, which it also has if it is undone alone. Set when it is added to the log.
+  @exclusivity(unchecked) private(set) var number = 0
+  private let index: UInt32
   let kind: KeyValueChange
-  let ranges: [Range<Int>]?
-  // Written out, `Optional` is not initialised with nil first.
-  @exclusivity(unchecked) private(set) var oldValue: Optional<Any>
-  @exclusivity(unchecked) private(set) var newValue: Optional<Any>
-  /// The objects that have joined the graph by this change.
-  let joined: [JoinedObject]
-  /// Set when the change is added to the log.
-  @exclusivity(unchecked) var group: ChangeGroup!
-  /// The thread that made the change, and the number of changes that had begun before. The number is 0 for
-  /// undone, redone and applied changes.
-  @exclusivity(unchecked) var thread: UnsafeRawPointer?
-  @exclusivity(unchecked) var order = 0
-  /// `CallingChange.began` of the change.
-  @exclusivity(unchecked) var began: UInt64 = 0
+  @exclusivity(unchecked) private(set) var cause = ChangeLog.Cause.change
+  @exclusivity(unchecked) private var isWantedAlone = true
 
-  init(
-    _ place: RecordedPlace, _ kind: KeyValueChange, _ ranges: [Range<Int>]?, old: Any?, new: Any?,
-    joined: [JoinedObject]
-  ) {
-    self.place = place
-    self.kind = kind
-    self.ranges = ranges
-    oldValue = old
-    newValue = new
-    self.joined = joined
+  /// Creates a record of the change that calls the log.
+  init(_ place: RecordedPlace, _ change: OpaquePointer, joined: [JoinedObject]) {
+    (object, index) = (place.object, UInt32(place.index))
+    kind = KeyValueChange(change)
+    let (old, new) = (kvo_change_get_old(change), kvo_change_get_new(change))
+    let indexes = kvo_change_get_indexes(change)
+    if let type = place.object.states[place.index].wordType, let old, let new, indexes == nil,
+      old.pointee.type == type, new.pointee.type == type,
+      let oldBytes = kvo_value_bytes(old), let newBytes = kvo_value_bytes(new)
+    {
+      // A core value has room for three words.
+      oldWord = oldBytes.load(as: UInt64.self)
+      newWord = newBytes.load(as: UInt64.self)
+    } else {
+      details = ChangeDetails(
+        old: old.flatMap { ValueType.any(of: $0) }, new: new.flatMap { ValueType.any(of: $0) },
+        ranges: indexes.map { KVORuntime.ranges(of: $0) }, joined: joined)
+    }
   }
 
-  /// Adds the next change of the same key to this one. Returns the value in between.
-  func merge(_ next: RecordedChange) -> Any? {
-    defer { newValue = next.newValue }
-    return newValue
+  /// Creates a record of a set.
+  init(_ place: RecordedPlace, old: Any?, new: Any?) {
+    (object, index, kind) = (place.object, UInt32(place.index), .setting)
+    details = ChangeDetails(old: old, new: new, ranges: nil, joined: [])
+  }
+
+  var place: RecordedPlace { RecordedPlace(object: object, index: Int(index)) }
+  /// The value before the change; the removed elements, for a change of elements.
+  var oldValue: Any? { details.map(\.old) ?? value(of: oldWord) }
+  /// The value after the change; the added elements, for a change of elements.
+  var newValue: Any? { details.map(\.new) ?? value(of: newWord) }
+  var ranges: [Range<Int>]? { details?.ranges }
+  /// The objects that have joined the graph by this change.
+  var joined: [JoinedObject] { details?.joined ?? [] }
+
+  private func value(of word: UInt64) -> Any? { place.key.wordType?.any(ofWord: word) }
+
+  private func makeDetails() -> ChangeDetails {
+    if let details { return details }
+    let made = ChangeDetails(old: oldValue, new: newValue, ranges: nil, joined: [])
+    details = made
+    return made
+  }
+
+  /// Exchanges the new values of two changes. The second one is next of the same key, and is merged with this.
+  func swapNew(with next: RecordedChange) {
+    guard details != nil || next.details != nil else { return swap(&newWord, &next.newWord) }
+    swap(&makeDetails().new, &next.makeDetails().new)
   }
 
   /// Takes the old value of the change within which this one was made. That change gets the value to release.
   func takeOld(of outer: RecordedChange) {
-    (oldValue, outer.oldValue) = (outer.oldValue, oldValue)
+    guard details != nil || outer.details != nil else { return swap(&oldWord, &outer.oldWord) }
+    swap(&makeDetails().old, &outer.makeDetails().old)
   }
 
   /// Whether a later change of the key may be merged with this one.
   func merges(_ next: RecordedChange) -> Bool {
-    kind == .setting && next.kind == .setting && place.isSame(as: next.place)
-      && place.key.relation == .none
+    kind == .setting && next.kind == .setting && isOf(next.place) && place.key.relation == .none
+  }
+
+  func isOf(_ place: RecordedPlace) -> Bool { object === place.object && index == place.index }
+
+  /// Numbers the change when it is added to the log.
+  func add(as number: Int, _ cause: ChangeLog.Cause) { (self.number, self.cause) = (number, cause) }
+
+  /// Whether it can be undone or redone.
+  var isWanted: Bool { group?.isWanted ?? isWantedAlone }
+
+  /// Marks a change that was undone alone as unneeded.
+  func forget() { isWantedAlone = false }
+}
+
+/// What a record has beside words.
+final class ChangeDetails: @unchecked Sendable {
+  // Written out, `Optional` is not initialised with nil first.
+  @exclusivity(unchecked) fileprivate(set) var old: Optional<Any>
+  @exclusivity(unchecked) fileprivate(set) var new: Optional<Any>
+  let ranges: [Range<Int>]?
+  let joined: [JoinedObject]
+
+  init(old: Any?, new: Any?, ranges: [Range<Int>]?, joined: [JoinedObject]) {
+    self.old = old
+    self.new = new
+    self.ranges = ranges
+    self.joined = joined
   }
 }
 
@@ -93,44 +151,73 @@ struct CallingChange {
   }
 }
 
-/// The changes that are undone as a whole.
+/// What is undone as a whole: a change alone, which needs nothing else, or several.
+enum Undoable {
+  case change(RecordedChange)
+  case group(ChangeGroup)
+
+  /// Unique in a log. All changes that are undone as a whole have it.
+  var number: Int {
+    switch self {
+    case .change(let change): change.number
+    case .group(let group): group.number
+    }
+  }
+
+  var name: String? {
+    guard case .group(let group) = self else { return nil }
+    return group.name
+  }
+
+  /// Whether it was made by one change and what that caused, outside of the program's groups.
+  var isImplicit: Bool {
+    guard case .group(let group) = self else { return true }
+    return group.isImplicit
+  }
+
+  var changes: ChangeList {
+    switch self {
+    case .change(let change): [change]
+    case .group(let group): group.changes
+    }
+  }
+
+  /// Marks it as unneeded. This destroys no change: the log still has them all.
+  func forget() {
+    switch self {
+    case .change(let change): change.forget()
+    case .group(let group): group.forget()
+    }
+  }
+}
+
+/// Several changes that are undone as a whole. Protected by the log's lock.
 final class ChangeGroup: @unchecked Sendable {
-  let id: Int
+  let number: Int
   let cause: ChangeLog.Cause
-  // The rest is protected by the log's lock.
-  /// The thread that made the group, for a change outside of the program's groups; otherwise nil.
-  @exclusivity(unchecked) private(set) var thread: UnsafeRawPointer?
-  /// The time when it was made, or when a repeated set was last merged (`kvo_binding_stamp`).
-  @exclusivity(unchecked) private(set) var stamp: UInt64
+  let isImplicit: Bool
   @exclusivity(unchecked) var name: String?
-  @exclusivity(unchecked) var changes: GroupChanges = []
+  @exclusivity(unchecked) var changes = ChangeList()
   /// Whether it can be undone or redone, or is open.
   @exclusivity(unchecked) private(set) var isWanted = true
 
-  init(id: Int, cause: ChangeLog.Cause, thread: UnsafeRawPointer?, name: String?) {
-    self.id = id
+  init(_ number: Int, _ cause: ChangeLog.Cause, name: String?, isImplicit: Bool = false) {
+    self.number = number
     self.cause = cause
-    self.thread = thread
     self.name = name
-    stamp = thread == nil ? 0 : kvo_binding_stamp()
-  }
-
-  var isSingle: Bool { thread != nil }
-
-  /// Extends the group's action after a merge, so that the changes that the merged set causes belong to the
-  /// group.
-  func goOn(on thread: UnsafeRawPointer) {
-    if isSingle { (self.thread, stamp) = (thread, kvo_binding_stamp()) }
+    self.isImplicit = isImplicit
   }
 
   /// Marks the group as unneeded. This destroys no change: the log still has them all.
-  func forget() { (isWanted, changes) = (false, []) }
+  func forget() { (isWanted, changes) = (false, ChangeList()) }
 }
 
-/// The changes of a group. Most groups have one, for which no array is allocated.
-struct GroupChanges: RandomAccessCollection, ExpressibleByArrayLiteral {
+/// A list of changes, which allocates no array for a single one.
+struct ChangeList: RandomAccessCollection, ExpressibleByArrayLiteral {
   private var only: RecordedChange?
   private var several: [RecordedChange] = []
+
+  init() {}
 
   init(arrayLiteral elements: RecordedChange...) {
     for element in elements { append(element) }
@@ -190,9 +277,9 @@ extension ChangeLog {
     /// The value after the change; for a change of elements, the added elements. Nil if there is no value.
     public var newValue: Any? { change.newValue }
     /// The origin of the change: the program, an undo, a redo or a transcript.
-    public var cause: Cause { change.group.cause }
+    public var cause: Cause { change.cause }
     /// The number of the change's group. Exactly the records that are undone as a whole share it.
-    public var group: Int { change.group.id }
+    public var group: Int { change.number }
   }
 }
 

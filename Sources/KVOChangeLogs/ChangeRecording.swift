@@ -11,39 +11,42 @@ extension ChangeLog {
   private func changed(
     _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
   ) {
-    let thread = Self.thread
     let isPrior = kvo_change_is_prior(change)
     let calling = CallingChange(isPrior: isPrior)
-    var forgotten: [BegunChange] = []
-    let isRecorded = history.withLock { history in
-      guard place.object.registration === registration else { return false }
-      // A change that began before the registration may have stored its value before the prior call.
-      if isPrior, calling.began >= registration.stamp {
-        forgotten = history.begin(place, by: calling, on: thread)
+    let thread = Self.thread
+    if isPrior {
+      history.withLock { $0.begin(place, by: calling, on: thread, registration) }
+    } else {
+      let recorded = RecordedChange(place, change, joined: join(place, change, registration))
+      var garbage = ChangeList()
+      var isUnsettled = false
+      announceRecord {
+        (garbage, isUnsettled) = $0.add(recorded, by: calling, on: thread, registration)
       }
-      return !isPrior
+      release(garbage)
+      if isUnsettled { settle(place) }
     }
-    withExtendedLifetime(forgotten) {}
-    guard isRecorded else { return }
-    let new = kvo_change_get_new(change).flatMap { ValueType.any(of: $0) }
-    let joined = join(place.key.objects(in: new), isNumbered: true)
-    let recorded = RecordedChange(
-      place, KeyValueChange(change), kvo_change_get_indexes(change).map { ranges(of: $0) },
-      old: kvo_change_get_old(change).flatMap { ValueType.any(of: $0) }, new: new, joined: joined)
-    var added = (garbage: [RecordedChange](), isUnsettled: false)
-    announceRecord { added = $0.add(recorded, by: calling, on: thread) }
-    release(added.garbage)
-    if added.isUnsettled { settle(place) }
+  }
+
+  /// Records the objects that a change brings into the graph.
+  private func join(
+    _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
+  ) -> [JoinedObject] {
+    guard place.object.states[place.index].wordType == nil, place.key.relation != .none,
+      let new = kvo_change_get_new(change),
+      history.withLock({ _ in place.object.registration === registration })
+    else { return [] }
+    return join(place.key.objects(in: ValueType.any(of: new)), isNumbered: true)
   }
 
   // If changes overlap each other or a registration, the last recorded value may not be the last stored one. So each of
   // their threads reads the value now; the read that begins last gets the last stored value.
   func settle(_ place: RecordedPlace) {
     let thread = Self.thread
-    let read = history.withLock { _ in place.object.reads[place.index].begin() }
+    let read = history.withLock { _ in place.object.states[place.index].reads.begin() }
     guard let object = place.object.object else { return }
     let value = value(of: place.key, of: object)
-    var garbage: [RecordedChange] = []
+    var garbage = ChangeList()
     announceRecord { garbage = $0.settle(place, read, value, on: thread) }
     release(garbage)
   }

@@ -132,8 +132,8 @@ struct TranscriptLine {
     old = try TranscriptValue(change.oldValue, place, log)
     new = try TranscriptValue(change.newValue, place, log)
     joined = try change.joined.map { try Joined($0, in: log) }
-    cause = change.group.cause
-    group = change.group.id
+    cause = change.cause
+    group = change.number
   }
 
   /// The step that makes this change to the corresponding object of another graph.

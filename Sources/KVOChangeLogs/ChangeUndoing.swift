@@ -29,17 +29,17 @@ extension ChangeLog {
     let thread = UnsafeRawPointer(kvo_binding_thread())
     // Under one lock, so that no other thread can begin with the same group.
     let begun = try history.withLock {
-      history -> (group: ChangeGroup, changes: GroupChanges, made: ChangeGroup)? in
-      guard let group = (cause == .undo ? history.undo : history.redo).last else { return nil }
-      let made = history.beginPerformance(cause, name: group.name, on: thread)
+      history -> (turned: Undoable, changes: ChangeList, made: ChangeGroup)? in
+      guard let turned = (cause == .undo ? history.undo : history.redo).last else { return nil }
+      let made = history.beginPerformance(cause, name: turned.name, on: thread)
       guard let made else { throw ChangeLogError.isBusy }
-      return (group, group.changes, made)
+      return (turned, turned.changes, made)
     }
     guard let begun else { return false }
     try perform(begun.made) {
       begun.changes.reversed().map { ChangeStep(undoing: $0) }
     } finish: {
-      history.withLock { $0.exchange(begun.group, for: begun.made, cause) }
+      history.withLock { $0.exchange(begun.turned, for: begun.made, cause) }
     }
     return true
   }
@@ -50,7 +50,7 @@ extension ChangeLog {
   ///   - steps: Returns the changes. Other changes that creating the steps causes are reverted.
   ///   - finish: Returns the values to release.
   func perform(
-    _ group: ChangeGroup, _ steps: () throws -> [ChangeStep], finish: () -> [RecordedChange]
+    _ group: ChangeGroup, _ steps: () throws -> [ChangeStep], finish: () -> ChangeList
   ) throws {
     var disturbed: [RecordedPlace] = []
     defer { for place in disturbed { settle(place) } }

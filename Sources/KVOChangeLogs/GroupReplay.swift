@@ -96,9 +96,10 @@ final class GroupReplay {
   private static let mostRounds = 8
 
   private func settle(_ setRight: (DisturbedKey) throws -> Void) rethrows {
+    guard !disturbed.isEmpty else { return }
     isSettling = true
     happenedByPlace = Dictionary(grouping: happened, by: \.place.id)
-    if !disturbed.isEmpty, !isTakingBack {
+    if !isTakingBack {
       stepsByPlace = Dictionary(grouping: steps.filter { $0.place(in: log) != nil }) {
         $0.place(in: log)!
       }
@@ -120,7 +121,7 @@ final class GroupReplay {
     _ = try attempt {
       try key.place.key.set(target, of: object)
     } isOwn: {
-      $0.place.isSame(as: key.place)
+      $0.isOf(key.place)
     }
   }
 
@@ -146,7 +147,7 @@ final class GroupReplay {
       let known =
         (try? steps.reduce(start) { try $0.after(ChangeStep(repeating: $1)) }) ?? start
       let (old, new) = (key.place.key.typed(known.value), key.place.key.typed(target.value))
-      let change = RecordedChange(key.place, .setting, nil, old: old, new: new, joined: [])
+      let change = RecordedChange(key.place, old: old, new: new)
       log.history.withLock { $0.record(change) }
     }
   }

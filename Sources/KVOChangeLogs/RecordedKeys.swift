@@ -68,16 +68,21 @@ final class RecordedKey: @unchecked Sendable {
   let property: Property
   /// The property's own setter, if a key path selected it.
   let setter: Accessors?
+  private let isSetByKeyPath: Bool
   let relation: Relation
   let isWeak: Bool
+  /// The type of the values, if they fit into a word and need no destruction.
+  let wordType: ValueType?
 
   init(_ key: String, _ name: KeyName, _ property: Property, _ setter: Accessors?) {
     self.key = key
     self.name = name
     self.property = property
     self.setter = setter
+    isSetByKeyPath = setter?.isWritable ?? false
     relation = Relation(property.observedType)
     isWeak = property.storage?.form == .weak
+    wordType = property.observedType.wordType == nil ? nil : property.observedType
   }
 
   /// The type of the values that are recorded.
@@ -96,7 +101,7 @@ final class RecordedKey: @unchecked Sendable {
 
   /// Sets the key of an object by its own setter or by key-value coding.
   func set(_ value: Any?, of object: KVOObject) throws {
-    guard let setter, setter.isWritable else { return try object.setValue(value, forKey: key) }
+    guard let setter, isSetByKeyPath else { return try object.setValue(value, forKey: key) }
     try property.setValue(value, of: object, by: setter)
   }
 

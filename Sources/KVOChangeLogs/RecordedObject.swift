@@ -10,7 +10,7 @@ internal import KVORuntime
 /// |---|---|
 /// | `isAlive` | `RecordedObject.lives` |
 /// | `token` | its own lock; it is set by the thread that registers, before another may end it |
-/// | `registration`, `lastPositions`, `reads` | the log's lock, which also ensures exclusive access |
+/// | `registration`, `states` | the log's lock, which also ensures exclusive access |
 final class RecordedObject: @unchecked Sendable {
   let recorded: RecordedClass
   /// The object's number in transcripts; nil if two equal graphs might number it differently.
@@ -18,10 +18,8 @@ final class RecordedObject: @unchecked Sendable {
   /// The registration whose changes are recorded, in case several threads register at once; nil until there
   /// is one.
   @exclusivity(unchecked) var registration: RecordedRegistration?
-  /// The position of each key's last record.
-  @exclusivity(unchecked) var lastPositions: [Int]
-  /// For each key, the order of reads after overlapping changes.
-  @exclusivity(unchecked) var reads: [ReadOrder]
+  /// What the log knows about each key.
+  let states: UnsafeMutablePointer<KeyState>
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
   private let token = LockedValue<(token: KeyValueObservation?, isOver: Bool)>((nil, false))
@@ -32,8 +30,15 @@ final class RecordedObject: @unchecked Sendable {
     self.recorded = recorded
     self.number = number
     header = ObjectHeader.of(object)
-    lastPositions = Array(repeating: -1, count: recorded.keys.count)
-    reads = Array(repeating: ReadOrder(), count: recorded.keys.count)
+    states = .allocate(capacity: recorded.keys.count)
+    for (index, key) in recorded.keys.enumerated() {
+      states.advanced(by: index).initialize(to: KeyState(wordType: key.wordType?.wordType))
+    }
+  }
+
+  deinit {
+    states.deinitialize(count: recorded.keys.count)
+    states.deallocate()
   }
 
   /// The object, or nil if it has died.
@@ -65,6 +70,16 @@ final class RecordedObject: @unchecked Sendable {
     Self.lives.withLock { isAlive = false }
     end()
   }
+}
+
+/// What a log knows about a recorded key of an object.
+struct KeyState {
+  /// `RecordedKey.wordType` for the core.
+  let wordType: UnsafePointer<kvo_type>?
+  /// The position of the key's last record; -1 if there is none.
+  var lastPosition = -1
+  /// The order of reads after overlapping changes.
+  var reads = ReadOrder()
 }
 
 /// One registration with an object.

@@ -13,7 +13,10 @@ struct TrimmedArray<Element>: RandomAccessCollection, ExpressibleByArrayLiteral 
   var startIndex: Int { 0 }
   var endIndex: Int { places.count - empty }
 
-  subscript(index: Int) -> Element { places[empty + index]! }
+  subscript(index: Int) -> Element {
+    get { places[empty + index]! }
+    set { places[empty + index] = newValue }
+  }
 
   mutating func append(_ element: Element) { places.append(element) }
 

@@ -23,13 +23,24 @@ package final class Lock: Sendable {
   }
 
   package func withLock<R>(_ body: () throws -> R) rethrows -> R {
+    acquire()
+    defer { release() }
+    return try body()
+  }
+
+  /// For another module, in which `withLock` would not be specialised.
+  package func acquire() {
     #if DEBUG
       LockGates.willTake(lock)
-      defer { LockGates.gaveBack(lock) }
     #endif
     kvo_binding_lock_acquire(lock)
-    defer { kvo_binding_lock_release(lock) }
-    return try body()
+  }
+
+  package func release() {
+    kvo_binding_lock_release(lock)
+    #if DEBUG
+      LockGates.gaveBack(lock)
+    #endif
   }
 }
 

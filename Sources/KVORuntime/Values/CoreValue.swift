@@ -73,4 +73,14 @@ extension ValueType {
     if cType.pointee.kind == .KVO_KIND_BINDING { return of(cType).any(at: bytes) }
     return ForeignValue.any(of: value, type: cType)
   }
+
+  /// The type for the core, if its values fit into a word and need no destruction; otherwise nil.
+  package var wordType: UnsafePointer<kvo_type>? {
+    cType.pointee.destroy == nil && cType.pointee.size <= 8 ? cType : nil
+  }
+
+  /// The value that has the bytes of a word.
+  package func any(ofWord word: UInt64) -> Any? {
+    withUnsafePointer(to: word) { any(at: $0) }
+  }
 }
