@@ -304,8 +304,16 @@ final class KeyPathReadRecorder: ReadRecorder {
 
   /// Whether the key path begins with a stored property of the object, or stands for one.
   var isPath: Bool {
-    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
+    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement || beginsWithLink
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
+  }
+
+  // The first property read is another one if the first component is computed, or has observers: then `@KVO` stores its
+  // value beside it.
+  private var beginsWithLink: Bool {
+    guard var components = KeyPathComponents(keyPath), components.next() != nil else { return false }
+    // Nil if there are no more components.
+    return components.valueType.map { unwrapped($0) is KVOObject.Type } ?? false
   }
 
   /// The recorder with which this thread is evaluating that key path of that object to classify it.

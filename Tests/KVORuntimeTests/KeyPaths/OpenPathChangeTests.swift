@@ -7,7 +7,7 @@ import Testing
 
 /// G5: changes behind a link whose own change is open are part of it.
 @Suite(.leakFree) struct OpenPathChangeTests {
-  private class Item: Tracked {
+  fileprivate class Item: Tracked {
     @Observed var on = 0
   }
 
@@ -60,6 +60,25 @@ import Testing
     expectEqual(log.take(), ["typed old 3 new 4", "string old 3 new 4"])
   }
 
+  @Test("G5 Q6: they are if the link is computed, or has observers that change the object behind it")
+  func observedLinks() throws {
+    let desk = Desk()
+    desk.chosen = first
+    log.observe(desk, \.chosen?.on, [.old, .new], as: "typed")
+    log.observe(desk, \.shown?.on, [.old, .new], as: "computed")
+    try log.observe(desk, "chosen.on", [.old, .new], as: "string")
+    desk.willChangeValue(forKey: "chosen")
+    first.on = 3
+    desk.didChangeValue(forKey: "chosen")
+    expectEqual(
+      log.take().sorted(), ["computed old 1 new 3", "string old 1 new 3", "typed old 1 new 3"])
+    desk.changes = true
+    desk.chosen = second
+    expectEqual(
+      log.take().sorted(), ["computed old 3 new 102", "string old 3 new 102", "typed old 3 new 102"])
+    expectEqual(first.on, -1)
+  }
+
   @Test("G5: so they are in pairs by hand and brackets around the link's change")
   func byHand() throws {
     log.observe(view, \.chosen?.on, [.old, .new], as: "typed")
@@ -91,4 +110,13 @@ import Testing
       _ = log.take()
     }
   }
+}
+
+@KVO private final class Desk: KVOObject {
+  @KVOIgnored var changes = false
+  var chosen: OpenPathChangeTests.Item? {
+    willSet { if changes { chosen?.on = -1 } }
+    didSet { if changes { chosen?.on += 100 } }
+  }
+  var shown: OpenPathChangeTests.Item? { chosen }
 }
