@@ -107,12 +107,23 @@ extension KVOClass {
     trackedKeys.withLock { $0.byKeyPath }.first { $0.name.string == key }?.keyPath
   }
 
+  /// A key path as in source text, if it has this generated key; nil for the name of a property.
+  func keyInSource(_ key: String) -> String? {
+    guard key.hasPrefix("\\") else { return nil }
+    return trackedKeyPath(ofKey: key)?.text(ofKey: key) ?? property(key)?.keyInSource
+  }
+
+  /// A key for messages: `"name" of Person`, or `\Person.list[…]`.
+  func subject(ofKey key: String) -> String { keyInSource(key) ?? "\(quoted(key)) of \(name)" }
+
   // The properties that it reads, so that a dump is readable. The number is padded, so that sorting by name
   // keeps the order of creation.
   private func nameOfTracked(_ reads: [String], _ number: Int) -> KeyName {
     let digits = String(number)
     let padded = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
-    return unspellable("\(name)#\(padded)(\(reads.joined(separator: ", ")))")
+    var once: [String] = []
+    for read in reads where !once.contains(read) { once.append(read) }
+    return unspellable("\(name)#\(padded)(\(once.joined(separator: ", ")))")
   }
 
   // No property has such a name, because it begins with a backslash. It is not a path either.

@@ -23,16 +23,17 @@ public struct ObservationInfo {
 }
 
 extension ObservationInfo {
-  /// Collects the registrations of an object. Hidden properties have the names that their classes give them (Q2).
+  /// Collects the registrations of an object. Hidden properties have the names that their classes give them (Q2),
+  /// and key paths without a name are given as in source text.
   /// - Complexity: O(*n*) in the number of registrations.
   init(of object: KVOObject) {
     self.init(of: UnsafePointer(object.boundHeader))
     let known = KVOClass.of(object)
-    guard !known.hidden.isEmpty else { return }
     for index in registrations.indices {
       let first = registrations[index].keyPath.prefix { $0 != "." }
       let key = known.declarers(of: String(first)).key
-      registrations[index].keyPath.replaceSubrange(first.startIndex..<first.endIndex, with: key)
+      registrations[index].keyPath.replaceSubrange(
+        first.startIndex..<first.endIndex, with: known.keyInSource(key) ?? key)
     }
   }
 

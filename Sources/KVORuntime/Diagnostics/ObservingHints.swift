@@ -61,7 +61,7 @@ extension KVOObject {
 final class UnusedTokenCheck {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
-  private let key: String
+  private let subject: String
   private let isCalled = LockedValue(false)
   private let start: UInt64
 
@@ -71,7 +71,8 @@ final class UnusedTokenCheck {
   init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
     self.object = object
     self.token = token
-    self.key = key
+    // Now: the key may be leased, to another key path afterwards.
+    subject = KVOClass.of(object).subject(ofKey: key)
     start = kvo_milliseconds()
   }
 
@@ -80,12 +81,9 @@ final class UnusedTokenCheck {
 
   // If the token still exists, it was invalidated. If the object is gone, its death ended the registration.
   deinit {
-    guard let object, token == nil, !isCalled.withLock({ $0 }),
+    guard object != nil, token == nil, !isCalled.withLock({ $0 }),
       kvo_milliseconds() - start < Self.moment
     else { return }
-    let known = KVOClass.of(object)
-    let tracked = known.trackedKeyPath(ofKey: key)
-    let subject = tracked?.text(ofKey: key) ?? "\(quoted(key)) of \(known.name)"
     Hint.give(
       """
       An observation of \(subject) ended where it was made, before its handler was called. Keep the token that observe \

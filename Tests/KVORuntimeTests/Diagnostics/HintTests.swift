@@ -13,6 +13,7 @@ import Testing
     var declared = 4
     @Observed var title = ""
     @Observed var model: Model? = Model()
+    @Observed var sizes = ["a": 1]
     var index: Int {
       get { model?.index ?? 0 }
       set { model?.index = newValue }
@@ -297,6 +298,7 @@ import Testing
         _ = doc.observe(\.title) { _, _ in }
         _ = try doc.observe(keyPath: "model") { _, _ in }
         _ = other.observe(\.model?.index) { _, _ in }
+        _ = other.observe(\.sizes["a"]) { _, _ in }
         doc.observe(\.declared) { _, _ in }.invalidate()
         _ = doc.observe(\.declared, options: .initial) { _, _ in }
         let called = doc.observe(\.declared) { _, _ in }
@@ -310,6 +312,7 @@ import Testing
     let names = [
       "\"title\" of Doc", "\"model\" of Doc",
       "\\Doc.<a property of type Optional<Model>>?.index? (model)",
+      "\\Doc.<a property of type Dictionary<String, Int>>[…] (sizes)",
     ]
     expectEqual(
       Set(hinted),

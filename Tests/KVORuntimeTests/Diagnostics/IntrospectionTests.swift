@@ -23,6 +23,18 @@ import Testing
     expectEqual(registrations.map { $0.observer.contains("Watcher") }, [false, true, true])
   }
 
+  @Test("J1 G4: a typed key path without a name is listed as in source text, while it has its key")
+  func generatedKeys() {
+    let shelf = Shelf()
+    let token = shelf.observe(\.titles[0]) { _, _ in }
+    let all = shelf.observe(\.titles.count) { _, _ in }
+    expectEqual(
+      shelf.observationInfo.registrations.map(\.keyPath).sorted(),
+      ["\\Shelf.titles.<a property of type Int> (titles)", "\\Shelf.titles[…]"])
+    token.invalidate()
+    all.invalidate()
+  }
+
   @Test("J1: registrations come by key path, each in the order in which they were made")
   func order() throws {
     let account = Account()
@@ -188,4 +200,8 @@ import Testing
     expectEqual(error, error)
     expectEqual(Self.errors.count { $0.error == error }, 1)
   }
+}
+
+@KVO private final class Shelf: KVOObject {
+  var titles = ["a", "b"]
 }
