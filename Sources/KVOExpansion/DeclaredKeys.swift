@@ -78,7 +78,7 @@ struct DeclaredKeys {
         )
       }
       warnOfKept(member, methods)
-      warnOfManual(member, methods)
+      warnOfUnawareReaders(of: member, methods)
       let declared = [declaration(of: member, methods)].compactMap { $0 }
       for line in declared + methods.declarations(of: member) {
         lines.add(line, on: member.actor ?? methods.actorOfAffecting(member))
@@ -233,22 +233,26 @@ struct DeclaredKeys {
       """)
   }
 
-  private mutating func warnOfManual(_ member: Member, _ methods: ConventionMethods) {
+  private mutating func warnOfUnawareReaders(of member: Member, _ methods: ConventionMethods) {
     guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
       ObservableMember.form(of: member) == .known, !member.has("KVOTracked"),
       let getter = bindings[0].accessors?.block("get", "_read", "read")
     else { return }
-    let readers = setters.unawareReaders(of: name.name, getter)
-    guard
+    guard let (readers, why) = setters.unawareReaders(of: name.name, getter),
       let reader = readers.first(where: {
         methods.affecting($0) == nil && !setters.saysOtherwise($0)
       })
     else { return }
+    let reason =
+      switch why {
+      case .manual: "whose changes are announced manually, so"
+      case .cached(let cache): "whose getter keeps its value in \"\(cache)\": while that is filled,"
+      }
     diagnose(
       .warning, member,
       """
-      @KVO: "\(reader)" reads "\(name.name)", whose changes are announced manually, so observers of "\(reader)" are not \
-      notified of them; call access(keyPath: \\.\(name.text)) in the getter of "\(name.name)".
+      @KVO: "\(reader)" reads "\(name.name)", \(reason) observers of "\(reader)" are not \
+      notified of its changes; call access(keyPath: \\.\(name.text)) in the getter of "\(name.name)".
       """, fixIts: [report(of: name, in: getter)].compactMap { $0 })
   }
 

@@ -130,19 +130,28 @@ struct SetterCheck {
     return (body[cache].name, sources)
   }
 
-  /// The computed properties, other than the key's own, whose getters read a key that the class announces manually
-  /// without saying that it is read. Empty if the key's getter reports the read, or may read an observed property.
-  func unawareReaders(of key: String, _ getter: Accessors.Block) -> [String] {
-    guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return [] }
+  /// Why other getters that read a key do not find out what it depends on.
+  enum Unawareness {
+    /// Its changes are announced manually, and the getter reads nothing observed.
+    case manual
+    /// Its getter returns a cached value, from this variable.
+    case cached(String)
+  }
+
+  /// The computed properties, other than the key's own, whose getters read a key without noticing that. Nil if there is
+  /// none, or if the key's getter reports the read.
+  func unawareReaders(
+    of key: String, _ getter: Accessors.Block
+  ) -> (readers: [String], why: Unawareness)? {
+    guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return nil }
     let body = Array(getter.body)
-    let reports = body.indices.contains { index in
-      isRoot(index, in: body)
-        && (body[index].name == "access" || observed.contains(body[index].name))
-    }
-    guard !reports, announces(tokens, key, by: ["withAutomaticChange"] + Self.manual) else {
-      return []
-    }
-    return readers.sorted()
+    let read = Set(body.indices.filter { isRoot($0, in: body) }.map { body[$0].name })
+    guard !read.contains("access") else { return nil }
+    if let kept = keeping(getter, of: key) { return (readers.sorted(), .cached(kept.cache)) }
+    guard read.isDisjoint(with: observed),
+      announces(tokens, key, by: ["withAutomaticChange"] + Self.manual)
+    else { return nil }
+    return (readers.sorted(), .manual)
   }
 
   private func isAssigned(_ index: Int, in body: [Token]) -> Bool {

@@ -377,6 +377,24 @@ import Testing
     expect(text.map { Asking.apply(fix, to: source).contains($0) } == true)
   }
 
+  @Test("F5 Q6: a getter that caches its value has to report that another one reads it")
+  func readCached() {
+    let source = """
+      @KVO class A: B { var text = "" { didSet { cache = nil } }; @KVOIgnored var cache: Int?
+      var c: Int { CALLif let cache { return cache }; let n = text.count; cache = n; return n }
+      READER }
+      """
+    let reader = source.replacing("READER", with: "var isLong: Bool { c > 9 }")
+    let message = """
+      @KVO: "isLong" reads "c", whose getter keeps its value in "cache": while that is filled, observers of "isLong" are not \
+      notified of its changes; call access(keyPath: \\.c) in the getter of "c".
+      """
+    expectEqual(Asking.messages(reader.replacing("CALL", with: "")), [message])
+    expectEqual(Asking.messages(reader.replacing("CALL", with: "access(keyPath: \\.c); ")), [])
+    let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing("CALL", with: "")
+    expectEqual(Asking.messages(unread), [])
+  }
+
   @Test("F5: a property that is marked @KVOTracked gets no warning")
   func readMarked() {
     let source = """

@@ -51,6 +51,20 @@ import Testing
     expectEqual(path.changes, ["0 1", "1 2", "2 3"])
   }
 
+  @Test("F5 Q6: a property that reads a cached one is notified, if its getter reports the read")
+  func readersOfCaches() {
+    let (counted, before) = (Counted(), Counted())
+    before.next = counted
+    _ = counted.words  // fills the cache
+    let seen = Seen(counted, \.isLong)
+    let path = Seen(before, \.isNextLong)
+    for text in ["a", "a b", "a b c", "d"] { counted.text = text }
+    seen.end()
+    path.end()
+    expectEqual(seen.changes, ["false false", "false true", "true true", "true false"])
+    expectEqual(path.changes, seen.changes)
+  }
+
   @Test("Q6: the observers run as often, and with the same values, as in a plain class")
   func asPlain() {
     let plain = PlainModel()
@@ -369,6 +383,20 @@ private class Dwelling: KVOObject {
     otherCache = otherCache ?? text.count
     return otherCache!
   }
+}
+
+@KVO private final class Counted: KVOObject {
+  var text = "" { didSet { cache = nil } }
+  @KVOIgnored private var cache: Int?
+  var next: Counted?
+
+  var words: Int {
+    access(keyPath: \.words)
+    cache = cache ?? text.split(separator: " ").count
+    return cache!
+  }
+  var isLong: Bool { words > 1 }
+  var isNextLong: Bool { next?.isLong ?? false }
 }
 
 @KVO private final class Holder: KVOObject {
