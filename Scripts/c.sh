@@ -51,7 +51,10 @@ compile() {
 # compile_all FOLDER COMMAND...: compiles the sources that it reads into objects, with all processors.
 compile_all() {
   mkdir -p "$1"
-  xargs -P "$(nproc)" -I '{}' sh -c 'source=$1 folder=$2; shift 2; exec "$@" -c "$source" -o "$folder/$(echo "$source" | tr / _).o"' \
+  xargs -P "$(nproc)" -I '{}' sh -c '
+    source=$1 folder=$2
+    shift 2
+    exec "$@" -c "$source" -o "$folder/$(echo "$source" | tr / _).o"' \
     sh '{}' "$@"
 }
 
@@ -60,8 +63,8 @@ c_symbol_graph() {
   clang -extract-api --product-name=CKVORuntime -x c-header -std=c11 -o "$1" "${@:2}"
 }
 
-# declared_symbols FILE: the functions and variables with external linkage in such a symbol graph. Clang identifies them as
-# c:@F@name and c:@name. Other identifiers contain a header or a kind.
+# declared_symbols FILE: the functions and variables with external linkage in such a symbol graph. Clang identifies them
+# as c:@F@name and c:@name. Other identifiers contain a header or a kind.
 declared_symbols() {
   grep -oE '"precise":"c:@(F@)?[A-Za-z0-9_]+"' "$1" | sed -E 's/.*@(.*)"/\1/' | sort -u
 }

@@ -2,13 +2,13 @@
 
 Usage: check_kvo_move.py KVO_MOVE PACKAGE FOLDER OPTION...
 
-Each file has a function, `func name(_ journal: Journal)`, which writes down the notifications that observers get. Each file
-is moved separately, with and without the macro. The diff shown must be exactly what is written, and moving a moved file
-again must not change it. The files of a style and a language mode are one program. It is built against the package in
-FOLDER, with these options of `swift build`, without warnings and without edits by hand.
+Each file has a function, `func name(_ journal: Journal)`, which writes down the notifications that observers get. Each
+file is moved separately, with and without the macro. The diff shown must be exactly what is written, and moving a moved
+file again must not change it. The files of a style and a language mode are one program. It is built against the package
+in FOLDER, with these options of `swift build`, without warnings and without edits by hand.
 
-Each function must write the text in Tests/Migration/Expected, which follows Apple's documentation. Without the macro it may
-write something else if the tool has reported a place that behaves differently.
+Each function must write the text in Tests/Migration/Expected, which follows Apple's documentation. Without the macro it
+may write something else if the tool has reported a place that behaves differently.
 """
 
 import json

@@ -5,12 +5,12 @@ Usage: counts.py SCRATCH_FOLDER CEILINGS PROGRAM
 The program runs twice. With the argument `bytes` it prints figures of memory only, so that they are counted in fresh
 memory, in lines "bytes: what, size/count: total".
 
-The program's figures are named "what, size/count". The table of ceilings has a line for each `what`. It limits the cost of
-a piece of work at the smallest size and at the largest, and the factor by which the cost may grow from any size to a larger
-one. Work in random order may also grow with the logarithm of the size.
+The program's figures are named "what, size/count". The table of ceilings has a line for each `what`. It limits the cost
+of a piece of work at the smallest size and at the largest, and the factor by which the cost may grow from any size to a
+larger one. Work in random order may also grow with the logarithm of the size.
 
-This run's figures, with a little room, are written to SCRATCH_FOLDER as a new table with the old growth factors. Take lines
-from it for work that is new or has become cheaper.
+This run's figures, with a little room, are written to SCRATCH_FOLDER as a new table with the old growth factors. Take
+lines from it for work that is new or has become cheaper.
 """
 
 import math
@@ -25,8 +25,8 @@ FIGURE = re.compile(r"^desc: Trigger: Client Request: (.+), (\d+)/(\d+)$", re.M)
 BYTES = re.compile(r"^bytes: (.+), (\d+)/(\d+): (\d+)$", re.M)
 TOTAL = re.compile(r"^(?:totals|summary): (\d+)", re.M)
 LINE = re.compile(r"^ *(\d+) +(\d+) +([\d.]+) (instructions|bytes) +(.+)$")
-# For a line without a factor. Work that does not grow still varies with the probes of hash tables, the compaction of lists
-# and the allocator's cleaning. Logarithmic growth would show as 1.7 from 1,000 to 100,000.
+# For a line without a factor. Work that does not grow still varies with the probes of hash tables, the compaction of
+# lists and the allocator's cleaning. Logarithmic growth would show as 1.7 from 1,000 to 100,000.
 GROWTH = 1.4
 # Instructions are those of x86-64, and bytes those of its C library's allocator.
 HAS_CEILINGS = platform.machine() == "x86_64"
@@ -98,8 +98,8 @@ def ends(by_size):
 
 
 def room(cost, unit):
-    """The room above a figure. For large work, allocators and hash tables vary with other contents; for bytes, only hash
-    tables keyed by address vary, slightly."""
+    """The room above a figure. For large work, allocators and hash tables vary with other contents; for bytes, only
+    hash tables keyed by address vary, slightly."""
     if unit == "bytes":
         return 1.01
     return 1.03 if cost < 500 else 1.12

@@ -2,13 +2,13 @@
 
 Usage: coverage.py RECORDS ALLOWED
 
-RECORDS is what `llvm-cov export -format=lcov` prints. ALLOWED lists lines that need not be run, below `#` and the reason.
-Each entry has a source file, or `*`, and a regular expression.
+RECORDS is what `llvm-cov export -format=lcov` prints. ALLOWED lists lines that need not be run, below `#` and the
+reason. Each entry has a source file, or `*`, and a regular expression.
 
 The expression is matched with a gap: consecutive lines that are not run, and the line before them. An entry excuses the
 lines of the gap that the match covers at least in part, and the brace that closes their block. An entry that excuses
-nothing is an error, unless it begins with `?`: such lines run only if threads interleave in a certain way, which happens in
-some runs.
+nothing is an error, unless it begins with `?`: such lines run only if threads interleave in a certain way, which
+happens in some runs.
 """
 
 import pathlib

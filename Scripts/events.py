@@ -2,11 +2,11 @@
 
 Usage: events.py REASONS PROGRAM OPTION...
 
-The command runs a test program and judges the run. A test must have run, none may fail or hang, and each skipped test must
-have a reason that begins with the regular expression REASONS.
+The command runs a test program and judges the run. A test must have run, none may fail or hang, and each skipped test
+must have a reason that begins with the regular expression REASONS.
 
-`run_tests` runs selected tests one after another. So if the program crashes or hangs, exactly one test was running, and its
-name is known.
+`run_tests` runs selected tests one after another. So if the program crashes or hangs, exactly one test was running, and
+its name is known.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ import sys
 import tempfile
 import time
 
-# Tests hang if none begins or ends for so many seconds of CPU time, or if all threads sleep, without CPU time, in so many
-# samples taken a second apart: then no thread is left to wake another one. Unlike the time of a clock, neither depends on
-# the load.
+# Tests hang if none begins or ends for so many seconds of CPU time, or if all threads sleep, without CPU time, in so
+# many samples taken a second apart: then no thread is left to wake another one. Unlike the time of a clock, neither
+# depends on the load.
 MOST_CPU = 50
 MOST_CPU_AT_ONCE = 600  # of tests that run concurrently, with a sanitizer perhaps
 MOST_ASLEEP = 3
@@ -113,7 +113,8 @@ def run_tests(program, tests, until_failure=True, most_cpu=MOST_CPU):
             env=os.environ | ENVIRONMENT,
         )
     begun, failed, running = tests_in(events)
-    return Outcome(begun, failed, running[-1] if running else None, code, is_hanging, output.read_text(errors="replace"))
+    last = running[-1] if running else None
+    return Outcome(begun, failed, last, code, is_hanging, output.read_text(errors="replace"))
 
 
 def run_and_judge(reasons, program, *options):

@@ -2,13 +2,13 @@
 
 Usage: examples.py FILE.md FOLDER
 
-A comment before each block of Swift, C or C++ code says how to treat it. `<!-- fragment -->` and `<!-- from: FILE -->` (see
-quotes.py) are skipped. This comment
+A comment before each block of Swift, C or C++ code says how to treat it. `<!-- fragment -->` and `<!-- from: FILE -->`
+(see quotes.py) are skipped. This comment
 
     <!-- example: first.swift -->
 
-writes FOLDER/first.swift. FOLDER/first.swift.txt gets the output, which is the next block without a language. If readers
-need not see the output, the comment contains it:
+writes FOLDER/first.swift. FOLDER/first.swift.txt gets the output, which is the next block without a language. If
+readers need not see the output, the comment contains it:
 
     <!-- example: first.swift, prints:
     balance is 10

@@ -2,9 +2,10 @@
 
 Usage: layers.py OBJECTS_FOLDER
 
-A layer ("room") is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not optimised,
-so that it refers to every function of another file that the source names. base/kvo_forward.h declares the few upcalls. At
-most LARGEST_RING files may refer to one another in a cycle, and a folder may have at most MOST_FILES files.
+A layer ("room") is a folder of Sources/CKVORuntime. OBJECTS_FOLDER has each source's object as <source>.o, not
+optimised, so that it refers to every function of another file that the source names. base/kvo_forward.h declares the
+few upcalls. At most LARGEST_RING files may refer to one another in a cycle, and a folder may have at most MOST_FILES
+files.
 """
 
 import collections

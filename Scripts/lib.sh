@@ -15,12 +15,14 @@ build=$(from_caller "${KVO_BUILD_PATH:-$root/.build}")
 [ -z "${KVO_BUILD_PATH-}" ] || export KVO_BUILD_PATH=$build
 bin=$build/debug # the debug build's programs
 
-# How tests are built: each module as a whole, which takes two thirds of the time of compiling file by file; without debug
-# information; and without an index (Tests/XCTMain.swift). Scripts/try builds small changes itself (quick_build.py).
+# How tests are built: each module as a whole, which takes two thirds of the time of compiling file by file; without
+# debug information; and without an index (Tests/XCTMain.swift). Scripts/try builds small changes itself
+# (quick_build.py).
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
 debug=(--scratch-path "$build" "${whole[@]}" -debug-info-format none --disable-index-store)
 
-# Warnings are errors when the package checks itself. Package.swift does not say so, since users may have other compilers.
+# Warnings are errors when the package checks itself. Package.swift does not say so, since users may have other
+# compilers.
 strict=(-Xswiftc -warnings-as-errors -Xcc -Werror)
 [ -z "${CI-}${KVO_STRICT-}" ] || debug+=("${strict[@]}")
 
@@ -46,9 +48,9 @@ build_tests() {
   echo "$tree" >"$bin/built-from"
 }
 
-# tree_now: the git tree of the package's own folders in their current state, tracked or not. It keeps an index of its own,
-# so that git hashes only files that have changed since. Each call works on a copy that has the original's time, because git
-# compares it with the files' times.
+# tree_now: the git tree of the package's own folders in their current state, tracked or not. It keeps an index of its
+# own, so that git hashes only files that have changed since. Each call works on a copy that has the original's time,
+# because git compares it with the files' times.
 tree_now() {
   local -x GIT_INDEX_FILE
   mkdir -p "$build"
@@ -65,7 +67,8 @@ help_if_asked() {
   exit
 }
 
-# commit_seed: a seed for random programs. Each commit has new programs; another run of the same commit tries the same ones.
+# commit_seed: a seed for random programs. Each commit has new programs; another run of the same commit tries the same
+# ones.
 commit_seed() { echo $((16#$(git rev-parse --short=7 HEAD))); }
 
 fail() {
@@ -73,7 +76,8 @@ fail() {
   exit 1
 }
 
-# require_numbers ARGUMENT...: fails unless there are at most two arguments, all are numbers, and the first, a count, is not
+# require_numbers ARGUMENT...: fails unless there are at most two arguments, all are numbers, and the first, a count, is
+# not
 # 0.
 require_numbers() {
   local argument
@@ -131,8 +135,8 @@ install_packages() {
   ) 9>"$build/installing" || fail "apt-get could not install $*"
 }
 
-# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails or hangs, if none runs, or if one is skipped for a
-# reason that does not match REASONS.
+# run_judged PROGRAM REASONS OPTION...: runs built tests. Fails if one fails or hangs, if none runs, or if one is
+# skipped for a reason that does not match REASONS.
 run_judged() { python3 Scripts/events.py "$2" "$1" "${@:3}"; }
 
 # run_tests OPTION... [-- OPTION...]: builds the tests alone and runs them: `swift test` would build all examples and
@@ -193,8 +197,8 @@ changed_files() {
 # Fetched programs and libraries are stored outside of builds, so that a new clone does not fetch them again.
 cache=${KVO_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvoruntime}
 
-# cached NAME COMMAND...: makes $cache/NAME with a command, which gets the folder's path, unless an earlier call has made
-# it. It may be called twice at once. Sets place.
+# cached NAME COMMAND...: makes $cache/NAME with a command, which gets the folder's path, unless an earlier call has
+# made it. It may be called twice at once. Sets place.
 cached() {
   place=$cache/$1
   mkdir -p "$cache"

@@ -1,14 +1,16 @@
 """Links the package's test programs with libraries that are compiled differently: broken, instrumented, optimised.
 
-SwiftPM compiles the tests once; compiling them again takes several times as long as everything else. So a check compiles
-only the library that differs, and links the rest as SwiftPM left it in its folder (`.build/debug`), which does not change:
+SwiftPM compiles the tests once; compiling them again takes several times as long as everything else. So a check
+compiles only the library that differs, and links the rest as SwiftPM left it in its folder (`.build/debug`), which does
+not change:
 
-* `PRODUCT.product/Objects.LinkFileList` lists the objects of a program. The folder `TARGET.build` in a path identifies the
-  target, and the object's name (`change.c.o`) the source.
-* `Modules`, and the module maps in `TARGET.build`, are used to compile a Swift library, and `KVOMacros-tool` is its plug-in.
+* `PRODUCT.product/Objects.LinkFileList` lists the objects of a program. The folder `TARGET.build` in a path identifies
+  the target, and the object's name (`change.c.o`) the source.
+* `Modules`, and the module maps in `TARGET.build`, are used to compile a Swift library, and `KVOMacros-tool` is its
+  plug-in.
 
-`Build.link` replaces whole libraries. `Build.link_without` leaves a library out, and `Build.link_shared` makes it a shared
-library that the loader finds beside the program: so 500 mutants need one link of the program.
+`Build.link` replaces whole libraries. `Build.link_without` leaves a library out, and `Build.link_shared` makes it a
+shared library that the loader finds beside the program: so 500 mutants need one link of the program.
 """
 
 import concurrent.futures
@@ -117,8 +119,8 @@ def compile_module(library, into, build, *options):
 
 
 def compile_apart(library, into, build):
-    """Compiles all sources of a Swift library into objects that are complete in themselves. SwiftPM compiles a module as a
-    whole: its objects share code, and none of them can be replaced alone."""
+    """Compiles all sources of a Swift library into objects that are complete in themselves. SwiftPM compiles a module
+    as a whole: its objects share code, and none of them can be replaced alone."""
     paths = sources(library)
 
     def compile_half(half):
@@ -206,7 +208,8 @@ class Build:
         self.objects = [pathlib.Path(line.strip().strip("'")) for line in links.read_text().splitlines()]
 
     def objects_of(self, library):
-        """A library's objects by the names of their sources, without the object that contains its module for debuggers."""
+        """A library's objects by the names of their sources, without the object that contains its module for
+        debuggers."""
         target = f"{TARGETS.get(library, library.name)}.build"
         own = [path for path in self.objects if target in path.parts and ".swiftmodule" not in path.suffixes]
         return {path.name.removesuffix(".o"): path for path in own}
@@ -229,8 +232,8 @@ class Build:
         return self.link_program([others.get(path, path) for path in self.objects], folder, *options)
 
     def link_without(self, library, objects, folder):
-        """Links the program without a library, which becomes a shared library with these objects beside it. A hard link to
-        the program uses the shared library that is beside that link."""
+        """Links the program without a library, which becomes a shared library with these objects beside it. A hard link
+        to the program uses the shared library that is beside that link."""
         shared = self.link_shared(library, objects, folder)
         own = set(self.own(library))
         rest = [path for path in self.objects if path not in own]

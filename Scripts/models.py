@@ -2,15 +2,15 @@
 
 Usage: models.py SCRATCH_FOLDER FOLDER
 
-The head of a model states the expected results, one configuration in each line. The configuration's options, if any, end
-with two spaces; the rest of the line explains them, or names what they take out:
+The head of a model states the expected results, one configuration in each line. The configuration's options, if any,
+end with two spaces; the rest of the line explains them, or names what they take out:
 
     // holds: -DFENCES=1  each fences itself
     // violated: -DFENCES=0  the fences
 
-A model that holds has been explored completely. The result of one that needs more steps or memory than there is, or that
-can't be compiled, is `unknown`. Time has no influence. If a model violates its properties unexpectedly, the steps that lead
-there are printed. Each model has configurations of both kinds.
+A model that holds has been explored completely. The result of one that needs more steps or memory than there is, or
+that can't be compiled, is `unknown`. Time has no influence. If a model violates its properties unexpectedly, the steps
+that lead there are printed. Each model has configurations of both kinds.
 """
 
 import concurrent.futures

@@ -6,13 +6,14 @@
     - for (uint32_t i = 0; i < count; i++) {
     + for (uint32_t i = count; i-- > 0;) {
 
-`---` names a source or header of the library. The lines after `-`, which are consecutive in the file, are replaced by those
-after `+`. Indentation is ignored. The old lines must be in the file exactly once. With a line `@@`, they must be between
-the only line that begins with its text and the next line that begins with a closing brace.
+`---` names a source or header of the library. The lines after `-`, which are consecutive in the file, are replaced by
+those after `+`. Indentation is ignored. The old lines must be in the file exactly once. With a line `@@`, they must be
+between the only line that begins with its text and the next line that begins with a closing brace.
 
-With `** delays` the file is compiled with delays at its atomic operations and locks (Tests/Chaos): for a fault that shows
-only if another thread runs between two instructions. `** by TEXT` selects only tests whose names contain TEXT. Libraries
-without rules (`Move`, `Source`) have mutants called NAME.mutant, which name the test that must fail with `** by`.
+With `** delays` the file is compiled with delays at its atomic operations and locks (Tests/Chaos): for a fault that
+shows only if another thread runs between two instructions. `** by TEXT` selects only tests whose names contain TEXT.
+Libraries without rules (`Move`, `Source`) have mutants called NAME.mutant, which name the test that must fail with
+`** by`.
 """
 
 import dataclasses
@@ -33,8 +34,8 @@ class Wrong(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """The mutants of a library: the module whose tests notice them, and the program that these tests start, if the library
-    is not linked with the tests."""
+    """The mutants of a library: the module whose tests notice them, and the program that these tests start, if the
+    library is not linked with the tests."""
 
     library: pathlib.Path
     module: str
@@ -79,8 +80,8 @@ def every_path():
 
 
 def all_paths():
-    """The mutants that tests have to notice. Mutants with a program of the same name are left to the controlled scheduler
-    (Scripts/checks/schedules)."""
+    """The mutants that tests have to notice. Mutants with a program of the same name are left to the controlled
+    scheduler (Scripts/checks/schedules)."""
     return [path for path in every_path() if not (PROGRAMS / f"{path.stem}.txt").exists()]
 
 

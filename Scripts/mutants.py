@@ -6,14 +6,14 @@ Usage: mutants.py BUILD_FOLDER SCRATCH_FOLDER [--known | [--times N] [--write]] 
 BUILD_FOLDER has the built tests. `--known` needs no build: it fails if an argument names no mutant, and does no more.
 `mutant.py` describes mutants, `selection.py` which of them `--changed-since` runs.
 
-A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name the
-rule must fail, crash or hang (events.py), and must pass without the mutant, in less than a fifth of the CPU time of a
-hanging test. The test recorded in Tests/Mutants/noticed.txt runs first, and the rule's other tests only if it passes.
+A mutant's source is compiled outside of the tree and linked into a shared library. One of the library's tests that name
+the rule must fail, crash or hang (events.py), and must pass without the mutant, in less than a fifth of the CPU time of
+a hanging test. The test recorded in Tests/Mutants/noticed.txt runs first, and the rule's other tests only if it passes.
 `--write` records the tests that notice now.
 
-These do not count: a crash while no test of the rule is running; a mutant that the loader refuses, which is an error itself.
-With `--times` the noticing test must notice in each of N runs, since a result that depends on the interleaving of threads
-proves nothing. Code that other modules inline (`@_transparent`) can't be broken in this way.
+These do not count: a crash while no test of the rule is running; a mutant that the loader refuses, which is an error
+itself. With `--times` the noticing test must notice in each of N runs, since a result that depends on the interleaving
+of threads proves nothing. Code that other modules inline (`@_transparent`) can't be broken in this way.
 """
 
 import argparse

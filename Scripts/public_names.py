@@ -1,19 +1,19 @@
-"""Judges public declarations: what they show, whether they are documented, and whether promised names are there and used.
+"""Judges public declarations: which types they show, whether they are documented, and whether promised names exist.
 
 Usage: public_names.py GRAPHS C_GRAPH NAMES.txt TESTS
 
 GRAPHS has a folder for each Swift module with its symbol graphs, C_GRAPH is that of the C headers.
 
-A Swift declaration may name types and protocols of its own module and of the standard library. It may not name those of C or
-of other modules, pointers, or numbers of C's widths; nor may it extend or conform to such types. MAY_SHOW and POINTERS have
-the exceptions; one that is not used is an error, which also shows that this check sees what it refuses.
+A Swift declaration may name types and protocols of its own module and of the standard library. It may not name those of
+C or of other modules, pointers, or numbers of C's widths; nor may it extend or conform to such types. MAY_SHOW and
+POINTERS have the exceptions; one that is not used is an error, which also shows that this check sees what it refuses.
 
-C declarations may share a comment: it applies to all declarations that follow it up to the next empty line. Members of C
-structs and cases of C enums are documented beside their type.
+C declarations may share a comment: it applies to all declarations that follow it up to the next empty line. Members of
+C structs and cases of C enums are documented beside their type.
 
 NAMES.txt has a promised name in each line; a name that several declarations share is repeated as often. TESTS has the
-contract tests' syntax trees, written by the compiler (`-dump-ast-format json`), each beside its source. A member is used if
-its identifier is in a syntax tree, a type if its name is in a source.
+contract tests' syntax trees, written by the compiler (`-dump-ast-format json`), each beside its source. A member is
+used if its identifier is in a syntax tree, a type if its name is in a source.
 """
 
 import collections
@@ -197,7 +197,8 @@ def main(graphs, c_graph, names, tests):
     wrong, used = [], set()
     for module in modules:
         wrong += foreign(module, used)
-    wrong += [f"{exception}: nothing shows it, so allow it not" for exception in POINTERS.union(*MAY_SHOW.values()) - used]
+    unused = POINTERS.union(*MAY_SHOW.values()) - used
+    wrong += [f"{exception}: nothing shows it, so don't allow it" for exception in unused]
     wrong += undocumented([*public, *Graph(pathlib.Path(c_graph)).public()])
     if not any(undocumented(modules[0].symbols)):
         wrong.append("this check is blind: even all that is internal seems to be documented")

@@ -2,16 +2,17 @@
 
 Usage: quick_build.py BUILD_FOLDER TREE <CHANGED
 
-BUILD_FOLDER is SwiftPM's, with the tests built from the git tree TREE. CHANGED lists the files that differ from it, each
-ended by NUL. If these are C sources, or differ in bodies of Swift functions alone, the commands of SwiftPM's plan are run
-that compile the sources, or their modules, and that link the tests and the programs that tests start. Prints `built` then.
+BUILD_FOLDER is SwiftPM's, with the tests built from the git tree TREE. CHANGED lists the files that differ from it,
+each ended by NUL. If these are C sources, or differ in bodies of Swift functions alone, the commands of SwiftPM's plan
+are run that compile the sources, or their modules, and that link the tests and the programs that tests start. Prints
+`built` then.
 
-Prints nothing if the change needs a full build: SwiftPM has to compile every module that depends on a changed one, which
-takes minutes. A build that another command has changed since, such as `swift build`, needs a full build, too.
+Prints nothing if the change needs a full build: SwiftPM has to compile every module that depends on a changed one,
+which takes minutes. A build that another command has changed since, such as `swift build`, needs a full build, too.
 
-Other modules are not affected as long as only bodies of functions differ; the compiler's parser knows where these begin and
-end. Bodies that the compiler copies into other modules (COPIED) count as visible; without optimisation it copies no others,
-not even inlinable ones. The macro's plug-in stays as it was: what it generates is not tried (untried.py).
+Other modules are not affected as long as only bodies of functions differ; the compiler's parser knows where these begin
+and end. Bodies that the compiler copies into other modules (COPIED) count as visible; without optimisation it copies no
+others, not even inlinable ones. The macro's plug-in stays as it was: what it generates is not tried (untried.py).
 """
 
 import json

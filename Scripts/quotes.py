@@ -2,11 +2,11 @@
 
 Usage: quotes.py FILE.md...
 
-A block of code after the comment `<!-- from: Examples/TinyBinding/tiny.c -->` is a part of that file. A page that quotes a
-file must quote all of it, in order: the parts on the page, separated by empty lines, must equal the file.
+A block of code after the comment `<!-- from: Examples/TinyBinding/tiny.c -->` is a part of that file. A page that
+quotes a file must quote all of it, in order: the parts on the page, separated by empty lines, must equal the file.
 
-A table after the comment `<!-- messages -->` has in its first column messages of the libraries, in quotation marks. A text
-between two "…" must occur in a source, in which each interpolation and each `%s` is such a gap as well.
+A table after the comment `<!-- messages -->` has in its first column messages of the libraries, in quotation marks. A
+text between two "…" must occur in a source, in which each interpolation and each `%s` is such a gap as well.
 """
 
 import difflib
@@ -53,7 +53,9 @@ def lost_messages(page, text, sources):
 def main(pages):
     texts = {page: pathlib.Path(page).read_text() for page in pages}
     sources = "\n".join(map(messages_of, SOURCES))
-    found = [line for page, text in texts.items() for line in (*differences(page, text), *lost_messages(page, text, sources))]
+    found = []
+    for page, text in texts.items():
+        found += [*differences(page, text), *lost_messages(page, text, sources)]
     print(*found, sep="\n")
     return bool(found)
 

@@ -7,15 +7,15 @@ A check is a program in Scripts/checks. Its head states its purpose (line 2), it
     # Ring: landing
     # Inputs: Sources/CKVORuntime Tests/Counts
 
-The inputs are git pathspecs of the files whose change can change the check's result. The scripts that it runs or imports,
-and Package.swift if one of them builds with SwiftPM, are found in their texts and are not repeated there. The environment
-variable KVO_RING tells a check how much to do, `landing` or `full`. KVO_SINCE names the commit of its last full run, if
-there is one.
+The inputs are git pathspecs of the files whose change can change the check's result. The scripts that it runs or
+imports, and Package.swift if one of them builds with SwiftPM, are found in their texts and are not repeated there. The
+environment variable KVO_RING tells a check how much to do, `landing` or `full`. KVO_SINCE names the commit of its last
+full run, if there is one.
 
-RECORD has a line for each check: the commit at which it last passed at full strength, the date, wall and CPU seconds, and
-its summary. A check that fails at full strength loses its line. The landing ring fails if a check has no line, or one that
-is older than MOST_COMMITS commits. It also runs the checks of the full ring whose inputs have changed since that commit: the
-cheapest first, up to AFFORDABLE CPU seconds in all.
+RECORD has a line for each check: the commit at which it last passed at full strength, the date, wall and CPU seconds,
+and its summary. A check that fails at full strength loses its line. The landing ring fails if a check has no line, or
+one that is older than MOST_COMMITS commits. It also runs the checks of the full ring whose inputs have changed since
+that commit: the cheapest first, up to AFFORDABLE CPU seconds in all.
 """
 
 import argparse
@@ -35,11 +35,14 @@ CHECKS = pathlib.Path("Scripts/checks")
 RECORD = pathlib.Path(".ci/full-ring.txt")
 MOST_COMMITS = 100
 AFFORDABLE = 120
-# The seconds after which a check is stopped and reported. It decides no result: during other builds the longest check on
-# record takes a tenth of it.
+# The seconds after which a check is stopped and reported. It decides no result: during other builds the longest check
+# on record takes a tenth of it.
 HANGING = 4 * 3600
-# In a script: other scripts that it runs, sources or imports; and what builds with SwiftPM, which Scripts/lib.sh defines.
-USED = re.compile(r"(?:^|python3|exec|source|\$\(|[;|&!]) *Scripts/([\w./-]+)|/(\w+\.sh)\b|^(?:import|from) (\w+)", re.M)
+# In a script: other scripts that it runs, sources or imports; and what builds with SwiftPM, which Scripts/lib.sh
+# defines.
+USED = re.compile(
+    r"(?:^|python3|exec|source|\$\(|[;|&!]) *Scripts/([\w./-]+)|/(\w+\.sh)\b|^(?:import|from) (\w+)", re.M
+)
 BUILDS = re.compile(r"\bswift (?:build|test|package)\b|\bbuild_tests\b")
 
 
@@ -160,7 +163,8 @@ def stale(checks, runs):
         if commits is None:
             yield f"{check.name} passed at {runs[check.name].commit}, which is not behind HEAD. Is the clone shallow?"
         elif commits > MOST_COMMITS:
-            yield f"{check.name} passed {commits} commits ago, {MOST_COMMITS} at most: Scripts/check --full {check.name}"
+            late = f"{check.name} passed {commits} commits ago, {MOST_COMMITS} at most"
+            yield f"{late}: Scripts/check --full {check.name}"
 
 
 def affordable(checks, runs):

@@ -9,13 +9,13 @@ Exempt.md; a mutant no longer fits its source; or Tests/Mutants/noticed.txt does
 `--write` writes Rules.md.
 
 `--tests-for` reads NUL-terminated paths and prints a `--filter` pattern of the tests that a change of these files can
-break. These are the tests that name a rule of a source. For a source without rules, they are the tests of its folder of the
-overlay, or of its library. A source of the C runtime adds the quick stress (STRESS), and a test file adds its own tests.
-`--tests-of` prints such a pattern of the tests that name one of the rules, and fails with a message if no test names one of
-them.
+break. These are the tests that name a rule of a source. For a source without rules, they are the tests of its folder of
+the overlay, or of its library. A source of the C runtime adds the quick stress (STRESS), and a test file adds its own
+tests. `--tests-of` prints such a pattern of the tests that name one of the rules, and fails with a message if no test
+names one of them.
 
-A source keeps a rule if a mutant of the rule breaks it, or if one of its comments names the rule (`C4`, or several: `D3,
-I5`). A test file belongs to a rule if the name of a test contains it as a word.
+A source keeps a rule if a mutant of the rule breaks it, or if one of its comments names the rule (`C4`, or several:
+`D3, I5`). A test file belongs to a rule if the name of a test contains it as a word.
 """
 
 import collections
@@ -45,8 +45,8 @@ RULE = re.compile(r"^([0-9]+)\. ")
 
 HEAD = """# Rules and files
 
-Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests are, and how many mutants break it
-(`Tests/Mutants`); below, the rules of each source. `python3 Scripts/rules.py --write` writes this page, and
+Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests are, and how many mutants break
+it (`Tests/Mutants`); below, the rules of each source. `python3 Scripts/rules.py --write` writes this page, and
 `Scripts/check rules` checks that it is up to date.
 """
 
@@ -155,7 +155,8 @@ MODULES = {
 # Random programs and threads find faults of rules that a source does not name. They take 5 CPU seconds together.
 STRESS = {("CKVORuntimeTests", "StressTests"), ("KVORuntimeTests", "StressTests"), ("KVORuntimeTests", "ModelTests")}
 STRESS |= {("CKVORuntimeTests", "ModelTests")}
-TYPE = re.compile(r"^(?:@\w+(?:\(.*\))? |public |private |fileprivate |final )*(?:struct|class|enum|actor|extension) (\w+)")
+MODIFIERS = r"(?:@\w+(?:\(.*\))? |public |private |fileprivate |final )*"
+TYPE = re.compile(rf"^{MODIFIERS}(?:struct|class|enum|actor|extension) (\w+)")
 TEST = re.compile(r"^\s*@Test\b", re.M)
 # A test's function, not one in the text of an argument.
 FUNCTION = re.compile(r"^ +(?:@\w+(?:\(.*?\))? |static |private |fileprivate |nonisolated )*func (\w+)", re.M)
@@ -172,7 +173,8 @@ def functions_of(path):
 
 
 def tests_for(files):
-    """The tests that a change of the files can break: (module, suite, function). The last two are None for a whole module."""
+    """The tests that a change of the files can break: (module, suite, function). The last two are None for a whole
+    module."""
     keepers, _, _ = collect()
     of_files, modules, rules, is_in_c = set(), set(), set(), False
     for file in map(pathlib.Path, files):

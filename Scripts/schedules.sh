@@ -7,8 +7,8 @@ schedules=$build/schedules
 schedule_flags=(-g -O1 -fno-omit-frame-pointer -fexceptions -DKVO_POISON -DKVO_SIMULATED_BUFFERS)
 interposing=(-include "$root/Tests/Schedules/interpose.h")
 
-# build_schedules: builds $schedules/schedules from the runtime with the scheduler's switching points, except for memory.c,
-# which the program replaces. Sets schedule_objects to the runtime's objects.
+# build_schedules: builds $schedules/schedules from the runtime with the scheduler's switching points, except for
+# memory.c, which the program replaces. Sets schedule_objects to the runtime's objects.
 build_schedules() {
   local sum object
   read_link_flags
@@ -32,8 +32,9 @@ link_schedules() {
   clang++ -no-pie -g "$schedules"/*.c.o "${@:2}" "${link_flags[@]}" -lpthread -o "$1"
 }
 
-# notices MUTANT ARGUMENT...: whether the scheduler, run with these arguments, reports a failure of the runtime that the mutant
-# breaks. The program is $schedules/MUTANT, what it prints is in MUTANT.log beside it. Sets sabotaged_status to its status.
+# notices MUTANT ARGUMENT...: whether the scheduler, run with these arguments, reports a failure of the runtime that the
+# mutant breaks. The program is $schedules/MUTANT, what it prints is in MUTANT.log beside it. Sets sabotaged_status to
+# its status.
 notices() {
   link_sabotaged "$1" "$schedules/$1" || fail "the runtime with $1 can't be linked"
   sabotaged_status=0

@@ -3,10 +3,10 @@
 `--changed-since COMMIT` selects those whose own file, record, source or noticing test has changed since that commit, in
 later commits or in the working tree. For a source with many mutants, it selects those of the changed functions.
 
-`--tenth COUNT` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in the
-same tenth, and COUNT determines which of the ten runs: with the number of commits, ten commits in a row run all. With it,
-a change of what all mutants depend on selects all of them: Package.swift, what all tests share (Tests/Support), and the
-scripts that the check `mutants` uses.
+`--tenth COUNT` selects all mutants of a changed source, and a tenth of the unaffected mutants. A mutant is always in
+the same tenth, and COUNT determines which of the ten runs: with the number of commits, ten commits in a row run all.
+With it, a change of what all mutants depend on selects all of them: Package.swift, what all tests share
+(Tests/Support), and the scripts that the check `mutants` uses.
 """
 
 import collections
@@ -79,7 +79,11 @@ def select(paths, records, commit, tenth):
             chosen.add(path)
         elif str(mutant.file) in changed:
             by_source[mutant.file][path] = mutant
-        elif has_other_test(path, changed, records, earlier) or tenth is not None and tenth_of(mutant.label) == tenth % 10:
+        elif (
+            has_other_test(path, changed, records, earlier)
+            or tenth is not None
+            and tenth_of(mutant.label) == tenth % 10
+        ):
             chosen.add(path)
     for file, mutants in by_source.items():
         chosen |= near_changes(file, mutants, commit) if tenth is None else mutants.keys()

@@ -22,8 +22,8 @@ build_module() {
   done
 }
 
-# symbol_graph MODULE FOLDER OPTION...: writes the declarations of a module, and its extensions of other modules. Internal
-# declarations are included, since the extractor would omit public ones with an underscore otherwise.
+# symbol_graph MODULE FOLDER OPTION...: writes the declarations of a module, and its extensions of other modules.
+# Internal declarations are included, since the extractor would omit public ones with an underscore otherwise.
 symbol_graph() {
   mkdir -p "$2"
   swift-symbolgraph-extract -module-name "$1" -target "$(clang -print-target-triple)" \
@@ -32,8 +32,8 @@ symbol_graph() {
   [ -e "$2/$1.symbols.json" ] || fail "no symbol graph of $1"
 }
 
-# objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Objects of deleted sources stay in the
-# folder, so they are not listed from there.
+# objects_of MODULE...: the object files of the modules' sources, each ended by NUL. Objects of deleted sources stay in
+# the folder, so they are not listed from there.
 objects_of() {
   local module source object
   for module; do

@@ -2,8 +2,8 @@
 
 Usage: swift_counts.py PROGRAM CEILINGS [--write]
 
-PROGRAM is the program `Benchmarks`, without debug information. It repeats a case COUNT times and twice as often, each under
-callgrind. The difference, divided by COUNT, is what one operation costs, without the start of the program.
+PROGRAM is the program `Benchmarks`, without debug information. It repeats a case COUNT times and twice as often, each
+under callgrind. The difference, divided by COUNT, is what one operation costs, without the start of the program.
 
 CEILINGS has lines "ceiling COUNT case". With `--write` each ceiling becomes the figure with ROOM above it.
 """
@@ -57,7 +57,8 @@ def main(program, ceilings, *options):
         objection = verdict(cost, math.inf if options else int(ceiling))
         wrong += bool(objection)
         written.append(f"{math.ceil(cost * ROOM):8} {count:>6} {case}")
-        print(f"wrong: {case}: {cost:,.0f} instructions, {objection}" if objection else f"{case}: {cost:,.0f} instructions")
+        figure = f"{case}: {cost:,.0f} instructions"
+        print(f"wrong: {figure}, {objection}" if objection else figure)
     if options == ("--write",):
         path.write_text("\n".join(written) + "\n")
     print(f"{len(written)} lines, {wrong} wrong")

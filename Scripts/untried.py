@@ -2,9 +2,9 @@
 
 Usage: untried.py COMMIT [CHECK...] <FILES
 
-FILES differ from COMMIT and are NUL-terminated. CHECKs have run already. A file is covered if it has a test, as a source of
-a library or as a test file, or if it is a mutant that tests must notice. A check covers the files that its head names as
-inputs.
+FILES differ from COMMIT and are NUL-terminated. CHECKs have run already. A file is covered if it has a test, as a
+source of a library or as a test file, or if it is a mutant that tests must notice. A check covers the files that its
+head names as inputs.
 """
 
 import pathlib

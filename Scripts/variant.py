@@ -2,10 +2,10 @@
 
 Usage: variant.py BUILD_FOLDER SCRATCH_FOLDER WAY
 
-BUILD_FOLDER has the built tests. They are not compiled again: that would take several times as long as everything else, and
-a sanitizer would find only mistakes of the tests in them. Every object of the way's libraries is replaced, and must contain
-the way's mark. The program must report the errors of Tests/Checks/planted.c. The program ObservationBridge, which the tests
-start, is linked beside them. Prints the path of the tests.
+BUILD_FOLDER has the built tests. They are not compiled again: that would take several times as long as everything else,
+and a sanitizer would find only mistakes of the tests in them. Every object of the way's libraries is replaced, and must
+contain the way's mark. The program must report the errors of Tests/Checks/planted.c. The program ObservationBridge,
+which the tests start, is linked beside them. Prints the path of the tests.
 """
 
 import dataclasses
@@ -20,8 +20,8 @@ import link_variants
 C_LIBRARIES = [link_variants.LIBRARY, link_variants.C_OBSERVATION]
 LIBRARIES = [*C_LIBRARIES, link_variants.OVERLAY, link_variants.CHANGE_LOGS, link_variants.FOUNDATION]
 LIBRARIES += [link_variants.TESTING, link_variants.OBSERVATION]
-# The parts of the tests' support that are compiled again as well: C, which reads memory that the runtime may have freed;
-# and, for the thread sanitizer, everything that makes threads meet.
+# The parts of the tests' support that are compiled again as well: C, which reads memory that the runtime may have
+# freed; and, for the thread sanitizer, everything that makes threads meet.
 C_SUPPORT = [link_variants.FIXTURES, link_variants.SIGNATURES]
 SWIFT_SUPPORT = [pathlib.Path("Tests/Support", name) for name in ("TestSupport", "TestScopes", "ModelFixtures")]
 PLANTED = pathlib.Path("Tests/Checks/planted.c")
@@ -45,8 +45,9 @@ SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 # With exceptions, a function that an exception leaves reports that to the sanitizer, whose own stack would overflow
 # otherwise.
 THREAD = ["-fsanitize=thread", "-fexceptions"]
-# The counters are in a mapped file, so that processes that a test makes stop are counted, too. They are atomic: the number
-# of times that an `else` is run is a difference of two counters, which would be wrong if threads lost an increment.
+# The counters are in a mapped file, so that processes that a test makes stop are counted, too. They are atomic: the
+# number of times that an `else` is run is a difference of two counters, which would be wrong if threads lost an
+# increment.
 COUNTERS = ["-fprofile-instr-generate", "-fcoverage-mapping", "-mllvm", "-runtime-counter-relocation"]
 COUNTERS += ["-fprofile-update=atomic"]
 WAYS = {
