@@ -325,6 +325,16 @@ class FilesTest(unittest.TestCase):
     def pattern_for(self, *files):
         return run(sys.executable, SCRIPTS / "rules.py", "--tests-for", stdin="\0".join(files))[1]
 
+    def test_a_cited_function_that_no_source_has_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, page = pathlib.Path(folder, "a.pml"), pathlib.Path(folder, "a.md")
+            model.write_text("// kvo_entry_insert, kvo_entry_place, change.c and trees.c\nbyte own_word; // own_word\n")
+            page.write_text("`kvo_entry_place` of `account_class`, a swift_function_type\n")
+            status, output = run(sys.executable, SCRIPTS / "citations.py", model, page)
+        lost = [f"{model}:1: no source has kvo_entry_place", f"{model}:1: no source has trees.c"]
+        lost += [f"{page}:1: no source has kvo_entry_place", f"{page}:1: no source has swift_function_type"]
+        self.assertEqual((status, output.splitlines()), (1, lost))
+
     def test_a_file_that_is_not_tried_names_its_checks(self):
         files = ["Sources/CKVORuntime/delivery/change.c", "Tests/Schedules/oracle.c", "Scripts/models.py", "NOTES"]
         _, output = run(sys.executable, SCRIPTS / "untried.py", "HEAD", "rules", "format", "mutants", stdin="\0".join(files))

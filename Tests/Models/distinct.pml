@@ -2,15 +2,16 @@
 // Documentation/Internals/Memory.md (distinct.c).
 //
 // Threads set one property, each once, or insert elements in it, while another one registers the observer, with an
-// initial call or without. A change looks for observers before it reads the new value and afterwards, and takes its sequence
-// number only if it has found one that asks for distinct changes, this one or another one. It is not delivered to an observer
-// that has become visible since then (serial.c). An initial call delivers the value that was read for it, even if a later one has been delivered; then
-// the present value is compared and delivered like that of a change.
+// initial call or without. A change looks for observers before it reads the new value and afterwards, and takes its
+// sequence number only if it has found one that asks for distinct changes, this one or another one. It is not delivered
+// to an observer that has become visible since then (serial.c). An initial call delivers the value that was read for
+// it, even if a later one has been delivered; then the present value is compared and delivered like that of a change.
 //
 // Each change takes a sequence number (`ticket`) between its store and its reading of the new value. It compares with
-// the stored value without a lock, and then stores its own if that one is still in place. Elements are delivered without
-// a comparison, and nothing is stored for them. In the end the stored value is the property's, or elements have taken it
-// away. After an initial call the value delivered last is the property's. No value was delivered twice in a row.
+// the stored value without a lock, and then stores its own if that one is still in place. Elements are delivered
+// without a comparison, and nothing is stored for them. In the end the stored value is the property's, or elements have
+// taken it away. After an initial call the value delivered last is the property's. No value was delivered twice in a
+// row.
 //
 // holds:  unmodified
 // violated: -DTICKET=0  no sequence numbers: a value that was read earlier is stored later

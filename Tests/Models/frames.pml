@@ -1,8 +1,8 @@
 // Frames that another thread ends than began them, and the records that contain them: orderings 4 and 5 of
 // Documentation/Internals/Memory.md, and the paragraphs after 10.
 //
-//   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, end_thread in thread.c)
-//   T2  has no record; ends that change (kvo_frame_pop_slowly, end, frame_notify_owner in frames.c)
+//   T1  begins a change on record 0 and ends (kvo_frame_push in kvo_thread.h, thread_end_thread in thread.c)
+//   T2  has no record; ends that change (kvo_frame_pop_slowly, frame_end_any, frame_notify_owner in frames.c)
 //   T3  starts in between: it reuses record 0 if that is in the pool, and changes the object too
 //       (kvo_thread_start in thread.c, kvo_frame_push and kvo_frame_pop in kvo_thread.h)
 //   D   changes the object on record 1, which follows record 0 in the list
@@ -58,7 +58,7 @@
 #define G 0    // a store of a hazard pointer
 #define H 1    // a store of a top
 
-// Memory: one object, and one piece that belongs to it.
+// Memory: one object, and one block that belongs to it.
 bool linked_piece = true, freed = false, waiting = false;
 bool hazard[2], top[2], awaited[2];
 bool occupied[2]; // frame.state; stored with release, and read only by threads with a fence in between

@@ -1,10 +1,10 @@
 // Several threads follow links. A thread that returns has all of the path followed, and in the end each link leads to
 // the object at which the next one is attached.
 //
-// Models kvo_path_worklist_resolve_link with install and begin_resolution of node_resolution.c, insert_child and
-// push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_starts of active_threads.c, for a path
-// of three keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind link 1. With
-// DERIVED, link 1 is at a derived key, whose derivation has a link of its own and a leaf behind that.
+// Models kvo_path_worklist_resolve_link with resolution_install and begin_resolution of node_resolution.c, insert_child
+// and push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_starts of active_threads.c, for a
+// path of three keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind
+// link 1. With DERIVED, link 1 is at a derived key, whose dependent key has a link of its own and a leaf behind that.
 //
 // A thread sets link 0 and follows it, or only follows it, like a registration. A getter may take any time; each step
 // under the graph lock is atomic. With SAME all threads set the current object: then each must find all followed when
@@ -16,7 +16,7 @@
 // violated: -DPRESENCE=0  a child that stays is taken for followed, whatever threads are at the path
 // violated: -DEARLY_END=1  a thread stops being counted when it has attached something, not when all is followed
 // violated: -DSAME=0 -DCHECKED=0  a child is attached without checking for a later read of the link by another thread
-// violated: -DDERIVED=1 -DJOINS=0  a derivation that another thread is attaching is taken for attached
+// violated: -DDERIVED=1 -DJOINS=0  a dependent key that another thread is attaching is taken for attached
 
 #ifndef SAME
 #define SAME 1
@@ -47,9 +47,9 @@ bool passed[4];               // and whether one of those has been installed
 byte child;                   // the object of link 1, 0 for none
 byte life;                    // the number of this link 1; an ended one does nothing more
 bool leaf;                    // whether the key behind link 1 is attached
-byte followers, follower;     // threads at the chain: how many, and which
-byte attachers, attacher;           // threads at the derivation: how many, and which
-bool begun, attached, inner;     // the derivation's state, and whether its own link is attached
+byte followers, follower;     // threads at the path observation: how many, and which
+byte attachers, attacher;     // threads at the dependent key: how many, and which
+bool begun, attached, inner;     // the dependent key's state, and whether its own link is attached
 byte returned;
 
 inline enter(count, who) {
@@ -80,7 +80,7 @@ inline install() {
 
 inline look() { present = PRESENCE && (others(followers, follower) || others(attachers, attacher)) }
 
-// Attaches the derivation of link 1's key. A thread does this if it finds it unattached, or another thread at it.
+// Attaches the dependent key of link 1's key. A thread does this if it finds it unattached, or another thread at it.
 inline go_through() {
   atomic {
     if

@@ -1,5 +1,5 @@
-// A registration while others set: ordering 9 of Documentation/Internals/Memory.md, and rule I3 (kvo_change_open and
-// finish, the dispatch of setters, kvo_entry_insert, kvo_deliver_initial).
+// A registration while others set: ordering 9 of Documentation/Internals/Memory.md, and rule I3 (kvo_change_open,
+// change_finish, the dispatch of setters, kvo_entry_insert, kvo_deliver_initial).
 //
 // Two threads set a property, each once, and a third registers for it with an initial call (or follows a link, which
 // reads as well). Initially the setters may be plain or interposed, the object swizzled or not, and the key observed

@@ -1,5 +1,5 @@
 // A thread that is alone asks the kernel for no fence: ordering 3 of Documentation/Internals/Memory.md
-// (kvo_thread_start, end_thread and other_threads_exist).
+// (kvo_thread_start, thread_end_thread and kvo_thread_others_exist).
 //
 // A thread takes a record, delivers once and returns the record; then another one takes the same record. At the same
 // time the first of all threads unlinks something, and fences only the threads that it counts. Reading freed memory

@@ -1,15 +1,16 @@
-// Tracked reads: when several threads track one derivation, it ends up attached to everything that its getter read
-// last, and has been read since it was attached.
+// Tracked keys: when several threads read one tracked key, its dependent key ends up with path observations exactly
+// where its getter read last, and has been read since each of them was placed.
 //
-// Models kvo_path_worklist_track with begin and install of tracking.c, and track, go_on, is_settled, insert_first and
-// note_placed of path_tasks.c. The getter reads a choice, then the chosen flag, then one of two values by that flag.
-// Chains 0 and 1 are at the flags, 2 and 3 at the values; the choice always has one. Two threads set the choice. A
-// third sets a flag that may have no chain yet: then it does not notify. Each step under the graph lock is atomic. In
-// the end the derivation must be attached exactly where the getter reads. Only the order of tickets is modelled.
+// Models kvo_path_worklist_track with tracking_begin and tracking_install of tracking.c, rounds_go_on and
+// is_settled_locked of tracking_rounds.c, and insert_first and note_inserted_locked of path_tasks.c. The getter reads a
+// choice, then the chosen flag, then one of two values by that flag. Path observations 0 and 1 are at the flags, 2 and
+// 3 at the values; the choice always has one. Two threads set the choice. A third sets a flag that may have no path
+// observation yet: then it does not notify. Each step under the graph lock is atomic. Only the order of tickets is
+// modelled.
 //
 // holds:
-// violated: -DAGAIN=0  the key is not read again after it has been attached
-// violated: -DFORGETS=1  a thread that reads again forgets chains made by others and not yet attached
+// violated: -DAGAIN=0  the key is not read again after its path observations have been placed
+// violated: -DFORGETS=1  a thread that reads again forgets path observations made by others and not yet placed
 
 #ifndef AGAIN
 #define AGAIN 1
@@ -19,19 +20,19 @@
 #endif
 
 #define THREADS 3
-#define CHAINS 4
-#define in_set(chain) (chains & (1 << chain))
-#define is_placed(chain) (placed & (1 << chain))
+#define OBSERVATIONS 4
+#define in_set(observation) (observations & (1 << observation))
+#define is_placed(observation) (placed & (1 << observation))
 
 bool choice;              // the flag that is read
 bool flags[2];
-byte chains = 5;          // the derivation's chains, from the last reading: flag 0 and the first value
-byte placed = 5;          // the attached ones
+byte observations = 5;    // the dependent key's path observations, from the last reading: flag 0 and the first value
+byte placed = 5;          // those that are placed
 byte unread;              // with FORGETS: made since the last check
-byte fresh;               // attached after the last reading began
+byte fresh;               // placed after the last reading began
 byte later[THREADS];      // for each ticket: the threads that have taken a later one
 bool passed[THREADS];     // and whether one of those has been installed
-byte arrived[THREADS];    // attached since each thread took its ticket
+byte arrived[THREADS];    // placed since each thread took its ticket
 byte returned;
 
 #define read_set(c, f) ((c -> 2 : 1) | (f -> 8 : 4))
@@ -49,26 +50,26 @@ inline install(set) {
   passed[0] = passed[0] || (later[0] & (1 << me));
   passed[1] = passed[1] || (later[1] & (1 << me));
   passed[2] = passed[2] || (later[2] & (1 << me));
-  placed = placed & chains & set;
-  chains = set;
+  placed = placed & observations & set;
+  observations = set;
   fresh = arrived[me] & placed
 }
 
-// Attaches a wanted chain, unless another thread has done so, or it is no longer in the set.
-inline place(chain) {
-  wanted = wanted & (15 - (1 << chain));
+// Places a wanted path observation, unless another thread has done so, or it is no longer in the set.
+inline place(observation) {
+  wanted = wanted & (15 - (1 << observation));
   if
-  :: in_set(chain) && !is_placed(chain) ->
-    placed = placed | (1 << chain);
-    fresh = fresh | (1 << chain);
-    arrived[0] = arrived[0] | (1 << chain);
-    arrived[1] = arrived[1] | (1 << chain);
-    arrived[2] = arrived[2] | (1 << chain)
+  :: in_set(observation) && !is_placed(observation) ->
+    placed = placed | (1 << observation);
+    fresh = fresh | (1 << observation);
+    arrived[0] = arrived[0] | (1 << observation);
+    arrived[1] = arrived[1] | (1 << observation);
+    arrived[2] = arrived[2] | (1 << observation)
   :: else
   fi
 }
 
-#define is_settled (placed == chains && fresh == 0)
+#define is_settled (placed == observations && fresh == 0)
 
 // Takes a ticket for a reading, unless none is needed.
 inline begin() {
@@ -91,10 +92,10 @@ inline end_reading() {
     if
     :: passed[me] // another thread has read later
     :: else ->
-      unread = (unread & chains & seen) | (seen & (15 - chains));
+      unread = (unread & observations & seen) | (seen & (15 - observations));
       install(seen)
     fi;
-    wanted = chains & (15 - placed);
+    wanted = observations & (15 - placed);
     seen = 0;
     again = true
   }
@@ -132,7 +133,7 @@ inline finish() {
   d_step {
     returned++;
     seen = read_set(choice, flags[choice]);
-    assert(returned < THREADS || (chains == seen && placed == seen));
+    assert(returned < THREADS || (observations == seen && placed == seen));
     seen = 0
   }
 }
@@ -145,7 +146,7 @@ proctype Choosing(byte me; bool chosen) {
   finish()
 }
 
-// The set notifies, and so tracks, only if the derivation is attached to the flag.
+// The set notifies, and so tracks, only if there is a path observation at the flag.
 proctype Flagging(byte me) {
   byte seen, wanted;
   bool again, ends;

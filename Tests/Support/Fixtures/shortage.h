@@ -79,8 +79,8 @@ void world_log_change(world *world, kvo_object *object, const char *key_path,
 kvo_status world_observe(world *world, int node, const char *key_path, kvo_options options);
 kvo_status world_observe_object(world *world, kvo_object *object, const char *key_path,
     kvo_options options);
-/// Runs the act on a thread that has not used the runtime, under this thread's memory limit. `park_threads` takes all
-/// pooled thread records, until `unpark_threads`.
+/// Runs the act on a thread that has not used the runtime, under this thread's memory limit. `world_park_threads` takes
+/// all pooled thread records, until `unpark_threads`.
 kvo_status world_act_on_thread(world *world, kvo_status (*act)(struct world *world));
 void world_park_threads(world *world);
 void unpark_threads(void);
