@@ -70,7 +70,7 @@ extension OrderedReading {
   func checkedElement(at index: Int) -> Any {
     let count = count
     guard (0..<count).contains(index) else {
-      KVODiagnostics.stop("Index out of range: \(index) of a proxy with \(count) elements.")
+      KVODiagnostics.stop("Index \(index) is out of bounds: the proxy has \(count) elements.")
     }
     return element(at: index)
   }

@@ -126,7 +126,7 @@ extension ObservedArray: RandomAccessCollection, MutableCollection {
 
   private func stop(_ what: String, _ count: Int) -> Never {
     KVODiagnostics.stop(
-      "Index out of range: \(what) is not in \(handle.owner), which has \(count) elements.")
+      "\(what) is out of bounds: \(handle.owner) has \(count) elements.")
   }
 }
 

@@ -337,8 +337,8 @@ import Testing
     ][misuse]!
     let owner =
       misuse == .noFirst
-      ? "\"wishes\" of Shelf, which has 0" : "\"numbers\" of Shelf, which has 2"
-    expect(text.contains("Index out of range: \(index) is not in \(owner) elements."))
+      ? "\"wishes\" of Shelf has 0" : "\"numbers\" of Shelf has 2"
+    expect(text.contains("KVORuntime: \(index) is out of bounds: \(owner) elements."))
     expect(!text.contains("notified"))
   }
 }

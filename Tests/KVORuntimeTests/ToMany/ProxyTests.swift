@@ -164,7 +164,7 @@ import Testing
       _ = (try orchard.value(forKey: "trees") as? ArrayProxy)?[1]
     }
     let text = try require(result).errors
-    expect(text.contains("Index out of range: 1 of a proxy with 1 elements."))
+    expect(text.contains("Index 1 is out of bounds: the proxy has 1 elements."))
   }
 }
 
