@@ -44,7 +44,7 @@
 #define AGAIN 1
 #endif
 
-#define PIECES 6
+#define ITEMS 6
 #define NOBODY 2
 
 // The object's word, written only under the lock. 0 at a key means no registration.
@@ -53,7 +53,7 @@ byte hangs[2];
 bool lock;
 
 // The registrations.
-bool live[PIECES], freed[PIECES];
+bool live[ITEMS], freed[ITEMS];
 byte made;
 
 bool hazard[2];             // the values in memory
@@ -81,10 +81,10 @@ inline share() {
 }
 
 // A call of the observer. Its registration must not be freed during it.
-inline call(piece) {
-  assert(!freed[piece]);
+inline call(item) {
+  assert(!freed[item]);
   skip;
-  assert(!freed[piece])
+  assert(!freed[item])
 }
 
 inline register() {
@@ -95,23 +95,23 @@ inline register() {
   :: else
   fi;
   if
-  :: made + 1 < PIECES && (hangs[0] == 0 || hangs[1] == 0) ->
+  :: made + 1 < ITEMS && (hangs[0] == 0 || hangs[1] == 0) ->
     made++;
-    piece = made;
+    item = made;
     if
     :: TAKES || (hangs[0] == 0 && hangs[1] == 0) -> owner = me
     :: else
     fi;
-    live[piece] = true;
+    live[item] = true;
     if
-    :: hangs[0] == 0 -> hangs[0] = piece
-    :: else -> hangs[1] = piece
+    :: hangs[0] == 0 -> hangs[0] = item
+    :: else -> hangs[1] = item
     fi
-  :: else -> piece = 0
+  :: else -> item = 0
   fi;
   give_back();
   if
-  :: piece && live[piece] -> call(piece)
+  :: item && live[item] -> call(item)
   :: else
   fi;
   store_hazard(false)
@@ -119,11 +119,11 @@ inline register() {
 
 inline remove(key) {
   take();
-  piece = hangs[key];
+  item = hangs[key];
   is_own = owner == me;
   if
-  :: piece ->
-    live[piece] = false;
+  :: item ->
+    live[item] = false;
     hangs[key] = 0;
     if
     :: hangs[0] == 0 && hangs[1] == 0 -> owner = NOBODY
@@ -133,7 +133,7 @@ inline remove(key) {
   fi;
   give_back();
   if
-  :: piece && !is_own && LOOKS ->
+  :: item && !is_own && LOOKS ->
     if
     :: FENCE -> atomic { arrive(0); arrive(1) }
     :: else
@@ -142,7 +142,7 @@ inline remove(key) {
   :: else
   fi;
   if
-  :: piece -> freed[piece] = true
+  :: item -> freed[item] = true
   :: else
   fi
 }
@@ -150,23 +150,23 @@ inline remove(key) {
 // Reads the word without the lock, then the registration that it leads to.
 inline change(key) {
   store_hazard(true);
-  atomic { is_own = owner == me || owner == NOBODY; piece = hangs[key] }
+  atomic { is_own = owner == me || owner == NOBODY; item = hangs[key] }
   if
   :: !is_own && SHARES ->
     take();
     share();
     if
-    :: AGAIN -> piece = hangs[key]
+    :: AGAIN -> item = hangs[key]
     :: else
     fi;
     give_back()
   :: else
   fi;
   if
-  :: piece ->
-    assert(!freed[piece]);
+  :: item ->
+    assert(!freed[item]);
     if
-    :: live[piece] -> call(piece)
+    :: live[item] -> call(item)
     :: else
     fi
   :: else
@@ -181,18 +181,18 @@ inline tell(key) {
   :: FOUND -> share()
   :: else
   fi;
-  piece = hangs[key];
+  item = hangs[key];
   give_back();
   store_hazard(true);
   if
-  :: piece && live[piece] -> call(piece)
+  :: item && live[item] -> call(item)
   :: else
   fi;
   store_hazard(false)
 }
 
 proctype thread(byte me) {
-  byte step, piece;
+  byte step, item;
   bool is_own;
   do
   :: step < STEPS ->

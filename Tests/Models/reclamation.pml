@@ -51,13 +51,13 @@
 #endif
 
 #define NOBODY 2
-#define PIECES 4
-// Pieces 1 and 2 are successive lists of object 1; piece 3 is a list of object 2.
-#define OBJECT_OF(piece) (1 + piece / 3)
+#define ITEMS 4
+// Items 1 and 2 are successive lists of object 1; item 3 is a list of object 2.
+#define OBJECT_OF(item) (1 + item / 3)
 
-byte list[3];   // for each object: the piece that its table leads to
-bool freed[PIECES], waits[PIECES];
-byte since[PIECES];
+byte list[3];   // for each object: the item that its table leads to
+bool freed[ITEMS], waits[ITEMS];
+byte since[ITEMS];
 byte serial;    // kvo_serial
 bool limbo;     // the lock
 byte hazard[2], number[2], awaited[2]; // of the frames: the values in memory
@@ -140,33 +140,33 @@ inline light_fence(d) {
 
 // MARK: Freeing
 
-inline release(piece) {
-  atomic { assert(!freed[piece]); freed[piece] = true }
+inline release(item) {
+  atomic { assert(!freed[item]); freed[item] = true }
 }
 
-// Sets `frame` to one that protects the piece's object and is old enough. Reads hazard pointers first, then numbers.
-inline find_frame(piece) {
+// Sets `frame` to one that protects the item's object and is old enough. Reads hazard pointers first, then numbers.
+inline find_frame(item) {
   frame = 0;
   do
-  :: frame < NOBODY && hazard[frame] == OBJECT_OF(piece) ->
+  :: frame < NOBODY && hazard[frame] == OBJECT_OF(item) ->
      if
-     :: number[frame] < since[piece] -> break
+     :: number[frame] < since[item] -> break
      :: else -> frame++
      fi
-  :: frame < NOBODY && hazard[frame] != OBJECT_OF(piece) -> frame++
+  :: frame < NOBODY && hazard[frame] != OBJECT_OF(item) -> frame++
   :: frame == NOBODY -> break
   od
 }
 
-// Sets `frame` to one that will free the piece, or to NOBODY.
-inline mark_frame(piece) {
+// Sets `frame` to one that will free the item, or to NOBODY.
+inline mark_frame(item) {
   do
-  :: find_frame(piece);
+  :: find_frame(item);
      if
      :: frame == NOBODY -> break
      :: else
      fi;
-     atomic { is_marked = awaited[frame] == OBJECT_OF(piece); awaited[frame] = OBJECT_OF(piece) };
+     atomic { is_marked = awaited[frame] == OBJECT_OF(item); awaited[frame] = OBJECT_OF(item) };
      if
      :: is_marked -> break
      :: else
@@ -188,52 +188,52 @@ inline lock() {
 #endif
 }
 
-inline wait_or_release(piece) {
-  mark_frame(piece);
+inline wait_or_release(item) {
+  mark_frame(item);
   if
-  :: frame == NOBODY -> release(piece)
-  :: else -> waits[piece] = true
+  :: frame == NOBODY -> release(item)
+  :: else -> waits[item] = true
   fi;
   frame = 0
 }
 
-inline retire(piece) {
+inline retire(item) {
 #if NUMBER != 2
-  atomic { serial++; since[piece] = serial };
+  atomic { serial++; since[item] = serial };
 #endif
 #if UNLINKED
   heavy_fence();
 #endif
-  find_frame(piece);
+  find_frame(item);
   if
-  :: frame == NOBODY -> frame = 0; release(piece)
-  :: else -> lock(); wait_or_release(piece); limbo = false
+  :: frame == NOBODY -> frame = 0; release(item)
+  :: else -> lock(); wait_or_release(item); limbo = false
   fi
 }
 
-// Takes out the pieces that wait for the object, and frees or requeues each.
+// Takes out the items that wait for the object, and frees or requeues each.
 inline reclaim_waiters(d, object) {
   fence_of(d);
   awaited[d] = 0;
   lock();
   heavy_fence();
-  piece = 1;
+  item = 1;
   do
-  :: piece < PIECES && waits[piece] && OBJECT_OF(piece) == object ->
-     waits[piece] = false;
-     wait_or_release(piece);
-     piece++
-  :: piece < PIECES && !(waits[piece] && OBJECT_OF(piece) == object) -> piece++
-  :: piece == PIECES -> break
+  :: item < ITEMS && waits[item] && OBJECT_OF(item) == object ->
+     waits[item] = false;
+     wait_or_release(item);
+     item++
+  :: item < ITEMS && !(waits[item] && OBJECT_OF(item) == object) -> item++
+  :: item == ITEMS -> break
   od;
-  piece = 0;
+  item = 0;
   limbo = false
 }
 
 // MARK: Processes
 
 proctype Deliverer(byte d, first, second) {
-  byte object = first, seen, count, was_awaited, piece, frame, stored;
+  byte object = first, seen, count, was_awaited, item, frame, stored;
   bool is_marked;
   mtype what = HAZARD;
   do
@@ -269,11 +269,11 @@ proctype Deliverer(byte d, first, second) {
   ended++
 }
 
-inline unlink(piece, by) {
+inline unlink(item, by) {
 #if NUMBER == 2
-  atomic { serial++; since[piece] = serial };
+  atomic { serial++; since[item] = serial };
 #endif
-  list[OBJECT_OF(piece)] = by
+  list[OBJECT_OF(item)] = by
 }
 
 proctype Remover() {

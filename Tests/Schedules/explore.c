@@ -43,7 +43,7 @@ void prepare_exploring(void) {
 
 // MARK: One schedule
 
-// Retires blocks: when KVO_BATCH pieces wait, the runtime frees all that it has deferred.
+// Retires blocks: when KVO_BATCH items wait, the runtime frees all that it has deferred.
 static void retire_blocks(uint32_t count) {
   static const kvo_object none;
   kvo_retired *chain = NULL;

@@ -5,7 +5,7 @@
 // changes. The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that
 // an earlier root has reached are skipped: their old value is known and they have been called. A later change of the
 // key only updates the time of its last change. When the batch ends, the general delivery does for all roots what it
-// does for one change: it follows links once, finds the recipients again, reads new values once, and calls each
+// does for one change: it follows paths once, finds the recipients again, reads new values once, and calls each
 // recipient once.
 //
 // A few roots are searched linearly; many have a hash index, which is allocated with the batch. If there is no

@@ -292,7 +292,7 @@ void kvo_general_delivery_release(kvo_general_delivery *delivery);
 
 // Changes that reach exactly one recipient, along a path or to a derived key (single_recipient.c).
 
-/// The will phase of a change of a key with linked observers, whose frame is open: finds the recipient, and reads the
+/// The will phase of a change of a key with nodes, whose frame is open: finds the recipient, and reads the
 /// old value if the recipient asks for it. Returns false, having done nothing, if the change needs a general
 /// delivery.
 bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers);

@@ -165,7 +165,7 @@ bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo
 }
 
 // Errors for values that an operator can't work on, or that have no keys where the path continues, also for single
-// elements. An undefined key is not among them: it was reported when its link was placed.
+// elements. An undefined key is not among them: it was reported when its node was placed.
 static bool is_misfit(kvo_status status) {
   return status == KVO_TYPE_MISMATCH || status == KVO_INVALID_KEY_PATH ||
          status == KVO_INVALID_OPERATOR;

@@ -504,7 +504,7 @@ static bool find_group_key(search *search, kvo_object *object, uintptr_t id) {
 }
 
 static void search_observers_locked(search *search, kvo_observers observers) {
-  kvo_dependent_key *dependent_key = kvo_observers_derivation(observers);
+  kvo_dependent_key *dependent_key = kvo_observers_dependent_key(observers);
   if (dependent_key && dependent_key->stamp != search->stamp && !is_being_read(dependent_key)) {
     enter(search, dependent_key, 0);
     find_tracked(search, dependent_key);
@@ -826,7 +826,7 @@ static kvo_dependent_key *dependent_key_of(const kvo_path_cache *cache, const kv
   kvo_observers observers = kvo_object_observers_locked(origin, cache->accessors->id);
   bool is_there =
       observers && has_item(observers, recipient) && !kvo_registration_is_late(recipient, frame);
-  return is_there ? kvo_observers_derivation(observers) : NULL;
+  return is_there ? kvo_observers_dependent_key(observers) : NULL;
 }
 
 static bool init_with_path_cache(kvo_recipients *recipients, kvo_frame *frame,

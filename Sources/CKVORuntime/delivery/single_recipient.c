@@ -1,8 +1,8 @@
 // Changes that reach exactly one recipient. This is the usual case for two kinds of keys: the last key of a path (by
 // string, or of stored properties by Swift's key path), and a key from which another key of its object is derived.
 //
-// Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a link with no further
-// key behind it. The recipient is found from that link without a lock, in the will phase and again in the did phase. If
+// Then there is no need to gather recipients (recipients.c). The only entry in the key's cell is a node with no further
+// key behind it. The recipient is found from that node without a lock, in the will phase and again in the did phase. If
 // it is the same both times, it registered in time. All other changes go to general_delivery.c, which gets what was
 // found in the will phase.
 //

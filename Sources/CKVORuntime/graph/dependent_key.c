@@ -44,12 +44,12 @@ void kvo_dependent_key_install_locked(kvo_dependent_key *dependent_key, kvo_tabl
     kvo_list *list) {
   dependent_key->serial = ++watched_keys;
   list->dependent_key = kvo_dependent_key_retain(dependent_key);
-  table->linked++;
+  table->graph_entries++;
 }
 
 void kvo_dependent_key_remove_locked(kvo_table *table, kvo_dependent_key *dependent_key) {
   dependent_key->ended = true;
-  table->linked--;
+  table->graph_entries--;
   for (uint32_t i = 0; i < dependent_key->count; i++)
     dependent_key->path_observations[i]->ended = true;
 }
@@ -58,7 +58,7 @@ bool kvo_dependent_key_leave_locked(kvo_dependent_key *dependent_key) {
   KVO_LOCKED_OBJECTS(dependent_key->object, NULL);
   kvo_observers observers =
       kvo_object_observers_locked(dependent_key->object, dependent_key->accessors->id);
-  if (kvo_observers_derivation(observers) != dependent_key) return false;
+  if (kvo_observers_dependent_key(observers) != dependent_key) return false;
   kvo_observers_list(observers)->dependent_key = NULL;
   kvo_dependent_key_remove_locked(kvo_table_of(dependent_key->object), dependent_key);
   return true;

@@ -1,6 +1,8 @@
 /// The observation graph along key paths: nodes, path observations and dependent keys.
 ///
-/// A *node* is placed at one key of one object: it is an entry among that key's observers.
+/// A *link* is a property on a key path that holds the next object, such as `friend` in `friend.name`. A *node* is the
+/// runtime's entry for a path at one key of one object, whether the key is a link or the last one: it is an entry among
+/// that key's observers. The program sets links; the runtime follows and moves nodes.
 ///
 /// A *path observation* is a key path that is followed from a root. It is a tree of nodes, the first of which is at the
 /// root's key. Each node has a child at the next key of each object that it leads to: one object, or the elements of a

@@ -85,7 +85,7 @@ static void unlink_from_observer_locked(kvo_registration *registration) {
 
 static kvo_dependent_key *dependent_key_of_locked(const kvo_registration *registration) {
   if (kvo_registration_is_group_head(registration)) return NULL;
-  return kvo_observers_derivation(kvo_object_observers_locked(registration->object,
+  return kvo_observers_dependent_key(kvo_object_observers_locked(registration->object,
       kvo_registration_id(registration)));
 }
 
@@ -104,7 +104,8 @@ static bool remove_locked(kvo_registration *registration, kvo_table *table, kvo_
 static kvo_removal_result end_in_table_locked(kvo_registration *registration, kvo_table *table,
     kvo_retired **retired) {
   kvo_object *object = registration->object;
-  kvo_dependent_key *dependent_key = table->linked ? dependent_key_of_locked(registration) : NULL;
+  kvo_dependent_key *dependent_key =
+      table->graph_entries ? dependent_key_of_locked(registration) : NULL;
   kvo_removal_result removal = {0};
   if (remove_locked(registration, table, retired)) {
     removal.maybe_unused = dependent_key;
@@ -167,7 +168,7 @@ KVO_INLINE kvo_removal_result end_locked(kvo_registration *registration, kvo_ret
 KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
   if (registration->options & KVO_PATH_NODE) return true;
   const kvo_table *table = kvo_table_of(registration->object);
-  return table && table->linked && dependent_key_of_locked(registration);
+  return table && table->graph_entries && dependent_key_of_locked(registration);
 }
 
 bool kvo_registration_take_out_locked(kvo_registration *registration, kvo_retired **retired) {
@@ -262,14 +263,14 @@ static kvo_retired *registration_end_all_locked(kvo_object *object, kvo_dependen
   kvo_registration *inline_registration = kvo_object_inline_registration(object);
   if (inline_registration) end_for_path_locked(inline_registration, &chain);
   for (uint32_t i = 0; table && i <= table->mask; i++) {
-    kvo_dependent_key *orphan = kvo_observers_derivation(table->cells[i].observers);
+    kvo_dependent_key *orphan = kvo_observers_dependent_key(table->cells[i].observers);
     empty_cell_locked(object, &table->cells[i], &chain, retired);
     if (!orphan) continue;
     kvo_dependent_key_remove_locked(table, orphan);
     orphan->next = *orphans;
     *orphans = orphan;
   }
-  if (table) table->live = table->linked = 0;
+  if (table) table->live = table->graph_entries = 0;
   kvo_swizzle_out_locked(object);
   if (inline_registration) kvo_inline_registration_remove_locked(object, inline_registration);
   else kvo_table_trim_locked(object, retired);
@@ -308,7 +309,7 @@ static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired *
   kvo_dependent_key *none = NULL;
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = kvo_table_of(object);
-  if (table && table->linked) return false;
+  if (table && table->graph_entries) return false;
   bool is_own = kvo_object_is_own(object);
   *chain = registration_end_all_locked(object, &none, retired);
   if (!is_own) return true;

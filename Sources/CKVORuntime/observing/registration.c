@@ -75,7 +75,7 @@ KVO_INLINE kvo_registration *make_plain(const request *request, kvo_thread *thre
   return made;
 }
 
-static kvo_registration *make_linked(const request *request, kvo_thread *thread,
+static kvo_registration *make_first_node(const request *request, kvo_thread *thread,
     const kvo_accessors *accessors, bool with_handle) {
   kvo_path_observation *observation =
       kvo_path_observation_make(request->object, request->path, accessors, NULL);
@@ -95,9 +95,9 @@ static kvo_registration *registration_make(const request *request, const kvo_acc
     bool with_handle) {
   kvo_thread *thread = kvo_thread_current();
   if (!thread) return NULL;
-  bool linked = request->path->count > 1;
-  return linked ? make_linked(request, thread, accessors, with_handle)
-                : make_plain(request, thread, accessors, with_handle);
+  bool has_links = request->path->count > 1;
+  return has_links ? make_first_node(request, thread, accessors, with_handle)
+                   : make_plain(request, thread, accessors, with_handle);
 }
 
 // Frees a registration that was not inserted.

@@ -26,10 +26,10 @@ static bool delta_make_room(kvo_delta **delta) {
   if (!*delta) *delta = kvo_alloc_zeroed(sizeof **delta);
   kvo_delta *made = *delta;
   if (!made || made->count < made->capacity) return made;
-  kvo_announced_node *links =
-      kvo_grow(made->nodes, made->count, made->count + 1, sizeof *links, &made->capacity);
-  if (links) made->nodes = links;
-  return links;
+  kvo_announced_node *nodes =
+      kvo_grow(made->nodes, made->count, made->count + 1, sizeof *nodes, &made->capacity);
+  if (nodes) made->nodes = nodes;
+  return nodes;
 }
 
 void kvo_path_node_announce_locked(kvo_path_node *node, kvo_delta **delta) {

@@ -152,7 +152,7 @@ typedef struct {
 } observed_key;
 
 static observed_key observed_by(kvo_observers observers) {
-  const kvo_dependent_key *dependent_key = kvo_observers_derivation(observers);
+  const kvo_dependent_key *dependent_key = kvo_observers_dependent_key(observers);
   return (observed_key){
       kvo_observers_accessors(observers), dependent_key ? dependent_key->dependencies : NULL};
 }

@@ -1,5 +1,5 @@
 /// The work of following key paths: a stack of tasks, each of which may add others. path_worklist.c implements the
-/// stack, path_tasks.c runs the tasks, node_resolution.c follows single nodes.
+/// stack, path_tasks.c runs the tasks, node_resolution.c follows single nodes. kvo_graph.h explains nodes and links.
 #ifndef KVO_PATH_WORKLIST_H
 #define KVO_PATH_WORKLIST_H
 
@@ -80,7 +80,7 @@ typedef struct kvo_path_worklist {
 bool kvo_path_worklist_make_room(kvo_path_worklist *worklist, size_t more);
 /// Pushes a task to follow a node, unless the node is the last of its path.
 void kvo_path_worklist_push_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
-    bool thorough);
+    bool is_recursive);
 /// Pushes a task to apply a delta to a node, which is not the last one of its path.
 void kvo_path_worklist_push_delta(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     const kvo_delta *delta);
@@ -88,7 +88,8 @@ void kvo_path_worklist_push_delta(kvo_path_worklist *worklist, kvo_path_node *no
 void kvo_path_worklist_push_track(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     uint64_t again);
 /// Pushes tasks to attach all path observations of a dependent key, or, if it is tracked, a task to track it.
-void kvo_path_worklist_push_chains(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
+void kvo_path_worklist_push_path_observations(kvo_path_worklist *worklist,
+    kvo_dependent_key *dependent_key);
 /// Releases the references of a task.
 void kvo_task_end(kvo_task *task);
 /// Call before reading anything: makes visible what was stored by changes that did not find the nodes placed here
@@ -96,8 +97,8 @@ void kvo_task_end(kvo_task *task);
 void kvo_path_worklist_settle(kvo_path_worklist *worklist);
 /// Reads where a node leads, ends its children at other objects, and pushes tasks to place the missing ones. Calls a
 /// getter: no lock held.
-void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
-    bool thorough);
+void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *node,
+    bool is_recursive);
 /// Destroys what was read, and empties it. May be called again if an object that dies throws.
 void kvo_targets_destroy(kvo_targets *found);
 /// Moves the nodes behind a node by a delta, and pushes tasks for those to be placed. Returns false, with nothing

@@ -146,17 +146,17 @@ static void take_followed_locked(kvo_path_node *node, kvo_targets *found) {
   node->followed = NULL;
 }
 
-// Retains the node's object, if it is alive, and takes a ticket. Unless the reading is thorough, it gets the list of
+// Retains the node's object, if it is alive, and takes a ticket. Unless the reading is recursive, it gets the list of
 // elements that the node has followed.
 static kvo_object *begin_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
-    uint64_t *ticket, bool thorough) {
+    uint64_t *ticket, bool is_recursive) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return NULL;
   kvo_object *object = node->entry.object;
   kvo_path_worklist_enter_locked(worklist);
   *ticket = ++node->issued;
   bool is_held = kvo_class_of(object)->operations->try_retain(object);
-  if (is_held && !thorough) take_followed_locked(node, &worklist->found);
+  if (is_held && !is_recursive) take_followed_locked(node, &worklist->found);
   node->shortages = __atomic_load_n(&kvo_shortages_of_all, __ATOMIC_SEQ_CST);
   return is_held ? object : NULL;
 }
@@ -232,7 +232,7 @@ static void push_children_locked(kvo_path_worklist *worklist, kvo_path_node *nod
 
 // Installs what was read, unless another thread's reading that began later has been installed: see `insert_child`.
 static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    kvo_targets *found, kvo_object_count *sorted, size_t count, bool thorough) {
+    kvo_targets *found, kvo_object_count *sorted, size_t count, bool is_recursive) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return false;
   if (ticket <= node->installed) {
@@ -243,7 +243,7 @@ static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node,
   kvo_path_node_set_plain_locked(node, found->is_plain);
   kvo_swap_followed_locked(node, found);
   keep_children_locked(node, found, sorted, count, &worklist->retired);
-  if (thorough || kvo_path_node_has_others_locked(node)) push_children_locked(worklist, node);
+  if (is_recursive || kvo_path_node_has_others_locked(node)) push_children_locked(worklist, node);
   return true;
 }
 
@@ -286,27 +286,27 @@ static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
 enum { FEW_TARGETS = 4 };
 
 static void install_all(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
-    bool thorough) {
+    bool is_recursive) {
   kvo_targets *found = &worklist->found;
   kvo_object_count few[FEW_TARGETS];
   kvo_object_count *sorted =
       found->count > FEW_TARGETS ? kvo_alloc(found->count * sizeof *sorted) : few;
   size_t count = sorted ? kvo_count_objects(sorted, found->objects, found->count) : 0;
-  if (sorted && resolution_install(worklist, node, ticket, found, sorted, count, thorough))
+  if (sorted && resolution_install(worklist, node, ticket, found, sorted, count, is_recursive))
     push_missing(worklist, node, ticket, found, sorted, count);
   if (sorted != few) kvo_free(sorted);
 }
 
-void kvo_path_worklist_resolve_link(kvo_path_worklist *worklist, kvo_path_node *node,
-    bool thorough) {
+void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *node,
+    bool is_recursive) {
   // Before the ticket is taken, so a later ticket sees at least as much.
   kvo_path_worklist_settle(worklist);
   uint64_t ticket;
-  kvo_object *object = begin_resolution(worklist, node, &ticket, thorough);
+  kvo_object *object = begin_resolution(worklist, node, &ticket, is_recursive);
   if (!object) return;
   kvo_targets *found = &worklist->found;
   resolution_read_held(node, object, found);
-  if (!found->is_compared) install_all(worklist, node, ticket, thorough);
+  if (!found->is_compared) install_all(worklist, node, ticket, is_recursive);
   else if (!kvo_path_worklist_apply_difference(worklist, node, ticket, found))
     kvo_path_worklist_push_resolution(worklist, node, false); // and makes values of all
   kvo_targets_destroy(found);

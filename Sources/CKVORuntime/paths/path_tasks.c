@@ -37,7 +37,7 @@ static void push_consequences(kvo_path_worklist *worklist, kvo_path_node *node,
     kvo_prepared_registration *prepared) {
   kvo_path_worklist_push_resolution(worklist, node, true);
   if (prepared->dependent_key && kvo_path_worklist_starts(worklist, prepared->dependent_key))
-    kvo_path_worklist_push_chains(worklist, prepared->dependent_key);
+    kvo_path_worklist_push_path_observations(worklist, prepared->dependent_key);
   kvo_prepared_registration_finish(prepared);
   kvo_registration_release(&node->entry);
 }
@@ -48,7 +48,7 @@ static kvo_dependent_key *dependent_key_at(const kvo_path_node *node) {
   KVO_LOCKED_OBJECTS(node->entry.object, NULL);
   if (node->entry.state != KVO_LIVE) return NULL;
   kvo_dependent_key *dependent_key =
-      kvo_observers_derivation(kvo_object_observers_locked(node->entry.object,
+      kvo_observers_dependent_key(kvo_object_observers_locked(node->entry.object,
           kvo_registration_id(&node->entry)));
   return dependent_key ? kvo_dependent_key_retain(dependent_key) : NULL;
 }
@@ -56,7 +56,7 @@ static kvo_dependent_key *dependent_key_at(const kvo_path_node *node) {
 // Takes over the reference.
 static void push_dependent_key(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
   if (kvo_path_worklist_starts(worklist, dependent_key))
-    kvo_path_worklist_push_chains(worklist, dependent_key);
+    kvo_path_worklist_push_path_observations(worklist, dependent_key);
   kvo_dependent_key_release(dependent_key);
 }
 
@@ -199,7 +199,7 @@ static void run_task(kvo_path_worklist *worklist, const kvo_task *task) {
   switch (task->kind) {
   case KVO_ATTACH_PATH: attach_path(worklist, task->observation, task->object); break;
   case KVO_RESOLVE_NODE:
-    kvo_path_worklist_resolve_link(worklist, task->node, task->is_recursive);
+    kvo_path_worklist_resolve_node(worklist, task->node, task->is_recursive);
     break;
   case KVO_ENSURE_NODE: path_task_ensure(worklist, task->node); break;
   case KVO_APPLY_DELTA:

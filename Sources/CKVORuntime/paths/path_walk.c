@@ -2,8 +2,8 @@
 // current path must exist, collections need an operator, and the path can't continue after a value that is not an
 // object (C6).
 //
-// Every value read here is read again when its link is in place (node_resolution.c), because a setter may run in
-// between. Placing the links first and refusing afterwards would need only one reading. But then another thread's
+// Every value read here is read again when its node is in place (node_resolution.c), because a setter may run in
+// between. Placing the nodes first and refusing afterwards would need only one reading. But then another thread's
 // change might call an observer whose registration fails, and whose caller may free the observer's context.
 //
 // Reading calls the program's code, which may throw, so the values that the walk holds are destroyed in either case.

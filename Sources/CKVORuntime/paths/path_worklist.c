@@ -13,11 +13,11 @@ bool kvo_path_worklist_make_room(kvo_path_worklist *worklist, size_t more) {
 }
 
 void kvo_path_worklist_push_resolution(kvo_path_worklist *worklist, kvo_path_node *node,
-    bool thorough) {
+    bool is_recursive) {
   if (kvo_path_node_is_last(node) || !kvo_path_worklist_make_room(worklist, 1)) return;
   kvo_registration_retain(&node->entry);
   worklist->tasks[worklist->count++] =
-      (kvo_task){.kind = KVO_RESOLVE_NODE, .node = node, .is_recursive = thorough};
+      (kvo_task){.kind = KVO_RESOLVE_NODE, .node = node, .is_recursive = is_recursive};
 }
 
 void kvo_path_worklist_push_delta(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
@@ -35,7 +35,8 @@ void kvo_path_worklist_push_track(kvo_path_worklist *worklist, kvo_dependent_key
       .kind = KVO_TRACK, .dependent_key = kvo_dependent_key_retain(dependent_key), .ticket = again};
 }
 
-void kvo_path_worklist_push_chains(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
+void kvo_path_worklist_push_path_observations(kvo_path_worklist *worklist,
+    kvo_dependent_key *dependent_key) {
   if (dependent_key->is_tracked) {
     kvo_path_worklist_push_track(worklist, dependent_key, 0);
     return;

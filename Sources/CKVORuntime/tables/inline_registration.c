@@ -2,7 +2,7 @@
 //
 // To find such objects by address, or all of them for a class, each object lock has a hash table of chains of these
 // registrations. A registration of an observer object can't be in a chain, because it is in the observer's list
-// already. It is stored in a table, and so is a link. The hash tables never shrink.
+// already. It is stored in a table, and so is a node. The hash tables never shrink.
 #include "base/kvo_lock.h"
 #include "base/kvo_memory.h"
 #include "base/kvo_word_hash.h"

@@ -40,7 +40,7 @@ void kvo_prepared_registration_discard(kvo_prepared_registration *prepared);
 void kvo_prepared_registration_finish(kvo_prepared_registration *prepared);
 
 /// Inserts an entry among its key's observers, and swizzles the object's isa. Takes the object's and the observer's
-/// lock. Call it under the graph lock if the entry is linked or the key derived. Returns false, with nothing changed,
+/// lock. Call it under the graph lock if the entry is a node or the key derived. Returns false, with nothing changed,
 /// if out of memory. If the group of the registration has ended, it inserts nothing and returns true.
 bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration *prepared,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);

@@ -38,7 +38,7 @@ typedef struct kvo_counts {
   uint32_t hits; ///< calls of the observer; atomic
 } kvo_counts;
 
-/// One registration, or a link: its entry at a key further along its path. Immutable while it is live, except where
+/// One registration, or a node: the entry of a path at one of its further keys. Immutable while it is live, except where
 /// noted. With very many keys, a delivery waits for this memory. So the fields that it reads come first, and a
 /// registration stores nothing that the class or the key knows.
 typedef struct kvo_handle kvo_registration;
@@ -260,7 +260,7 @@ typedef struct kvo_manual_change {
   kvo_value old_value;
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< as in a frame
   const char *class_name;
-  /// Links in its thread's list. Manual change lock (manual_change.c).
+  /// Pointers of its thread's list. Manual change lock (manual_change.c).
   struct kvo_manual_change *KVO_NULLABLE next_of_thread;
   struct kvo_manual_change *KVO_NULLABLE *KVO_NULLABLE link_of_thread;
 } kvo_manual_change;
@@ -275,8 +275,8 @@ struct kvo_table {
   kvo_retired retired;
   uint32_t mask;                       ///< the number of cells, a power of two, less one
   uint32_t used;                       ///< cells with an id
-  uint32_t live;                       ///< registrations with this object, including links
-  uint32_t linked;                     ///< links, and dependent keys
+  uint32_t live;                       ///< registrations with this object, including nodes
+  uint32_t graph_entries;              ///< nodes, and dependent keys
   kvo_object *object;                  ///< the object whose table this is
   struct kvo_table *KVO_NULLABLE next; ///< the next table of the same lock; that lock
   struct kvo_table *KVO_NULLABLE *KVO_NULLABLE link; ///< the pointer to this table
@@ -408,7 +408,7 @@ KVO_INLINE bool kvo_observers_are_tracked(kvo_observers observers) {
 }
 /// The key's dependent key, or NULL. The object's lock.
 KVO_INLINE struct kvo_dependent_key *KVO_NULLABLE
-kvo_observers_derivation(kvo_observers observers) {
+kvo_observers_dependent_key(kvo_observers observers) {
   return kvo_observers_is_list(observers) ? kvo_observers_list(observers)->dependent_key : NULL;
 }
 
@@ -464,7 +464,7 @@ void kvo_observed_visit(void (*visit)(void *KVO_NULLABLE context, kvo_object *ob
 /// Called with a registration, or with a group key and its head.
 typedef void (*kvo_registration_visitor)(void *KVO_NULLABLE context, kvo_registration *registration,
     const kvo_group_key *KVO_NULLABLE group_key);
-/// Calls `visit` with each registration with an object, including links. The object's lock.
+/// Calls `visit` with each registration with an object, including nodes. The object's lock.
 void kvo_registrations_visit_locked(const kvo_object *object, kvo_registration_visitor visit,
     void *KVO_NULLABLE context);
 

@@ -39,7 +39,7 @@ static kvo_table *table_make_table(size_t capacity) {
 // Moves everything in use to another table. Keys that have lost their observers are dropped.
 static void move_contents(kvo_table *target, const kvo_table *source) {
   target->live = source->live;
-  target->linked = source->linked;
+  target->graph_entries = source->graph_entries;
   target->watched = source->watched;
   if (target->watched) target->watched->link_watched = &target->watched;
   target->manual_changes = source->manual_changes;
@@ -100,9 +100,9 @@ static void visit_cell(const kvo_cell *cell, kvo_registration_visitor visit, voi
   kvo_observers observers = cell->observers;
   if (!observers) return;
   if (!kvo_observers_is_list(observers)) {
-    bool is_seat = kvo_observers_is_group_key(observers);
+    bool is_group_key = kvo_observers_is_group_key(observers);
     visit(context, kvo_observers_single(observers),
-        is_seat ? kvo_observers_group_key(observers) : NULL);
+        is_group_key ? kvo_observers_group_key(observers) : NULL);
     return;
   }
   kvo_list *list = kvo_observers_list(observers);
@@ -283,7 +283,7 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, b
                                : table_put_into(cell, registration, as_list);
   if (!is_in) return false;
   table->live++;
-  if (registration->options & KVO_PATH_NODE) table->linked++;
+  if (registration->options & KVO_PATH_NODE) table->graph_entries++;
   return true;
 }
 
@@ -326,6 +326,6 @@ bool kvo_table_remove_locked(kvo_table *table, kvo_registration *registration,
     remove_from_list(cell, kvo_observers_list(cell->observers), registration, retired);
   else set_observers(cell, 0);
   table->live--;
-  if (registration->options & KVO_PATH_NODE) table->linked--;
+  if (registration->options & KVO_PATH_NODE) table->graph_entries--;
   return cell->observers;
 }

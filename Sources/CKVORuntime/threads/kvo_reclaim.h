@@ -10,15 +10,15 @@ KVO_ASSUME_NONNULL_BEGIN
 struct kvo_thread;
 typedef struct kvo_retired kvo_retired;
 
-/// The kind of a retired piece.
+/// The kind of a retired item.
 typedef enum kvo_retired_kind {
-  KVO_RETIRED_MEMORY, ///< a piece of memory that begins with its `kvo_retired`
+  KVO_RETIRED_MEMORY, ///< a block of memory that begins with its `kvo_retired`
   KVO_RETIRED_SILENT, ///< a registration whose end runs none of the program's code; may be batched like memory
   /// A registration that reports its end, by the user's `ended` function, or that stores a value.
   KVO_RETIRED_REPORTING,
 } kvo_retired_kind;
 
-/// The head of every retired piece. Several that end together form a chain. In a registration it overlays fields that
+/// The head of every retired item. Several that end together form a chain. In a registration it overlays fields that
 /// are not needed after its end. Its members are atomic: a delivery may still read the old fields, and then finds
 /// that the registration has ended.
 struct kvo_retired {
@@ -43,7 +43,7 @@ KVO_INLINE kvo_retired_kind kvo_retired_get_kind(const kvo_retired *retired) {
 KVO_INLINE void kvo_retired_set(kvo_retired *retired, uint64_t since, kvo_retired_kind kind) {
   __atomic_store_n(&retired->since_and_kind, since << 3 | kind, __ATOMIC_RELEASE);
 }
-/// Flag: no other thread can be reading the piece, because this thread owned the object's observations (kvo_table.h).
+/// Flag: no other thread can be reading the item, because this thread owned the object's observations (kvo_table.h).
 enum { KVO_RETIRED_OWN = 4 };
 KVO_INLINE bool kvo_retired_is_own(const kvo_retired *retired) {
   return __atomic_load_n(&retired->since_and_kind, __ATOMIC_RELAXED) & KVO_RETIRED_OWN;
@@ -57,7 +57,7 @@ KVO_INLINE void kvo_retire_mark_own(kvo_retired *KVO_NULLABLE first,
         __ATOMIC_RELEASE);
 }
 
-/// Puts a piece, whose hazard pointer is set, in front of a chain.
+/// Puts an item, whose hazard pointer is set, in front of a chain.
 KVO_INLINE void kvo_retire_protected(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain,
     kvo_retired *retired, kvo_retired_kind kind) {
   kvo_retired_set_next(retired, *chain);
@@ -71,8 +71,8 @@ KVO_INLINE void kvo_retire_add(kvo_retired *KVO_NULLABLE *KVO_NONNULL chain, kvo
 }
 
 /// Frees the chain as soon as no frame that existed before protects it: usually at once, otherwise when the frame is
-/// popped. If there are other threads, a chain that can wait is kept until there are `KVO_BATCH` pieces, or until one
-/// is added that can't wait. The pieces must have been unlinked. An object that dies with a value that a registration
+/// popped. If there are other threads, a chain that can wait is kept until there are `KVO_BATCH` items, or until one
+/// is added that can't wait. The items must have been unlinked. An object that dies with a value that a registration
 /// stored may throw; the whole chain has been freed by then. No lock held.
 void kvo_retire(kvo_retired *KVO_NULLABLE chain);
 enum { KVO_BATCH = 64 };

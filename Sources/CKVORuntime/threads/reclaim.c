@@ -8,7 +8,7 @@
 // thread sanitizer sees neither kind of fence, so its builds publish with sequentially consistent stores. While only
 // one thread has a record no barrier is needed: all frames are the caller's own.
 //
-// Pieces that have to wait are in `waiting`, under the limbo lock. The frame that a piece waits for is marked:
+// Retired items that have to wait are in `waiting`, under the limbo lock. The frame that an item waits for is marked:
 // `awaited` names the object. The thread that pops a marked frame retries the waiting items of that object under the
 // same lock, so it finds all items that were added before the mark. A frame can be popped just before a new mark
 // becomes visible, so the frames are scanned again after a fence. A mark may outlive its reason; then the next pop
@@ -178,7 +178,7 @@ static kvo_frame *frame_of_thread(kvo_thread *thread, const kvo_retired *retired
   return NULL;
 }
 
-// A frame that protects the object and was there when this piece was retired, or NULL. The search includes frames of
+// A frame that protects the object and was there when this item was retired, or NULL. The search includes frames of
 // threads that have ended: a frame may outlive its thread if a language resumes an access on another thread.
 static kvo_frame *frame_protecting(const kvo_retired *retired) {
   for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread)) {
@@ -203,7 +203,7 @@ static void reclaim_push(kvo_retired **chain, kvo_retired *retired) {
   *chain = retired;
 }
 
-// Whether a frame protects the piece. Marks that frame: something waits for it.
+// Whether a frame protects the item. Marks that frame: something waits for it.
 static bool must_wait_locked(const kvo_retired *retired) {
   for (;;) {
     kvo_frame *frame = frame_protecting(retired);
@@ -215,7 +215,7 @@ static bool must_wait_locked(const kvo_retired *retired) {
   }
 }
 
-// Splits a chain: pieces that must wait are added to `waiting`, the others are returned and may be freed.
+// Splits a chain: items that must wait are added to `waiting`, the others are returned and may be freed.
 static kvo_retired *wait_if_protected_locked(kvo_retired *chain) {
   kvo_retired *free = NULL;
   for (kvo_retired *next; chain; chain = next) {
@@ -294,7 +294,7 @@ static bool is_own(const kvo_retired *chain) {
   return !chain;
 }
 
-// Whether the batch is full. It stays full only in a forked child, where it may hold pieces that waited for the
+// Whether the batch is full. It stays full only in a forked child, where it may hold items that waited for the
 // parent's threads; the next retirement frees them.
 static bool must_go(void) {
   return KVO_UNLIKELY(__atomic_load_n(&batch_count, __ATOMIC_RELAXED) >= KVO_BATCH);
@@ -330,15 +330,15 @@ void kvo_reclaim_after_fork(void) {
   choose_fences();
   kvo_retired *all = waiting;
   waiting = NULL;
-  // Pieces that this thread's frames protect go on waiting.
+  // Items that this thread's frames protect go on waiting.
   kvo_retired *free = wait_if_protected_locked(all);
   if (!free) return;
   add_to_batch_locked(free);
-  // Counted as full, because some pieces may report their end and can't wait.
+  // Counted as full, because some items may report their end and can't wait.
   __atomic_store_n(&batch_count, KVO_BATCH, __ATOMIC_RELAXED);
 }
 
-// Takes the pieces that wait for an object out of `waiting`.
+// Takes the items that wait for an object out of `waiting`.
 static kvo_retired *take_waiting_locked(const kvo_object *hazard) {
   kvo_retired *taken = NULL, *before = NULL;
   for (kvo_retired *next, *retired = waiting; retired; retired = next) {

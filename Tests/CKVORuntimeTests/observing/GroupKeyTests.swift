@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "C5 I3: whatever happens concurrently to a key's seat, it notifies as a registration does",
+    "C5 I3: whatever happens concurrently to a group key, it notifies as a registration does",
     arguments: events.indices)
   func sameAsSingle(_ event: Int) {
     let (name, happen) = Self.events[event]

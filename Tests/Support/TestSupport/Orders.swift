@@ -107,12 +107,12 @@ package final class Orders: Sendable {
       return
     }
     onThreads(2, file: file, line: line) { [self] index in
-      let seat = Seat(self, index)
-      withExtendedLifetime(seat) {
-        seat.take()
+      let participant = Participant(self, index)
+      withExtendedLifetime(participant) {
+        participant.take()
         begin(index)
         if index == 0 { first() } else { second() }
-        seat.leave()
+        participant.leave()
         end(index)
       }
     }
@@ -121,30 +121,30 @@ package final class Orders: Sendable {
   // MARK: Gates
 
   /// A point where the other thread may go on instead, if this thread belongs to a program of `run`.
-  package static func gate() { Seat.current.map { $0.orders.pass($0.index, toTake: nil) } }
+  package static func gate() { Participant.current.map { $0.orders.pass($0.index, toTake: nil) } }
 
   /// Runs a body as one step: for calls that hold a lock without gates.
   package static func withoutGates<R>(_ body: () -> R) -> R {
-    let seat = Seat.current
-    seat?.leave()
-    defer { seat?.take() }
+    let participant = Participant.current
+    participant?.leave()
+    defer { participant?.take() }
     return body()
   }
 
   /// Waits for a condition that the other thread brings about. Outside a program of `run` the thread itself waits.
   package static func wait(until condition: @escaping @Sendable () -> Bool) {
-    guard let seat = Seat.current else { return waitUntil(condition) }
-    seat.orders.pass(seat.index, toTake: nil, until: condition)
+    guard let participant = Participant.current else { return waitUntil(condition) }
+    participant.orders.pass(participant.index, toTake: nil, until: condition)
   }
 
   /// A gate before a lock is taken.
   package static func willTake(_ lock: UnsafeRawPointer) {
-    Seat.current.map { $0.orders.pass($0.index, toTake: lock) }
+    Participant.current.map { $0.orders.pass($0.index, toTake: lock) }
   }
 
   /// Records that a lock has been released.
   package static func gaveBack(_ lock: UnsafeRawPointer) {
-    Seat.current?.orders.state.withLock { state in
+    Participant.current?.orders.state.withLock { state in
       state.held[lock]?.times -= 1
       if state.held[lock]?.times == 0 { state.held[lock] = nil }
     }
@@ -213,7 +213,7 @@ extension Orders.State {
 }
 
 /// The number of this thread in its program.
-private final class Seat: Sendable {
+private final class Participant: Sendable {
   let orders: Orders
   let index: Int
 
@@ -225,8 +225,8 @@ private final class Seat: Sendable {
     return key
   }()
 
-  static var current: Seat? {
-    pthread_getspecific(key).map { Unmanaged<Seat>.fromOpaque($0).takeUnretainedValue() }
+  static var current: Participant? {
+    pthread_getspecific(key).map { Unmanaged<Participant>.fromOpaque($0).takeUnretainedValue() }
   }
 
   func take() { pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque()) }
