@@ -41,7 +41,7 @@ extension Mover {
     "Foundation", "Cocoa", "AppKit", "UIKit", "Combine", "CoreData",
   ]
 
-  /// What mutable proxies have from Foundation's collections, with KVOFoundation.
+  /// Members of Foundation's collections that KVOFoundation adds to mutable proxies.
   private static let collectionNames: Set = [
     "add", "addObjects", "adding", "addingObjects", "allObjects", "anyObject", "array",
     "componentsJoined", "exchangeObject", "firstObject", "firstObjectCommon", "index",

@@ -180,20 +180,7 @@ import Testing
 
   @Test("B9: an accessor that refuses new elements for the whole key keeps the old ones")
   func refusedSetting() throws {
-    final class Picky: Orchard {
-      override class func registerKeys() {
-        super.registerKeys()
-        declareKeys {
-          $0.orderedToMany(
-            "picked", count: { $0.stock.count }, element: { $0.stock[$1] },
-            insert: { picky, elements, indexes in
-              if elements.contains(13) { throw Refusal() }
-              picky.stock.insert(contentsOf: elements, at: indexes.first ?? 0)
-            }, remove: { $0.stock.removeSubranges($1) })
-        }
-      }
-    }
-    let picky = Picky()
+    let picky = PickyOrchard()
     picky.stock = [1, 2]
     let proxy = try picky.mutableArrayValue(forKey: "picked")
     #expect(throws: Orchard.Refusal.self) { try proxy.contents.mutable().set([12, 13]) }

@@ -126,6 +126,21 @@ open class Orchard: Tracked {
   }
 }
 
+/// An orchard whose key `picked` has accessors for `stock` that refuse the element 13.
+public final class PickyOrchard: Orchard {
+  public override class func registerKeys() {
+    super.registerKeys()
+    declareKeys { (keys: inout KeyDeclarations<PickyOrchard>) in
+      keys.orderedToMany(
+        "picked", count: { $0.stock.count }, element: { $0.stock[$1] },
+        insert: { picky, elements, indexes in
+          if elements.contains(13) { throw Refusal() }
+          picky.stock.insert(contentsOf: elements, at: indexes.first ?? 0)
+        }, remove: { $0.stock.removeSubranges($1) })
+    }
+  }
+}
+
 /// The article's primes: a to-many key without storage.
 public final class Primes: Tracked {
   public var calls: [String] = []
