@@ -1,21 +1,5 @@
-/// The runtime's locks and their order.
-///
-/// | lock | protects |
-/// |---|---|
-/// | define lock, recursive | one definition by macros at a time (property.c) |
-/// | class lock | making and changing classes: methods, ivars, subclasses, dynamic subclasses |
-/// | graph lock | nodes, path observations and dependent keys (kvo_graph.h): the graph of observed key paths |
-/// | object lock (one of 64 stripes, by the object's address) | an object's observation word and table, its isa, what it observes, associations, last distinct values |
-/// | intern lock (intern.c) | the set of interned strings |
-/// | path lock (key_path.c) | interned key paths |
-/// | struct, call and closure lock (struct.c, call.c, ffi.c) | interned struct types, calls, closures |
-/// | manual change lock (manual_change.c) | each thread's list of its open manual changes |
-/// | thread lock (thread.c) | the list of thread records |
-/// | limbo lock (reclaim.c) | memory that can't be freed yet |
-///
-/// Order: as listed here, the define lock first; two object locks by stripe. The locks from the intern lock on are
-/// innermost: no other lock, and no object lock, is taken while one is held. None but the define lock, which covers a
-/// class's `setup`, is held while the program's code runs. A fork takes all of them (fork.c).
+/// The runtime's locks. They are taken in the order of their declarations here, with an object's lock after the graph
+/// lock. Documentation/Internals/Locks.md has the table: what each protects, and what may happen while it is held.
 #ifndef KVO_LOCK_H
 #define KVO_LOCK_H
 
