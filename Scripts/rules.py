@@ -1,12 +1,12 @@
 """Maps each rule of Documentation/Behaviour.md to the sources that keep it, its tests and its mutants, and back.
 
-Usage: rules.py [--write | --help]
+Usage: rules.py [--page | --help]
        rules.py --tests-for <FILES
        rules.py --tests-of RULE...
 
-Prints errors: Documentation/Rules.md is out of date; a rule has no source, no test, or neither a mutant nor a reason in
-Exempt.md; a mutant no longer fits its source; or Tests/Mutants/noticed.txt does not list exactly the existing mutants.
-`--write` writes Rules.md.
+Prints errors: a rule has no source, no test, or neither a mutant nor a reason in Exempt.md; a mutant no longer fits its
+source; or Tests/Mutants/noticed.txt does not list exactly the existing mutants.
+`--page` prints the map instead, as a page for the site.
 
 `--tests-for` reads NUL-terminated paths and prints a `--filter` pattern of the tests that a change of these files can
 break. These are the tests that name a rule of a source. For a source without rules, they are the tests of its folder of
@@ -27,7 +27,6 @@ from mutant import MUTANTS, Mutant, Wrong, all_paths, every_path, label, rule_of
 from selection import read_records
 
 RULES = pathlib.Path("Documentation/Behaviour.md")
-INDEX = pathlib.Path("Documentation/Rules.md")
 LIBRARIES = "CKVORuntime CKVOObservation KVORuntime KVOChangeLogs KVOObservation KVOFoundation KVOTesting".split()
 TESTS = {
     pathlib.Path("Tests/CKVORuntimeTests"): "C",
@@ -46,8 +45,7 @@ RULE = re.compile(r"^([0-9]+)\. ")
 HEAD = """# Rules and files
 
 Which sources keep each rule of [Behaviour.md](Behaviour.md), in which files its tests are, and how many mutants break
-it (`Tests/Mutants`); below, the rules of each source. `python3 Scripts/rules.py --write` writes this page, and
-`Scripts/check rules` checks that it is up to date.
+it (`Tests/Mutants`); below, the rules of each source. `python3 Scripts/rules.py --page` prints this page.
 """
 
 
@@ -282,16 +280,14 @@ def main(arguments):
         unnamed = [rule for rule in arguments[1:] if not tests_of([rule])]
         print(f"no test names {' or '.join(unnamed)}" if unnamed else pattern_for(tests_of(arguments[1:])))
         return bool(unnamed)
-    if arguments not in ([], ["--write"]):
+    if arguments not in ([], ["--page"]):
         print(f"rules.py: {' '.join(arguments)} is not understood: see --help", file=sys.stderr)
         return 2
     text, keepers, known = index()
-    if arguments == ["--write"]:
-        INDEX.write_text(text)
+    if arguments == ["--page"]:
+        print(text, end="")
         return 0
     wrong = [f"{rule}: no source keeps it, by its comments or mutants" for rule in sorted(known) if not keepers[rule]]
-    if not INDEX.exists() or INDEX.read_text() != text:
-        wrong.append(f"{INDEX} is not up to date: python3 Scripts/rules.py --write")
     wrong += [*untested(known), *misfits(), *unrecorded()]
     for line in wrong:
         print(f"wrong: {line}")

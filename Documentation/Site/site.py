@@ -15,6 +15,7 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,7 +33,9 @@ MODULES = sorted(page.stem for page in HERE.glob("*/*.md") if page.stem == page.
 ARTICLES = {page.stem for page in (HERE / SWIFT / "Articles").glob("*.md")}
 # The pages of Documentation by name, the catalog that each goes to, and its name there if that differs.
 FILES = {page.stem: page for page in [*DOCUMENTATION.glob("*.md"), *DOCUMENTATION.glob("Internals/*.md")]}
-PAGES = dict.fromkeys(FILES, SWIFT) | {
+# Pages that a script prints.
+GENERATED = {"Rules": [sys.executable, "Scripts/rules.py", "--page"]}
+PAGES = dict.fromkeys([*FILES, *GENERATED], SWIFT) | {
     "C": C,
     "Bindings": C,
     "ChangeLogs": "KVOChangeLogs",
@@ -298,9 +301,15 @@ def page_for_docc(text, module):
     return with_short_abstract(outside_code(text, rewritten))
 
 
+def source_of(page):
+    if page in FILES:
+        return FILES[page].read_text(encoding="utf-8")
+    return subprocess.run(GENERATED[page], cwd=ROOT, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
 def import_pages(folder):
     for name, module in PAGES.items():
-        text = page_for_docc(FILES[name].read_text(encoding="utf-8"), module)
+        text = page_for_docc(source_of(name), module)
         if name in CARDS:
             card = f'@Metadata {{\n  @PageImage(purpose: card, source: "{CARDS[name]}", alt: "")\n}}'
             text = text.replace("\n\n", f"\n\n{card}\n\n", 1)
