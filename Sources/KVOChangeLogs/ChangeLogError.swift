@@ -30,7 +30,7 @@ extension ChangeLogError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .isBusy:
-      "A change log undoes, redoes or applies nothing inside a group, or while it is at it."
+      "A change log can't undo, redo or apply a transcript inside a group, or while it does one of these."
     case .noRecord(let position, let first, let count):
       "There is no record \(position): the log has \(count), from \(first) on."
     case .notCodable(let key, let className, let found):
@@ -40,7 +40,7 @@ extension ChangeLogError: CustomStringConvertible {
     case .knownObject(let number):
       "The transcript makes an object \(number), which this log has already."
     case .otherElements(let key, let className):
-      "\(quoted(key)) of \(className) has not the elements that the log is to change."
+      "\(quoted(key)) of \(className) does not have the elements that the log is to change."
     case .unknownKey(let key, let className):
       "This log records no \(quoted(key)) of a class \(className)."
     case .cannotMake(let className):

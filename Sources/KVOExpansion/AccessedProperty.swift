@@ -78,7 +78,7 @@ struct AccessedProperty {
     return "\(actor)private final var \(storage)\(declared)\(value)"
   }
 
-  // A statement that is an expression can be returned, but not passed.
+  // An `if`, `switch` or `do` expression can be returned, but not passed as an argument: a closure returns it.
   private static func argument(_ value: String) -> String {
     let isStatement = ["if", "switch", "do"].contains { LexedSource(value).tokens[0].isWord($0) }
     return isStatement ? "{ \(value) }()" : value
@@ -250,9 +250,9 @@ struct AccessedProperty {
 
   // MARK: Bodies
 
-  // An observer's body with a source location, for messages and debuggers. In a `willSet` or `didSet`, the property's
-  // name denotes the stored value, so the text names the storage instead. The compiler then treats the storage in its
-  // own observer likewise. An override's observers have no such names.
+  // An observer's body with a source location, for messages and debuggers. A `willSet` or `didSet` that names its own
+  // property accesses the stored value, without calling the observers again. The body becomes that of the storage's
+  // observer, so it names the storage instead. In an override the name stays: its observers become methods.
   private func text(of block: Accessors.Block) -> String {
     guard let first = block.body.first else { return "" }
     let direct =

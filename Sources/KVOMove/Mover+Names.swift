@@ -19,8 +19,8 @@ extension Mover {
     }
   }
 
-  /// `dynamic` may be a name, too. At the end of a line it is one, unless it begins its statement: `let old =
-  /// dynamic`.
+  /// Whether this `dynamic` is a modifier. It may also be a name, as in `let old = dynamic`. At the end of a line it is a
+  /// modifier only if it begins its statement.
   private func isModifier(_ index: Int) -> Bool {
     guard DeclarationReader(tokens, at: index).isModifier(at: index) else { return false }
     return !tokens[index + 1].isFirstOnLine || beginsStatement(file.start(ofDeclarationAt: index))
@@ -42,8 +42,8 @@ extension Mover {
     return !type.isClass && !type.isExtension || project.root(of: type) != .other
   }
 
-  /// Whether the attribute belongs to a class that stays an NSObject, or has no superclass, and has no observable property:
-  /// the attribute would be all that does not compile.
+  /// Whether the attribute belongs to a class that is not moved and has no observable property: it stays an NSObject, or
+  /// has no superclass. Only the attribute keeps such a class from compiling.
   private func isInPlainClass(_ index: Int) -> Bool {
     let type =
       types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
@@ -175,8 +175,8 @@ extension Mover {
     return project.names[index].generics.contains(tokens[name].name)
   }
 
-  /// Whether the function or type behind a constraint uses keys, or passes its object to a generic function that does, or is
-  /// passed one by it.
+  /// Whether the function or type with this constraint uses its objects by key. That also holds for a function that
+  /// exchanges objects with such a function: one of the two calls the other.
   private func isConstraintOfObserved(_ index: Int) -> Bool {
     var (next, seen) = ([index], Set<Int>())
     let all = tokens.indices.dropFirst(3).filter {

@@ -1,5 +1,5 @@
-/// Maps from interned pointers. Entries are only added or replaced: under the owner's lock. Any thread reads them
-/// without a lock.
+/// Maps whose keys are interned pointers. Entries are added or replaced under the owner's lock, and never removed. Any
+/// thread reads them without a lock.
 #ifndef KVO_MAP_H
 #define KVO_MAP_H
 
@@ -22,15 +22,15 @@ void kvo_map_each(const kvo_map *map,
 /// Stores a value for a key, replacing an earlier one. False if out of memory. Owner's lock held.
 bool kvo_map_set_locked(kvo_map *map, const void *key, void *KVO_NULLABLE value);
 
-/// A map to things whose first field is a pointer to their key. It takes half the memory of a `kvo_map`.
+/// A set of structs, each of which begins with a pointer to its key. It takes half the memory of a `kvo_map`.
 typedef struct kvo_key_set {
   struct kvo_key_set_slots *KVO_NULLABLE slots;
 } kvo_key_set;
 
-/// The thing with a key, or NULL. O(1), no lock.
+/// The member with a key, or NULL. O(1), no lock.
 void *KVO_NULLABLE kvo_key_set_get(const kvo_key_set *set, const void *key);
-/// Adds a thing, replacing an earlier one with the same key. False if out of memory. Owner's lock held.
-bool kvo_key_set_add_locked(kvo_key_set *set, void *thing);
+/// Adds a member, replacing an earlier one with the same key. False if out of memory. Owner's lock held.
+bool kvo_key_set_add_locked(kvo_key_set *set, void *member);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

@@ -53,16 +53,19 @@ size_t kvo_collection_accessors_count(const kvo_collection_accessors *accessors,
 /// The element at an index of an ordered key. `*element` is unchanged if it fails.
 kvo_status kvo_collection_accessors_get(const kvo_collection_accessors *accessors,
     kvo_object *owner, size_t index, kvo_value *element, kvo_error *KVO_NULLABLE error);
-/// Appends the elements at the indexes, which must all exist; or all elements, of any kind of key.
+/// Appends the elements of an ordered key at the indexes, which must all exist.
 kvo_status kvo_collection_accessors_pick(const kvo_collection_accessors *accessors,
     kvo_object *owner, const kvo_index_set *indexes, kvo_elements *elements,
     kvo_error *KVO_NULLABLE error);
+/// Appends all elements of a key of any kind.
 kvo_status kvo_collection_accessors_all(const kvo_collection_accessors *accessors,
     kvo_object *owner, kvo_elements *elements, kvo_error *KVO_NULLABLE error);
-/// The index that `indexIn<Key>OfObject:` returns, or KVO_NOT_FOUND; whether `memberOf<Key>:`, or else that method,
-/// finds the element. An element that the accessor's type can't express is not found.
+/// The index that `indexIn<Key>OfObject:` returns for the element. KVO_NOT_FOUND also if the accessor's type can't
+/// express the element.
 size_t kvo_collection_accessors_index(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_value *element);
+/// Whether `memberOf<Key>:` finds the element, or if there is no such method, `indexIn<Key>OfObject:`. False if the
+/// accessor's type can't express the element.
 bool kvo_collection_accessors_has(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_value *element);
 

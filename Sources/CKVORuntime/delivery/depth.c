@@ -2,11 +2,11 @@
 // it announces (E5), without end (D7).
 //
 // Without this check the recursion would end in a stack overflow without any message. It is checked whenever the
-// frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. Two
-// limits stop the program: the number of changes being delivered, and a stack with so little left that the next
-// sixteen levels may not fit. Changes that are merely open, such as suspended accesses, are no levels. Nor are the
-// frames that protect what a change reads and calls elsewhere: along a key path, or for derived keys, one change has
-// several of them.
+// frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. The
+// program is stopped at one of two limits: too many changes are being delivered, or so little of the stack is left that
+// the next sixteen levels may not fit. Only changes that are being delivered count as levels. These frames do not count:
+// changes that are merely open, such as suspended accesses; and the further frames of a change that protect objects
+// along a key path, or for derived keys.
 #include "delivery/kvo_depth.h"
 
 #include "base/kvo_forward.h"
@@ -37,9 +37,8 @@ __attribute__((constructor(101))) static void depth_read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
-// The newest change whose observers or methods are being called and whose object is alive and observed; also returns
-// that key's accessors. NULL if there is none, that is, observers are called from elsewhere. The object stays held,
-// because the program ends.
+// The newest change of this thread that is calling observers or methods and whose object is alive and observed, with its
+// key's accessors. NULL if there is none. The object is never released, because the program ends.
 static const kvo_frame *find_delivering(const kvo_thread *thread, const kvo_accessors **accessors) {
   const kvo_frame *frame = NULL;
   while ((frame = kvo_thread_delivering_before(thread, frame))) {
@@ -52,8 +51,8 @@ static const kvo_frame *find_delivering(const kvo_thread *thread, const kvo_acce
 
 static bool (*key_speller)(const void *binding, char *buffer, size_t capacity); // atomic
 
-void kvo_set_key_speller(bool (*depth_spell)(const void *binding, char *buffer, size_t capacity)) {
-  __atomic_store_n(&key_speller, depth_spell, __ATOMIC_RELEASE);
+void kvo_set_key_speller(bool (*spell)(const void *binding, char *buffer, size_t capacity)) {
+  __atomic_store_n(&key_speller, spell, __ATOMIC_RELEASE);
 }
 
 // The text of a key that is not a name, spelled by the binding. Spelling may take more stack than is left, so it is

@@ -465,21 +465,21 @@ KVO_INLINE void kvo_set_forwarding(void *KVO_NULLABLE flow) { kvo_forwarding = f
 /// An address that identifies this thread: no other running thread has the same one.
 KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_forwarding; }
 
-/// Whether the outermost change of this thread that is open, being delivered or collected began before a stamp was
-/// taken. Two changes are part of one such outermost change if it began before the earlier of them was stamped, and
-/// is still there when the later one is delivered. A change that another thread has begun counts from the time when
-/// this thread took it over.
+/// Whether this thread's outermost change began before a stamp was taken. The change may be open, being delivered, or
+/// collected by a batch. A binding finds out with this function whether two changes have the same outermost change: they
+/// have if, when the later one is delivered, the outermost change began before the stamp of the earlier one. A change
+/// that another thread began counts from the time when this thread took it over.
 bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
-/// Notes that this thread traverses a collection inside the current one. Returns false, with nothing noted, beyond a
+/// Counts that this thread traverses a collection inside the current one. Returns false, with nothing counted, beyond a
 /// depth of 100: then a collection equals only itself (B7).
 bool kvo_nesting_enter(void);
 /// Ends the traversal of a collection, also after an exception. `entered` is what `kvo_nesting_enter` returned.
 void kvo_nesting_leave(bool entered);
-/// The stamp of the change that this thread is delivering, the innermost of several: taken when an observer of the
-/// change first asks for it, and the same for all of its observers. A new stamp if the thread is delivering none. A
-/// change that another thread has begun counts for the thread that delivers it, and only for that.
+/// The stamp of the change that this thread is delivering, of several nested ones the innermost. It is taken when an
+/// observer of the change first asks for it, and all observers of the change get the same one. Returns a new stamp if
+/// the thread is delivering no change. A change that another thread began belongs to the thread that delivers it.
 uint64_t kvo_binding_delivery_stamp(void);
 /// A change that calls an observer, before or after its setter. Two calls for one key are made by one change if they
 /// have `thread` and `began` in common. Each key of a batch, and each manual pair, is a change of its own.
@@ -488,15 +488,15 @@ typedef struct kvo_calling_change {
   const void *KVO_NULLABLE thread;
   /// The last stamp that had been taken when the change began; 0 if it began at an unknown time.
   uint64_t began;
-  /// Equals `began`, or is a later stamp if another thread has taken the change over: taken when it did. The thread
-  /// that delivers the change began all changes that it makes in the observers' calls after this.
+  /// The stamp since which the delivering thread has had the change: `began`, or a later one if that thread has taken the
+  /// change over from another. All changes that the thread makes in the observers' calls begin after it.
   uint64_t taken;
 } kvo_calling_change;
 /// The change for which this thread calls an observer, the innermost of several. Call it first in the observer.
 /// - is_prior: whether it is a call before the change.
 kvo_calling_change kvo_binding_calling_change(bool is_prior);
-/// Whether this thread delivers a change inside the delivery of another one, both of which began after a stamp was
-/// taken: an observer of a change that was made since then has made it.
+/// Whether an observer has made the change that this thread is delivering, in the delivery of another change, and both
+/// changes began after a stamp was taken.
 bool kvo_binding_is_made_by_observer(uint64_t stamp);
 /// Whether a change is open on this thread, or delivered by it.
 bool kvo_binding_is_within(kvo_calling_change change);

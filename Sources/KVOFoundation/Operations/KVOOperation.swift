@@ -19,9 +19,9 @@ public import KVORuntime
 /// Any `OperationQueue` runs it (`addOperation(_:)`), as does a `KVOOperationQueue`. A subclass overrides
 /// `main()`. An asynchronous subclass overrides `start()`, `isExecuting` and `isFinished`, and announces
 /// changes of the latter two as on Apple's platforms: by `willChangeValue(forKey:)` and
-/// `didChangeValue(forKey:)`, or by `withChange(forKey:)`. Or these depend on an observable property, by
-/// declaration or by reading it. The queue observes them. A subclass's `isReady` is always affected by what
-/// super's `isReady` depends on.
+/// `didChangeValue(forKey:)`, or by `withChange(forKey:)`. Instead, the two may depend on an observable property
+/// that is declared, or that their getters read. The queue observes them. A subclass's `isReady` is always
+/// affected by what super's `isReady` depends on.
 ///
 /// ```swift
 /// final class Download: KVOOperation, @unchecked Sendable {
@@ -107,7 +107,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
     let (isCancelled, dependencies) = state.withLock { ($0.isCancelled, $0.dependencies) }
     return isCancelled
       || dependencies.allSatisfy {
-        $0._readsKey("isFinished")  // an override need not say so
+        $0._readsKey("isFinished")  // an override of `isFinished` need not record its read
         return $0.isFinished
       }
   }
@@ -239,7 +239,7 @@ open class KVOOperation: KVOObject, @unchecked Sendable {
 
   /// Leaves the `KVOOperationQueue`, once, before the executing queue learns that the operation has finished.
   func leaveQueue() {
-    // Not released under the lock: the last reference to the queue's progress may be in one of them.
+    // The closures are released after the lock: one may hold the last reference to the queue's progress.
     let ended = state.withLock { state in
       defer { (state.leave, state.count) = (nil, nil) }
       return (leave: state.leave, count: state.count)

@@ -17,7 +17,7 @@ enum KeyPathCoding {
     return value
   }
 
-  /// Sets the last key of a path. If the path leads to nil before, nothing happens.
+  /// Sets the last key of a path. Does nothing if the path leads to nil before that key.
   static func setValue(_ value: Any?, _ keyPath: String, of object: any CoreObject) throws {
     let (target, key) = try lastKey(of: keyPath, from: object)
     guard let holder = target.flatMap(flattened) else { return }
@@ -25,8 +25,8 @@ enum KeyPathCoding {
       return try object.setValue(value, forKey: key)
     }
     let setting = PathSetting(keyPath: keyPath, className: name(of: object), value: value)
-    // Dictionaries are set from the object on, because each container of a dictionary is replaced by a
-    // changed copy.
+    // A dictionary is a value: each container on the path is replaced by a changed copy, beginning with the
+    // object's own property.
     _ =
       try PathSetting.hasDictionaries(holder)
       ? setting.change(object, setting.keys) : setting.change(holder, [key])

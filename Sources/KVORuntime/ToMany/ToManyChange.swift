@@ -4,8 +4,8 @@ internal import CKVORuntime
 
 /// A change of a to-many key, or of some of its elements.
 enum ToManyChange {
-  /// Exact if the inserted elements are at the indexes afterwards, because no accessors of the program do the
-  /// insertion.
+  /// Some elements of an ordered key. Exact if the inserted elements will be at the indexes: accessors of the
+  /// program could place them elsewhere.
   case elements(KeyValueChange, RangeSet<Int>, isExact: Bool)
   /// The removed and added members, in values of the key's own type; nil if there are none.
   case members(KeyValueChange, goes: kvo_value?, comes: kvo_value?)
