@@ -118,7 +118,9 @@ private func recordBytes(_ count: Int) throws -> Double {
   let account = ObservedAccount()
   let log = try ChangeLog(of: account, recording: .keys(of: ObservedAccount.self, \.balance))
   account.balance = 1
-  let bytes = bytesPerObservation(count) { for value in 0..<count { account.balance = Double(value) } }
+  let bytes = bytesPerObservation(count) {
+    for value in 0..<count { account.balance = Double(value) }
+  }
   require(log.count == count + 1, "the log has \(log.count) records")
   return bytes
 }

@@ -120,7 +120,9 @@ private func reversedSets() throws -> Workload {
   log.withGroup { for employee in company.staff { employee.salary = 1 } }
   return Workload(
     run: { iterations in
-      for _ in 0..<iterations / 100 { require(try log.canUndo ? log.undo() : log.redo(), "no group") }
+      for _ in 0..<iterations / 100 {
+        require(try log.canUndo ? log.undo() : log.redo(), "no group")
+      }
     },
     finish: { total in
       let sum = company.staff.reduce(0) { $0 + $1.salary }

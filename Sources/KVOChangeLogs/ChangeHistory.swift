@@ -205,7 +205,8 @@ extension ChangeHistory {
   }
 
   private func mergeable(with change: RecordedChange, in undoable: Undoable?) -> RecordedChange? {
-    let undoable = undoable ?? (mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil)
+    let undoable =
+      undoable ?? (mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil)
     guard let undoable, read < count, let last = kept.last, last.number == undoable.number,
       last.merges(change)
     else { return nil }

@@ -6,10 +6,10 @@ internal import SwiftSource
 /// - A getter that caches its value in a property that is not observed (Q6).
 /// - A property that is announced manually, and read by another getter, which does not report the read (F5).
 ///
-/// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method that the class does
-/// not declare, a closure or a subscript; passing the object on; setting a variable that the class does not declare, or an
-/// observed one that the getter may read. Setting a part of an observed variable counts as well: if it is a structure,
-/// that changes the variable. The class's own methods and accessors are followed.
+/// In doubt a setter counts as notifying, so there is no warning. These leave doubt: calling a method that the class
+/// does not declare, a closure or a subscript; passing the object on; setting a variable that the class does not
+/// declare, or an observed one that the getter may read. Setting a part of an observed variable counts as well: if it
+/// is a structure, that changes the variable. The class's own methods and accessors are followed.
 
 struct SetterCheck {
   /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.

@@ -19,8 +19,8 @@ extension Mover {
     }
   }
 
-  /// Whether this `dynamic` is a modifier. It may also be a name, as in `let old = dynamic`. At the end of a line it is a
-  /// modifier only if it begins its statement.
+  /// Whether this `dynamic` is a modifier. It may also be a name, as in `let old = dynamic`. At the end of a line it is
+  /// a modifier only if it begins its statement.
   private func isModifier(_ index: Int) -> Bool {
     guard DeclarationReader(tokens, at: index).isModifier(at: index) else { return false }
     return !tokens[index + 1].isFirstOnLine || beginsStatement(file.start(ofDeclarationAt: index))
@@ -42,8 +42,8 @@ extension Mover {
     return !type.isClass && !type.isExtension || project.root(of: type) != .other
   }
 
-  /// Whether the attribute belongs to a class that is not moved and has no observable property: it stays an NSObject, or
-  /// has no superclass. Only the attribute keeps such a class from compiling.
+  /// Whether the attribute belongs to a class that is not moved and has no observable property: it stays an NSObject,
+  /// or has no superclass. Only the attribute keeps such a class from compiling.
   private func isInPlainClass(_ index: Int) -> Bool {
     let type =
       types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }

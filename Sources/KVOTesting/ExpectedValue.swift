@@ -1,6 +1,7 @@
 internal import KVORuntime
 
-// Equality like `isEqual` on Apple's platforms, where numbers, texts and collections of all types are Foundation's (S4).
+// Equality like `isEqual` on Apple's platforms, where numbers, texts and collections of all types are Foundation's
+// (S4).
 
 /// Whether a value that key-value coding returned is the expected one: they are equal, or the expected one is its raw
 /// value. Numbers are compared by value, whatever their types, and NaN equals NaN; so are they in collections.

@@ -391,7 +391,8 @@ import Testing
       """
     expectEqual(Asking.messages(reader.replacing("CALL", with: "")), [message])
     expectEqual(Asking.messages(reader.replacing("CALL", with: "access(keyPath: \\.c); ")), [])
-    let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing("CALL", with: "")
+    let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing(
+      "CALL", with: "")
     expectEqual(Asking.messages(unread), [])
   }
 

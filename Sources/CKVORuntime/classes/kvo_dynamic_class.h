@@ -19,8 +19,8 @@ bool kvo_swizzle_interposes(const kvo_class *dynamic, const kvo_method *method);
 void kvo_swizzle_refresh_locked(kvo_class *cls, const kvo_method *method);
 
 /// Points an object's isa at the dynamic subclass, or back. Object lock held.
-/// For an object of a binding, sets the mark of the key with this identifier as well. `is_noted`: whether a setter may be
-/// running that began while the object was not observed (kvo_unobserved_setters.h).
+/// For an object of a binding, sets the mark of the key with this identifier as well. `is_noted`: whether a setter may
+/// be running that began while the object was not observed (kvo_unobserved_setters.h).
 void kvo_swizzle_in_locked(kvo_object *object, kvo_class *dynamic, uintptr_t id, bool is_noted);
 void kvo_swizzle_out_locked(kvo_object *object);
 

@@ -4,9 +4,9 @@
 // Without this check the recursion would end in a stack overflow without any message. It is checked whenever the
 // frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. The
 // program is stopped at one of two limits: too many changes are being delivered, or so little of the stack is left that
-// the next sixteen levels may not fit. Only changes that are being delivered count as levels. These frames do not count:
-// changes that are merely open, such as suspended accesses; and the further frames of a change that protect objects
-// along a key path, or for derived keys.
+// the next sixteen levels may not fit. Only changes that are being delivered count as levels. These frames do not
+// count: changes that are merely open, such as suspended accesses; and the further frames of a change that protect
+// objects along a key path, or for derived keys.
 #include "delivery/kvo_depth.h"
 
 #include "base/kvo_forward.h"
@@ -37,8 +37,8 @@ __attribute__((constructor(101))) static void depth_read_environment(void) {
   kvo_set_depth_limit(limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
-// The newest change of this thread that is calling observers or methods and whose object is alive and observed, with its
-// key's accessors. NULL if there is none. The object is never released, because the program ends.
+// The newest change of this thread that is calling observers or methods and whose object is alive and observed, with
+// its key's accessors. NULL if there is none. The object is never released, because the program ends.
 static const kvo_frame *find_delivering(const kvo_thread *thread, const kvo_accessors **accessors) {
   const kvo_frame *frame = NULL;
   while ((frame = kvo_thread_delivering_before(thread, frame))) {

@@ -7,8 +7,9 @@
 // The sets of recipients retain registrations, not objects. While an object is read or called, a frame holds it and
 // protects it, so that `ended` waits for the call.
 //
-// A recipient is late if another thread made its registration during the change, or another change led it here by a node.
-// It is notified as in change.c: by a setting, with the current value as both old and new if the old value was not read.
+// A recipient is late if another thread made its registration during the change, or another change led it here by a
+// node. It is notified as in change.c: by a setting, with the current value as both old and new if the old value was
+// not read.
 #include "delivery/kvo_general_delivery.h"
 
 #include "base/kvo_forward.h"

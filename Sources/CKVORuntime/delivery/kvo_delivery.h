@@ -155,9 +155,9 @@ void kvo_change_call_late(kvo_frame *frame, kvo_registration *registration, uint
 void kvo_change_begin(kvo_frame *frame);
 /// Begins a manual change of some elements or members of a to-many property. NULL means that the whole is set.
 void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABLE mutation);
-/// The steps of a change, for manual changes: reading the old value if an observer asks for it; calling prior observers;
-/// and looking the observers up again, reading the new value and calling them. The caller has set `frame->id` and
-/// `frame->serial`.
+/// The steps of a change, for manual changes: reading the old value if an observer asks for it; calling prior
+/// observers; and looking the observers up again, reading the new value and calling them. The caller has set
+/// `frame->id` and `frame->serial`.
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
 void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);

@@ -17,8 +17,9 @@
 // * by a node, if the change affects the key of a node before it on the same path;
 // * by a property that a typed path has read, if the change affects one that the path has read before.
 //
-// A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have the
-// same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as well.
+// A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have
+// the same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as
+// well.
 //
 // While a task is suspended in an in-place mutation, its thread may run other tasks. Their changes are not part of the
 // mutation's change (E4).

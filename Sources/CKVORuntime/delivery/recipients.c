@@ -412,8 +412,8 @@ static bool is_being_set(const kvo_dependent_key *dependent_key) {
   return thread && kvo_thread_has_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
-// A key found first behind an open change or through a node that a change has placed, and then by a way without that, is
-// searched again.
+// A key found first behind an open change or through a node that a change has placed, and then by a way without that,
+// is searched again.
 static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key, bool is_led,
     uint64_t behind) {
   bool is_found = dependent_key->stamp == search->stamp;

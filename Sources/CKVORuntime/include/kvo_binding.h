@@ -286,10 +286,10 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void
 /// property, and leave their observers to this change. It notifies them even if it is cancelled.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_in_place(void *header, const void *storage);
 /// Sets the function that finds the task which the calling thread runs, for a language whose tasks may suspend in a
-/// mutation in place: while one does, changes by other tasks of its thread are not part of the mutation. A mutation that
-/// no task began belongs to its thread, and changes by the tasks that the thread runs before it ends are part of it. The
-/// function returns NULL if there is no task, and the address is only compared. It is called on any thread, under a lock,
-/// so it must not call the runtime. Set it once, before the first mutation of a task.
+/// mutation in place: while one does, changes by other tasks of its thread are not part of the mutation. A mutation
+/// that no task began belongs to its thread, and changes by the tasks that the thread runs before it ends are part of
+/// it. The function returns NULL if there is no task, and the address is only compared. It is called on any thread,
+/// under a lock, so it must not call the runtime. Set it once, before the first mutation of a task.
 void kvo_set_current_task(const void *KVO_NULLABLE (*KVO_NONNULL find)(void));
 /// Closes the change that `kvo_stored_property_will_change` or one of its variants opened, and calls the observers.
 void kvo_stored_property_did_change(kvo_frame *frame);
@@ -466,9 +466,9 @@ KVO_INLINE void kvo_set_forwarding(void *KVO_NULLABLE flow) { kvo_forwarding = f
 KVO_INLINE const void *kvo_binding_thread(void) { return &kvo_forwarding; }
 
 /// Whether this thread's outermost change began before a stamp was taken. The change may be open, being delivered, or
-/// collected by a batch. A binding finds out with this function whether two changes have the same outermost change: they
-/// have if, when the later one is delivered, the outermost change began before the stamp of the earlier one. A change
-/// that another thread began counts from the time when this thread took it over.
+/// collected by a batch. A binding finds out with this function whether two changes have the same outermost change:
+/// they have if, when the later one is delivered, the outermost change began before the stamp of the earlier one. A
+/// change that another thread began counts from the time when this thread took it over.
 bool kvo_binding_began_before(uint64_t stamp);
 /// Returns a number that is greater than all earlier ones. Any thread.
 uint64_t kvo_binding_stamp(void);
@@ -488,8 +488,8 @@ typedef struct kvo_calling_change {
   const void *KVO_NULLABLE thread;
   /// The last stamp that had been taken when the change began; 0 if it began at an unknown time.
   uint64_t began;
-  /// The stamp since which the delivering thread has had the change: `began`, or a later one if that thread has taken the
-  /// change over from another. All changes that the thread makes in the observers' calls begin after it.
+  /// The stamp since which the delivering thread has had the change: `began`, or a later one if that thread has taken
+  /// the change over from another. All changes that the thread makes in the observers' calls begin after it.
   uint64_t taken;
 } kvo_calling_change;
 /// The change for which this thread calls an observer, the innermost of several. Call it first in the observer.

@@ -38,8 +38,8 @@ typedef struct kvo_counts {
   uint32_t hits; ///< calls of the observer; atomic
 } kvo_counts;
 
-/// One registration, or a node: the entry of a path at one of its further keys. Immutable while it is live, except where
-/// noted. With very many keys, a delivery waits for this memory. So the fields that it reads come first, and a
+/// One registration, or a node: the entry of a path at one of its further keys. Immutable while it is live, except
+/// where noted. With very many keys, a delivery waits for this memory. So the fields that it reads come first, and a
 /// registration stores nothing that the class or the key knows.
 typedef struct kvo_handle kvo_registration;
 struct kvo_handle {

@@ -86,8 +86,8 @@ static int sign_in_type(const kvo_value *value) {
   return sign;
 }
 
-// The order of two values of a type, the second of which was converted from a number. A number that is too large for the
-// type becomes NaN there, which is below every number; one that is too small becomes 0.
+// The order of two values of a type, the second of which was converted from a number. A number that is too large for
+// the type becomes NaN there, which is below every number; one that is too small becomes 0.
 static int order_beside(const kvo_value *a, const kvo_value *converted, kvo_number number) {
   const kvo_type_operations *operations = a->type->operations;
   int order = operations->compare(a->type, kvo_value_bytes(a), kvo_value_bytes(converted));

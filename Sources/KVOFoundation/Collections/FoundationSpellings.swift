@@ -43,6 +43,7 @@ extension Sequence {
   }
 }
 
+/// The interface of `NSSet`, for a read-only proxy of a set.
 extension SetProxy {
   /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).

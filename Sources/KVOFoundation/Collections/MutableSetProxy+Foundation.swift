@@ -4,6 +4,7 @@ public import KVORuntime
 
 // MARK: Reading
 
+/// The interface of `NSMutableSet`, for a proxy that changes a set.
 extension MutableSetProxy {
   /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).

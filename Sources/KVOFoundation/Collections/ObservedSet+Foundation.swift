@@ -1,7 +1,6 @@
 public import KVORuntime
 
-// The interface of `NSMutableSet`. Each mutation is one change.
-
+/// The interface of `NSMutableSet`, for the handle of an observed set. Each mutation is one change.
 extension ObservedSet {
   /// The members in no particular order, as in `NSSet`.
   /// - Complexity: O(*n*).

@@ -1,5 +1,5 @@
-// Hints at key paths that name a property of a class by a protocol. Such a key path has a getter of its own, and nothing
-// connects it with the class's key, so it is tracked by what it reads (E2, J2).
+// Hints at key paths that name a property of a class by a protocol. Such a key path has a getter of its own, and
+// nothing connects it with the class's key, so it is tracked by what it reads (E2, J2).
 
 extension KVOObject {
   /// Gives a hint at a key path that begins with a requirement of a protocol, if the class may announce changes of the

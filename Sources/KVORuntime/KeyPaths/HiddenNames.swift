@@ -1,8 +1,8 @@
 /// The names of hidden properties in methods that the program overrides (E5, Q2).
 ///
-/// `willChangeValue(forKey:)` and the other methods that announce a change get a hidden property's own name, as the class
-/// that declares it knows it. When the method passes the name on to super, it means the hidden property: once for each
-/// call of the method, since another call of super with that name is about the subclass's property.
+/// `willChangeValue(forKey:)` and the other methods that announce a change get a hidden property's own name, as the
+/// class that declares it knows it. When the method passes the name on to super, it means the hidden property: once for
+/// each call of the method, since another call of super with that name is about the subclass's property.
 private struct NamedCall {
   let object: ObjectIdentifier
   let thread: BindingThread

@@ -42,8 +42,8 @@ extension KVOClass {
   private static let anyClassHidesOne = Atomic(false)
   static var hidesProperties: Bool { anyClassHidesOne.load(ordering: .relaxed) }
 
-  /// The key by which this class has the property that `declarer`, the class or a superclass, sees under a name: its own
-  /// or inherited one, or else the one of this class. O(1) unless the class has hidden properties.
+  /// The key by which this class has the property that `declarer`, the class or a superclass, sees under a name: its
+  /// own or inherited one, or else the one of this class. O(1) unless the class has hidden properties.
   func name(_ key: String, seenBy declarer: KVOClass) -> String {
     hidden.first {
       $0.key == key && $0.owner.depth <= declarer.depth && declarer.depth <= $0.lowest.depth

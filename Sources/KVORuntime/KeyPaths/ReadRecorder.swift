@@ -311,7 +311,9 @@ final class KeyPathReadRecorder: ReadRecorder {
   // The first property read is another one if the first component is computed, or has observers: then `@KVO` stores its
   // value beside it.
   private var beginsWithLink: Bool {
-    guard var components = KeyPathComponents(keyPath), components.next() != nil else { return false }
+    guard var components = KeyPathComponents(keyPath), components.next() != nil else {
+      return false
+    }
     // Nil if there are no more components.
     return components.valueType.map { unwrapped($0) is KVOObject.Type } ?? false
   }

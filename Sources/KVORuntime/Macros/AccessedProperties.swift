@@ -83,8 +83,8 @@ extension KVOObject {
   @usableFromInline @inline(never)
   final func reportRead(of key: StaticString) { reportRead(of: { key.interned }) }
 
-  // Opens the change by the key: the class finds the runtime's identifier for it, which is the address of the storage if
-  // the superclass has an `@Observed` property.
+  // Opens the change by the key: the class finds the runtime's identifier for it, which is the address of the storage
+  // if the superclass has an `@Observed` property.
   @usableFromInline @inline(never)
   final func openOverride(
     of key: StaticString, _ property: () -> AnyKeyPath

@@ -20,16 +20,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// }
   /// ```
   ///
-  /// There is one notification, with the property's value before the body as the old value and the value after it as the
-  /// new one; prior observers are called before the body. Changes that this thread makes in the body join it if they are
-  /// changes of the property, such as by `super.title = newValue`, or of what its getter reads or what is declared to
-  /// affect it. All other changes in the body notify as usual.
+  /// There is one notification, with the property's value before the body as the old value and the value after it as
+  /// the new one; prior observers are called before the body. Changes that this thread makes in the body join it if
+  /// they are changes of the property, such as by `super.title = newValue`, or of what its getter reads or what is
+  /// declared to affect it. All other changes in the body notify as usual.
   ///
   /// Unlike `withChange(of:_:)`, which makes a manual change, it notifies no observer of the property if the class has
   /// turned automatic notification off for it.
   ///
-  /// A key path that is not a key and reads nothing observable has no observers, so only the body is called. May be called
-  /// on any thread that may set the property.
+  /// A key path that is not a key and reads nothing observable has no observers, so only the body is called. May be
+  /// called on any thread that may set the property.
   ///
   /// - Returns: The result of the body.
   /// - Throws: What the body throws.

@@ -21,8 +21,8 @@ func areEqualWhole(_ first: Any, _ second: Any) -> Bool {
   return areIdentical(first, second)
 }
 
-/// Whether two values of one type are equal by that type's own comparison, which goes into collections that contain NaN or
-/// `Any`. What is nested too deeply is not.
+/// Whether two values of one type are equal by that type's own comparison, which goes into collections that contain NaN
+/// or `Any`. What is nested too deeply is not.
 func areEqualInside(_ first: Any, _ second: Any) -> Bool {
   let (first, second) = (ValueConversion.base(of: first), ValueConversion.base(of: second))
   func compare<Content>(_ first: Content) -> Bool {

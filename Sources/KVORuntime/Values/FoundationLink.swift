@@ -38,8 +38,8 @@ package protocol FoundationValues {
 }
 
 extension FoundationValues {
-  /// Whether Foundation can make an object of a value. On Linux its hash of a decimal number calls itself without end, so
-  /// there can be no sets of decimal numbers, and no dictionaries with such keys.
+  /// Whether Foundation can make an object of a value. On Linux its hash of a decimal number calls itself without end,
+  /// so there can be no sets of decimal numbers, and no dictionaries with such keys.
   package static func canBridge(_ value: Any) -> Bool {
     if let pairs = AnyPairs(value) {
       return pairs.all.allSatisfy { canHash($0.key) && canBridge($0.value) }

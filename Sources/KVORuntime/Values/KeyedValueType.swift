@@ -37,8 +37,8 @@ extension Dictionary: KeyedValue, DescribedValue {
     return Key.self == AnyHashable.self ? AnyHashable(text) as? Key : nil
   }
 
-  /// The key for a string. On Linux an `NSString` in an `AnyHashable` is not found by an equal string, so it is searched
-  /// for if no other key is found.
+  /// The key for a string. On Linux an `NSString` in an `AnyHashable` is not found by an equal string, so it is
+  /// searched for if no other key is found.
   private func key(_ text: String) -> Key? {
     guard let key = Self.key(text) else { return nil }
     guard Key.self == AnyHashable.self, FoundationLink.linked != nil, index(forKey: key) == nil

@@ -1,5 +1,5 @@
-// Sets for which NaN equals NaN (D3, H4). A set contains a value that is NaN, or that contains NaN, at most once. Swift's own
-// sets may not find it.
+// Sets for which NaN equals NaN (D3, H4). A set contains a value that is NaN, or that contains NaN, at most once.
+// Swift's own sets may not find it.
 
 /// Whether a value of any type is NaN.
 func isNaN(_ value: Any) -> Bool {

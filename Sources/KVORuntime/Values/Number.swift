@@ -34,8 +34,8 @@ package enum Number {
     }
   }
 
-  /// Whether both have exactly the same value: 2^53 + 1 equals no `Double`. A decimal number with a fraction, or beyond the
-  /// integers, equals the `Double` nearest to it.
+  /// Whether both have exactly the same value: 2^53 + 1 equals no `Double`. A decimal number with a fraction, or beyond
+  /// the integers, equals the `Double` nearest to it.
   package static func == (a: Number, b: Number) -> Bool { a.order(b) == 0 }
 
   /// Negative, 0 or positive if this number is less than, equal to or greater than the other one; nil if one of them is

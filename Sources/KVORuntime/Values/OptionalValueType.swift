@@ -115,11 +115,11 @@ package func flattened(_ value: Any) -> Any? {
   return optional.innermost
 }
 
-/// Casts an object, which may be in an `AnyHashable`, to a class or to a protocol of classes. Nil for a value that is not
-/// an object.
+/// Casts an object, which may be in an `AnyHashable`, to a class or to a protocol of classes. Nil for a value that is
+/// not an object.
 ///
-/// `value as? T` first bridges such a value to an object of Foundation's, to cast that. This takes time, and overflows the
-/// stack for a set of decimal numbers.
+/// `value as? T` first bridges such a value to an object of Foundation's, to cast that. This takes time, and overflows
+/// the stack for a set of decimal numbers.
 package func objectCast<T>(_ value: Any?, to type: T.Type) -> T? {
   guard let object = value.flatMap(flattened).map(ValueConversion.base),
     Swift.type(of: object) is AnyClass

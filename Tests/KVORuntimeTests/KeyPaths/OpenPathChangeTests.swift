@@ -60,7 +60,8 @@ import Testing
     expectEqual(log.take(), ["typed old 3 new 4", "string old 3 new 4"])
   }
 
-  @Test("G5 Q6: they are if the link is computed, or has observers that change the object behind it")
+  @Test(
+    "G5 Q6: they are if the link is computed, or has observers that change the object behind it")
   func observedLinks() throws {
     let desk = Desk()
     desk.chosen = first
@@ -75,7 +76,8 @@ import Testing
     desk.changes = true
     desk.chosen = second
     expectEqual(
-      log.take().sorted(), ["computed old 3 new 102", "string old 3 new 102", "typed old 3 new 102"])
+      log.take().sorted(),
+      ["computed old 3 new 102", "string old 3 new 102", "typed old 3 new 102"])
     expectEqual(first.on, -1)
   }
 
