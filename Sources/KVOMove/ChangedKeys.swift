@@ -322,7 +322,7 @@ extension Mover {
       if case .function = file.blocks[open] { break }
       (place, block) = (open, file.enclosing[open])
     }
-    return (project.observedKeys(in: self.index), !comparesKey(before: index))
+    return (project.observations[self.index].all, !comparesKey(before: index))
   }
 
   /// The keys that were compared last before a place. Conditions of blocks that have ended don't count, except those of
@@ -374,8 +374,7 @@ extension Mover {
     while first > 1, tokens[first - 1].is(".") { first -= 2 }
     if first > 0, tokens[first - 1].is("&") { first -= 1 }
     guard first > 0, isCompared(first, index, by: comparison) else { return nil }
-    let keys = project.observedKeys(in: self.index, context: tokens[index].name)
-    return keys.isEmpty ? nil : keys
+    return project.observations[self.index].byContext[tokens[index].name]
   }
 
   private func isCompared(_ first: Int, _ last: Int, by comparison: String) -> Bool {

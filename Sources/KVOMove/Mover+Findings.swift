@@ -47,7 +47,7 @@ extension Mover {
   private static let outlets: [String: String] = [
     "IBOutlet": "outlet", "IBAction": "action", "IBInspectable": "outlet",
   ]
-  private static let typesThatNotify: [String: String] = [
+  static let typesThatNotify: [String: String] = [
     "UserDefaults": "KVOUserDefaults", "Progress": "KVOProgress",
     "OperationQueue": "KVOOperationQueue", "Operation": "KVOOperation",
     "BlockOperation": "KVOBlockOperation",
@@ -233,7 +233,7 @@ extension Mover {
   private mutating func changesByHandle(_ method: MethodDeclaration, _ labels: [String]) -> Bool {
     guard let brace = method.brace, tokens[brace + 1].kind == .identifier,
       tokens[brace + 2].is("."), ["insert", "remove"].contains(tokens[brace + 3].text),
-      let type = types.last(where: { $0.open < brace && brace < $0.close }),
+      let type = type(around: brace),
       let property = type.properties.first(where: { $0.name == tokens[brace + 1].name }),
       property.isDynamic, !property.isComputed
     else { return false }

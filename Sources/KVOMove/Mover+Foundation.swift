@@ -16,7 +16,7 @@ extension Project {
       replaced[name] = other
     }
     return replaced.filter { name, _ in
-      !aliases.contains(name) && !declares(name)
+      aliases[name] == nil && !declaredNames.contains(name)
         && !types.joined().contains { $0.name == name && !$0.isExtension }
     }
   }
@@ -34,31 +34,6 @@ extension Project {
         return file.tokens[mark].isWord("as") || file.tokens[mark].isWord("is")
       }
     }
-  }
-
-  /// Whether a source declares a case, a member or a parameter of a type with a name.
-  func declares(_ name: String) -> Bool {
-    let words = ["case", "associatedtype", "func", "let", "var", "typealias"]
-    return files.contains { file in
-      file.tokens.indices.dropFirst().contains { index in
-        guard file.tokens[index].text == name else { return false }
-        if words.contains(where: { file.tokens[index - 1].isWord($0) }) { return true }
-        // A later name of `case first, second`.
-        return file.tokens[index - 1].is(",") && isCase(index, in: file)
-      }
-    }
-  }
-
-  private func isCase(_ index: Int, in file: SourceFile) -> Bool {
-    var place = index - 1
-    while place > 0, !file.tokens[place].isWord("case") {
-      guard file.tokens[place].is(",") || file.tokens[place].kind == .identifier else {
-        return false
-      }
-      place -= 1
-    }
-    guard let brace = file.enclosing[index] else { return false }
-    return (file.head(ofBlock: brace)..<brace).contains { file.tokens[$0].isWord("enum") }
   }
 
   private func mentions(_ name: String) -> Bool {

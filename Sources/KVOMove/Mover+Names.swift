@@ -35,20 +35,26 @@ extension Mover {
   /// Whether the token's declaration belongs to a moved class, or is one. Protocols and enumerations are included:
   /// the attribute has no effect on them here.
   private func isInMoved(_ index: Int) -> Bool {
-    let type =
-      types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
-      ?? types.last { $0.open < index && index < $0.close }
-    guard let type else { return true }
+    guard let type = type(ofDeclarationAt: index) else { return true }
     return !type.isClass && !type.isExtension || project.root(of: type) != .other
+  }
+
+  /// The type that an attribute or modifier belongs to, or that its member belongs to.
+  private func type(ofDeclarationAt index: Int) -> TypeDeclaration? {
+    var (low, high) = (types.startIndex, types.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if types[middle].keyword > index { high = middle } else { low = middle + 1 }
+    }
+    let isNext = low < types.count && file.start(ofDeclarationAt: types[low].keyword) <= index
+    return isNext ? types[low] : type(around: index)
   }
 
   /// Whether the attribute belongs to a class that is not moved and has no observable property: it stays an NSObject,
   /// or has no superclass. Only the attribute keeps such a class from compiling.
   private func isInPlainClass(_ index: Int) -> Bool {
-    let type =
-      types.first { $0.keyword > index && file.start(ofDeclarationAt: $0.keyword) <= index }
-      ?? types.last { $0.open < index && index < $0.close }
-    guard let type, let declaration = project.declaration(of: type) else { return false }
+    guard let type = type(ofDeclarationAt: index), let declaration = project.declaration(of: type)
+    else { return false }
     let root = project.ancestors(of: declaration).root
     return (root == nil || root == "NSObject") && !type.properties.contains(where: \.isDynamic)
       && !declaration.properties.contains(where: \.isDynamic)

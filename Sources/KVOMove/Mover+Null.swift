@@ -213,7 +213,7 @@ extension Mover {
   func isChangeKey(_ index: Int) -> Bool {
     ["newKey", "oldKey", "kindKey", "indexesKey", "notificationIsPriorKey"]
       .contains(tokens[index].text)
-      && !project.declares(tokens[index].text)
+      && !project.declaredNames.contains(tokens[index].text)
   }
 
   /// Whether a value is optional, as far as the source shows that. A change's entry for a key is optional, and nil is

@@ -36,10 +36,10 @@ extension Mover {
 
   /// Whether an edit makes the function throw whose body begins at a brace.
   func becomesThrowing(_ brace: Int) -> Bool {
-    types.contains { type in
+    type(around: brace).map { type in
       type.methods.contains { $0.brace == brace && isRegistration($0) }
         && project.root(of: type) != .other
-    }
+    } ?? false
   }
 
   /// Without Objective-C, Swift does not allow overrides in extensions.

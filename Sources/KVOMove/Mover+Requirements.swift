@@ -48,7 +48,7 @@ extension Mover {
   /// The protocols of the project by which a call's receiver is known.
   private func protocols(ofReceiverAt call: Int) -> [String] {
     guard call > 1, tokens[call - 1].is("."), !tokens[call - 2].isWord("self") else {
-      let around = types.last { $0.open < call && call < $0.close }
+      let around = type(around: call)
       return around.map { [$0.name] }?.filter(project.protocols.contains) ?? []
     }
     let sources = project.names[index].sources[tokens[call - 2].name] ?? []

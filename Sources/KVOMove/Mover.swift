@@ -153,6 +153,10 @@ struct Mover {
 
   var tokens: [Token] { file.tokens }
 
+  func type(around index: Int) -> TypeDeclaration? {
+    project.type(around: index, in: self.index)
+  }
+
   func place(_ token: Int) -> Place { Place(file: index, token: token) }
 
   mutating func replace(_ token: Int, by text: String) {

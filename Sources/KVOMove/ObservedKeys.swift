@@ -2,6 +2,13 @@
 /// rule of Behaviour is kept here.
 import SwiftSource
 
+/// The keys that a source observes.
+struct Observations {
+  var all: Set<String> = []
+  /// Those that are observed with a context, by the context's name.
+  var byContext: [String: Set<String>] = [:]
+}
+
 extension SourceFile {
   /// The key that is written at a token: `"title"`, or the last part of `#keyPath(Song.title)`.
   func key(at index: Int) -> (key: String, last: Int)? {
@@ -50,21 +57,18 @@ extension Project {
     if !written.isEmpty { return written }
     let name = source.argument(["forKey", "forKeyPath", "forKeys"], ofCallAt: index)
     if let key = name.flatMap({ constants[$0] }) { return [key] }
-    return source.tokens.indices.compactMap { source.key(at: $0)?.key }
-      .filter { valueTypes[$0] != nil }
+    return spelledKeys[file]
   }
 
-  /// The keys that are observed with a context, or with any one.
-  func observedKeys(in file: Int, context: String? = nil) -> Set<String> {
-    let source = files[file]
-    let calls = source.tokens.indices.filter { index in
-      source.tokens[index].text == "addObserver" && source.isStringCall(index)
-        && (context == nil || source.argument(["context"], ofCallAt: index) == context)
+  func findObservations(in file: Int) -> Observations {
+    let (source, found) = (files[file], Observations())
+    return source.tokens.indices.reduce(into: found) { found, call in
+      guard source.tokens[call].text == "addObserver", source.isStringCall(call) else { return }
+      let all = keys(ofStringCallAt: call, in: file)
+      let keys = source.keys(ofCallAt: call).keys.isEmpty ? all : all.suffix(1)
+      found.all.formUnion(keys)
+      guard let context = source.argument(["context"], ofCallAt: call) else { return }
+      found.byContext[context, default: []].formUnion(keys)
     }
-    return Set(
-      calls.flatMap { call -> [String] in
-        let keys = keys(ofStringCallAt: call, in: file)
-        return source.keys(ofCallAt: call).keys.isEmpty ? keys : keys.suffix(1)
-      })
   }
 }

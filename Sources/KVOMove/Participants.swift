@@ -154,7 +154,7 @@ struct Participants {
         if source.isStringCall(index) { coded.formUnion(found.map(\.id)) }
       }
       // The class that observes, or that notifies of its own changes.
-      if let around = project.types[file].last(where: { $0.open < index && index < $0.close }),
+      if let around = project.type(around: index, in: file),
         let declaration = project.declaration(of: around), source.isObservation(index)
       {
         classes.insert(declaration.id)
@@ -237,7 +237,7 @@ struct Participants {
         })
       else { return nil }
       if isFunction { return token.name }
-      return project.types[file].last { $0.open < index && index < $0.close }?.name
+      return project.type(around: index, in: file)?.name
     }
     return Set(found)
   }

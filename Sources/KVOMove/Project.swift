@@ -15,6 +15,8 @@ struct Project {
 
   let files: [SourceFile]
   let types: [[TypeDeclaration]]
+  /// For each token of each source, the index of the innermost type around it.
+  private let innermost: [[Int?]]
   /// Classes by path. Several classes have the same path if they are in two modules or in branches of an `#if`.
   private var classes: [[String]: [TypeDeclaration]] = [:]
   private var extensions: [Place: [TypeDeclaration]] = [:]
@@ -43,20 +45,33 @@ struct Project {
   /// it has `countOfCells()` and no property of that name.
   private(set) var proxies: [String: String] = [:]
   let protocols: Set<String>
-  let aliases: Set<String>
+  /// The types for which aliases are written, by the alias's name; an empty text if that is no name.
+  let aliases: [String: String]
+  /// The names of cases, members, variables, functions and associated types.
+  let declaredNames: Set<String>
+  /// The names of functions, types and variables that take or hold an NSObject.
+  let objectNames: Set<String>
+  /// The keys that each source spells.
+  private(set) var spelledKeys: [[String]] = []
+  /// The keys that each source observes.
+  private(set) var observations: [Observations] = []
   /// The declared names of each source.
   let names: [DeclaredNames]
+  let knownReceivers = KnownReceivers()
 
   init(_ files: [SourceFile]) {
     self.files = files
     types = files.enumerated().map { $1.types(of: $0) }
+    innermost = zip(files, types).map { file, types in
+      types.indices.reduce(into: [Int?](repeating: nil, count: file.tokens.count)) { found, index in
+        for token in types[index].open + 1..<types[index].close { found[token] = index }
+      }
+    }
     names = files.map(DeclaredNames.init)
     protocols = Set(types.joined().filter(\.isProtocol).map(\.name))
-    aliases = Set(
-      files.flatMap { file in
-        file.tokens.indices.filter { file.isDeclaration($0, of: ["typealias"]) }
-          .map { file.tokens[$0 + 1].name }
-      })
+    aliases = Dictionary(files.flatMap { $0.aliases() }) { $0 == $1 ? $0 : "" }
+    declaredNames = Set(files.flatMap { $0.declaredNames() })
+    objectNames = Set(files.flatMap { $0.names(with: ["NSObject"]) })
     for type in types.joined() where type.isClass {
       classes[type.path, default: []].append(type)
       classesByName[type.name, default: []].append(type)
@@ -86,6 +101,10 @@ struct Project {
         Set(found.map(\.key)).count == 1 ? found[0].key : nil
       }
     for type in types.joined() { addProxies(of: type) }
+    spelledKeys = files.map { file in
+      file.tokens.indices.compactMap { file.key(at: $0)?.key }.filter { valueTypes[$0] != nil }
+    }
+    observations = files.indices.map(findObservations)
     contexts = Contexts(self)
     participants = Participants(self)
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }

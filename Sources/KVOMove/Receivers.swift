@@ -12,6 +12,11 @@ enum Receiver {
   case unknown
 }
 
+/// The receivers that have been found, by source and name. A class, so that looking one up can keep it.
+final class KnownReceivers {
+  var receivers: [Int: [String: Receiver]] = [:]
+}
+
 /// The types with which a source declares names: variables, properties, parameters.
 struct DeclaredNames {
   enum Source: Hashable {
@@ -112,14 +117,20 @@ extension SourceFile {
       return typeName(at: index + 2)
     }
     if tokens[index].text == "Dictionary" { return "[:]" }
-    var (name, last) = (tokens[index].name, index)
+    let path = stride(from: index, through: endOfTypeName(at: index), by: 2).map { tokens[$0].name }
+    return path.drop { path.count > 1 && TypeDeclaration.Inherited.modules.contains($0) }
+      .joined(separator: ".")
+  }
+
+  /// The last token of a type's name with the names of the types around it.
+  func endOfTypeName(at start: Int) -> Int {
+    var last = start
     while tokens[last + 1].is("."), tokens[last + 2].kind == .identifier,
       tokens[last + 2].name.first?.isUppercase == true
     {
       last += 2
-      name += "." + tokens[last].name
     }
-    return name
+    return last
   }
 
   /// The type or name that determines the type of an expression.
@@ -139,6 +150,7 @@ extension SourceFile {
         let isPart = index > start && tokens[index - 1].is(".")
         if token.name.first?.isUppercase == true, !isPart {
           last = typeName(at: index).map { .type($0) }
+          index = endOfTypeName(at: index)
         } else if case .type = last, isPart, Self.instances.contains(token.text) {
           // an object of that same type
         } else {
@@ -220,7 +232,7 @@ extension Project {
 
   /// The receiver `self`.
   private func own(at index: Int, in file: Int) -> Receiver {
-    guard let type = types[file].last(where: { $0.open < index && index < $0.close }) else {
+    guard let type = type(around: index, in: file) else {
       return .unknown
     }
     if type.name == "NSObject" || type.isProtocol { return .unknown }
@@ -231,16 +243,26 @@ extension Project {
   }
 
   private func receiver(named name: String, at index: Int, in file: Int) -> Receiver {
-    var found = types(named: name, in: [file])
-    if found.isEmpty { found = types(named: name, in: files.indices) }
-    if found.isEmpty, isInherited(name, at: index, in: file) { return .foreign([]) }
-    return receiver(ofTypes: found, in: file)
+    let known = knownReceivers.receivers[file]?[name] ?? receiver(named: name, in: file)
+    knownReceivers.receivers[file, default: [:]][name] = known
+    if case .unknown = known, isInherited(name, at: index, in: file),
+      types(named: name, in: files.indices).isEmpty
+    {
+      return .foreign([])
+    }
+    return known
+  }
+
+  private func receiver(named name: String, in file: Int) -> Receiver {
+    let found = types(named: name, in: [file])
+    return receiver(
+      ofTypes: found.isEmpty ? types(named: name, in: files.indices) : found, in: file)
   }
 
   /// Whether a name can only be a property of another module's class: `layer` in a view.
   private func isInherited(_ name: String, at index: Int, in file: Int) -> Bool {
     guard names[file].sources[name] == nil, !names[file].parameters.contains(name),
-      let type = types[file].last(where: { $0.open < index && index < $0.close })
+      let type = type(around: index, in: file)
     else { return false }
     return declaration(of: type).map { !$0.inherited.isEmpty && !hasKnownRoot($0) }
       ?? type.isExtension
@@ -261,15 +283,15 @@ extension Project {
   }
 
   private func receiver(ofTypes types: Set<String>, in file: Int) -> Receiver {
-    var (classes, isUnknown) = ([TypeDeclaration](), types.isEmpty)
+    var (classes, isUnknown, foreign) = ([TypeDeclaration](), types.isEmpty, Set<String>())
     for type in types {
       switch receiver(ofType: type, in: file) {
       case .classes(let found): classes += found
       case .unknown: isUnknown = true
-      case .foreign: break
+      case .foreign(let found): foreign.formUnion(found)
       }
     }
-    return !classes.isEmpty ? .classes(classes) : isUnknown ? .unknown : .foreign(types.sorted())
+    return !classes.isEmpty ? .classes(classes) : isUnknown ? .unknown : .foreign(foreign.sorted())
   }
 
   func receiver(ofType type: String?, in file: Int) -> Receiver {
@@ -277,14 +299,17 @@ extension Project {
     let open: Set = ["NSObject", "Any", "AnyObject", "NSObjectProtocol", "KVOObject", "Self"]
     let name = type.split(separator: ".").last.map(String.init) ?? type
     if Self.ownCollections[name] != nil || open.contains(name)
-      || names[file].generics.contains(name)
+      || names[file].generics.contains(name) && Mover.typesThatNotify[name] == nil
     {
       return .unknown
     }
     let found = classesByName[name] ?? []
     if !found.isEmpty { return .classes(found) }
     guard protocols.contains(name) else {
-      return aliases.contains(name) ? .unknown : .foreign([name])
+      guard let other = aliases[name] else { return .foreign([name]) }
+      let isResolved =
+        !other.isEmpty && aliases[other.split(separator: ".").last.map(String.init)!] == nil
+      return isResolved ? receiver(ofType: other, in: file) : .unknown
     }
     let conforming = types.joined().filter { $0.inherited.contains { $0.name == name } }
     let classes = conforming.compactMap(declaration(of:))
