@@ -102,6 +102,7 @@ extension Mover {
       lookAtObserved(index)
       lookAtRequirement(index)
     } else {
+      lookAtWhole(changeAt: index)
       lookAtEnumeration(ofCallAt: index)
       lookAtText(index)
       lookAtPath(ofCallAt: index)

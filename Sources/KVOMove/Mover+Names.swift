@@ -79,7 +79,7 @@ extension Mover {
       case "setValuesForKeys" where tokens[index + 1].is("("):
         // The values may be from JSON that another source has read.
         needsFoundation = usesFoundation || needsFoundation
-      case "setValue" where file.isStringCall(index) && isValueOfPair(index + 2):
+      case "setValue" where file.isStringCall(index) && !pair(ofValueAt: index + 2).isEmpty:
         needsFoundation = usesFoundation || needsFoundation
       case "dictionaryWithValues": moveDictionary(index)
       case "publisher"

@@ -2,37 +2,46 @@
 /// JSON contain it. "The edits", 7, of MovingOver.
 import SwiftSource
 
-extension Mover {
-  var usesJSON: Bool { tokens.contains { $0.text == "JSONSerialization" || $0.text == "NSNull" } }
+extension SourceFile {
+  /// Whether the source reads JSON or a property list, or makes an NSNull.
+  var usesNull: Bool {
+    tokens.indices.contains { index in
+      ["JSONSerialization", "PropertyListSerialization"].contains(tokens[index].text)
+        || tokens[index].text == "NSNull" && tokens[index + 1].is("(")
+    }
+  }
+}
 
+extension Mover {
   mutating func moveNull(_ index: Int) {
     // In a source that has been moved already, it means JSON's null.
-    if tokens.contains(where: { $0.text == "KVORuntime" }) { return }
+    if file.imports.contains(where: { $0.module == "KVORuntime" }) { return }
     guard index > 1, tokens[index - 1].isWord("is") else {
       if tokens[index + 1].is("(") {
         find(index, .differs, "NSNull represents nil only in values from JSON", "write nil")
       }
       return
     }
-    if tokens.contains(where: { $0.text == "JSONSerialization" }) {
-      find(
-        index, .differs, "nil is an NSNull in JSON, and nowhere else",
-        "test for nil where it is a value by key")
-    } else if tokens[index - 2].isWord("case"), let subject = subject(ofCase: index - 2),
-      let isOptional = isOptional(subject)
+    if tokens[index - 2].isWord("case"), let subject = subject(ofCase: index - 2),
+      !mayBeNull(subject), let isOptional = isOptional(subject)
     {
       let pattern = isOptional ? ".some(Optional<Any>.none)" : "Optional<Any>.none"
       replace(index - 1..<index + 1, by: pattern)
-    } else if let test = test(at: index - 1), !isOfOtherOrigin(test.subject),
+    } else if let test = test(at: index - 1), !mayBeNull(test.subject),
       let optional = isOptional(test.subject),
       isCondition(test.whole)
         ? move(test, isOptional: optional) : moveChoice(test, isOptional: optional)
     {
       return
-    } else if !isOfDictionary(index - 2), !isValueOfPair(index - 2) {
+    } else if !isOfDictionary(index - 2), !pair(ofValueAt: index - 2).contains(where: isOfTexts) {
       find(
-        index, .differs, "nil is not an NSNull here, so `is NSNull` is always false",
-        "write `if let value = …, case Optional<Any>.none = value`")
+        index, .differs,
+        project.usesNull
+          ? "nil is an NSNull in JSON, and nowhere else"
+          : "nil is not an NSNull here, so `is NSNull` is always false",
+        project.usesNull
+          ? "test for nil where it is a value by key"
+          : "write `if let value = …, case Optional<Any>.none = value`")
     }
   }
 
@@ -138,9 +147,14 @@ extension Mover {
     return true
   }
 
-  /// Whether a name is the second one of a loop over a dictionary, `for (key, value) in json`, that is no change.
-  func isValueOfPair(_ index: Int) -> Bool {
-    guard tokens[index].kind == .identifier, !tokens[index - 1].is(".") else { return false }
+  /// Whether a value may be an NSNull of another origin than a change, also one that another source has read.
+  private func mayBeNull(_ value: Range<Int>) -> Bool {
+    !isOfChange(value) && (project.usesNull || isOfOtherOrigin(value))
+  }
+
+  /// The tokens of the dictionary over which a loop goes whose second name is at a token: `for (key, value) in json`.
+  func pair(ofValueAt index: Int) -> Range<Int> {
+    guard tokens[index].kind == .identifier, !tokens[index - 1].is(".") else { return 0..<0 }
     var block = file.enclosing[index]
     while let brace = block {
       let head = file.head(ofBlock: brace)
@@ -148,13 +162,11 @@ extension Mover {
         let close = file.partner[head + 1], tokens[close - 1].name == tokens[index].name,
         tokens[close - 2].is(","), tokens[close + 1].isWord("in")
       {
-        return !(close + 2..<brace).contains {
-          tokens[$0].name == "change" || tokens[$0].name == "dictionaryWithValues"
-        }
+        return close + 2..<brace
       }
       block = file.enclosing[brace]
     }
-    return false
+    return 0..<0
   }
 
   /// Whether a value may be from JSON, where NSNull is what it is there: `row["name"]`, or the parameter of a setter for
@@ -186,11 +198,13 @@ extension Mover {
     if tokens[open + 1].kind == .string { return true }
     let base = ["?", "!"].contains(tokens[open - 1].text) ? open - 2 : open - 1
     guard base >= 0, tokens[base].kind == .identifier else { return false }
-    return tokens.indices.contains {
-      tokens[$0].name == tokens[base].name && tokens[$0 + 1].is(":")
-        && (tokens[$0 + 2].is("[") && ["String", "AnyHashable"].contains(tokens[$0 + 3].text)
-          && tokens[$0 + 4].is(":") || tokens[$0 + 2].text == "NSDictionary")
-    }
+    return textDictionaries.contains(tokens[base].name)
+  }
+
+  /// Whether a token shows that a dictionary's keys are texts: a variable that holds one, or the type in a cast.
+  private func isOfTexts(_ index: Int) -> Bool {
+    file.beginsTextDictionary(index)
+      || textDictionaries.contains(tokens[index].name) && isRoot(index)
   }
 
   /// Whether a condition of an `if`, `guard` or `while` begins after a token.

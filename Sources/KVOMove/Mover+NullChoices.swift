@@ -38,8 +38,9 @@ extension Mover {
   }
 
   /// Whether a value is a change's entry, or a variable that was set to one: what another call passes may be from JSON.
-  private func isOfChange(_ value: Range<Int>) -> Bool {
-    if endsEntry(value.last!) { return true }
+  func isOfChange(_ value: Range<Int>) -> Bool {
+    guard let last = value.last else { return false }
+    if endsEntry(["!", "?"].contains(tokens[last].text) ? last - 1 : last) { return true }
     guard value.count == 1, let body = function(around: value.lowerBound),
       let bound = variable(namedAt: value.lowerBound, in: body)
     else { return false }

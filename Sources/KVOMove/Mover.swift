@@ -83,10 +83,15 @@ struct Mover {
   var proxyMembers: Set<String> = []
   /// The calls of Objective-C's associated objects that have been replaced.
   var associated: Set<Int> = []
+  /// The scopes of the variables that hold a change's dictionary, by the variable's name.
+  var changes: [String: [Range<Int>]] = [:]
+  /// The names of variables that hold dictionaries whose keys are texts.
+  let textDictionaries: Set<String>
 
   init(_ project: Project, _ index: Int, _ style: ObservableStyle) {
     (self.project, self.index, self.style) = (project, index, style)
     (file, types) = (project.files[index], project.types[index])
+    textDictionaries = file.textDictionaries()
   }
 
   mutating func result() -> MovedSource {
@@ -138,6 +143,7 @@ struct Mover {
       && tokens.indices.contains {
         tokens[$0].text.hasPrefix("NSKeyValue") || file.isObservation($0) || file.isAnnouncement($0)
       }
+    changes = isNew ? findChanges() : [:]
     for type in types { moveType(type) }
     moveAttributes()
     moveStrings()

@@ -51,6 +51,8 @@ struct Project {
   let declaredNames: Set<String>
   /// The names of functions, types and variables that take or hold an NSObject.
   let objectNames: Set<String>
+  /// Whether a source reads values that contain NSNull, or makes them.
+  let usesNull: Bool
   /// The keys that each source spells.
   private(set) var spelledKeys: [[String]] = []
   /// The keys that each source observes.
@@ -72,6 +74,7 @@ struct Project {
     aliases = Dictionary(files.flatMap { $0.aliases() }) { $0 == $1 ? $0 : "" }
     declaredNames = Set(files.flatMap { $0.declaredNames() })
     objectNames = Set(files.flatMap { $0.names(with: ["NSObject"]) })
+    usesNull = files.contains { $0.usesNull }
     for type in types.joined() where type.isClass {
       classes[type.path, default: []].append(type)
       classesByName[type.name, default: []].append(type)

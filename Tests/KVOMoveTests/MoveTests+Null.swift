@@ -59,13 +59,34 @@ extension MoveTests {
   @Test("a test of a loop's value for NSNull is left without a finding, since it is from JSON")
   func nullInPairs() {
     let loop =
-      "func f(j: J) { for (k, v) in j { if v is NSNull { continue }; a.setValue(v, forKey: k) } }"
+      "func f(j: [String: Any]) { for (k, v) in j { if v is NSNull { continue }; a.setValue(v, forKey: k) } }"
     let moved = Self.moved("import Foundation\n" + loop + Self.evidence, .macro)
     expect(moved.text.contains("if v is NSNull { continue }"), moved.text)
     expect(moved.text.contains("import KVOFoundation"), moved.text)
     expect(moved.findings.isEmpty, "\(moved.findings)")
     let ofChange = loop.replacing("in j", with: "in change")
     expectEqual(Self.moved(ofChange + Self.evidence, .macro).findings.count, 1)
+    let ofPairs = loop.replacing("in j", with: "in all.enumerated()")
+    expectEqual(Self.moved(ofPairs + Self.evidence, .macro).findings.count, 1)
+  }
+
+  @Test(
+    "a test for NSNull of what is no change's value is left and listed, if a source reads JSON or makes an NSNull",
+    arguments: [
+      "let j = JSONSerialization.f()", "let p = PropertyListSerialization()", "let n = NSNull()",
+    ])
+  func nullOfOtherSource(_ other: String) {
+    for (test, isEdited) in [
+      ("func f(_ v: Any) { if v is NSNull {} }", false),
+      ("func f(_ v: Any) { switch v { case is NSNull: g()\ndefault: h() } }", false),
+      ("func f() { if let v = c?[.oldKey], v is NSNull {} }", true),
+      ("func f() { if c?[.oldKey] is NSNull {} }", true),
+    ] {
+      let text = test + Self.evidence
+      let moved = move([(path: "A.swift", text: text), (path: "B.swift", text: other)])[0]
+      expectEqual(moved.text.hasSuffix(text), !isEdited, moved.text)
+      expectEqual(moved.findings.map(\.harm), isEdited ? [] : [.differs], "\(moved.findings)")
+    }
   }
 
   @Test(
