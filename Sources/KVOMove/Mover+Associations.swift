@@ -49,9 +49,42 @@ extension Mover {
   /// The type of the values under a key, if all casts agree.
   private func type(ofAssociationIn calls: [AssociationCall]) -> String? {
     let types = Set(calls.compactMap { $0.type.map { file.text(ofTokens: $0) } })
-    guard types.count == 1, let type = types.first else { return nil }
+    guard types.count == 1, let type = types.first,
+      calls.allSatisfy({ $0.value.map { fits($0, type) } ?? true })
+    else { return nil }
     // Objects of Foundation's may be mutable, and are not copied here.
     return calls.contains(where: \.isCopied) && type.hasPrefix("NS") ? nil : type
+  }
+
+  /// Whether a value that is set has the type by which it is read, as far as the source shows that.
+  private func fits(_ value: Range<Int>, _ type: String) -> Bool {
+    guard let last = value.last else { return false }
+    if tokens[value.lowerBound].text == type, file.closing(of: value.lowerBound + 1) == last {
+      return true
+    }
+    guard value.count == 1 else { return false }
+    if tokens[last].isWord("nil") { return true }
+    let setter = types.flatMap(\.properties).first { property in
+      guard let brace = property.accessors["set"], let end = file.partner[brace] else {
+        return false
+      }
+      return brace < last && last < end
+    }
+    let brace = setter?.accessors["set"] ?? 0
+    let name = brace > 1 && tokens[brace - 1].is(")") ? tokens[brace - 2].name : "newValue"
+    if let setter, tokens[last].name == name {
+      return setter.type.filter { $0 != "?" && $0 != "!" } == type.filter { $0 != " " }
+    }
+    return project.names[index].sources[tokens[last].name] == [.type(type)]
+  }
+
+  /// Whether a token is in a static member, whose `self` is a type.
+  private func isStatic(_ index: Int, in type: TypeDeclaration) -> Bool {
+    let members =
+      type.methods.map { (start: $0.start, modifiers: $0.modifiers) }
+      + type.properties.map { (start: $0.start, modifiers: $0.modifiers) }
+    let around = members.filter { $0.start < index }.max { $0.start < $1.start }
+    return around.map { !$0.modifiers.isDisjoint(with: ["static", "class"]) } ?? false
   }
 
   /// The keyword of the variable that is a key, if nothing but these calls uses it: `private var key: UInt8 = 0`.
@@ -65,7 +98,7 @@ extension Mover {
       let end = tokens.indices[declared...].first(where: file.endsStatement),
       end - declared <= 5, (declared..<end).contains(where: { tokens[$0].is("=") })
     else { return nil }
-    return declared - 1
+    return isHidden(variableAt: declared) ? nil : declared - 1
   }
 
   private func associationCall(at index: Int) -> AssociationCall? {
@@ -112,7 +145,8 @@ extension Mover {
       return receiverNames.contains(tokens[index].name)
     }
     guard tokens[index].isWord("self"),
-      let type = types.last(where: { $0.open < index && index < $0.close })
+      let type = type(around: index),
+      !isStatic(index, in: type)
     else { return false }
     if project.root(of: type) == .object { return true }
     return type.isExtension && type.name == "NSObject" && becomesRoot(extensionAt: type.keyword)

@@ -16,6 +16,9 @@ extension Mover {
     "objc_getAssociatedObject": (
       .missing, "there are no associated objects", "object[key], by a KVOAssociation"
     ),
+    "objc_removeAssociatedObjects": (
+      .missing, "there are no associated objects", "set each value to nil: object[key] = nil"
+    ),
     "NSPredicate": (
       .missing, "there are no predicates by key",
       "filter(\"key\", as: Int.self) { … }, of KVOFoundation"
@@ -72,7 +75,11 @@ extension Mover {
 
   private mutating func look(at index: Int) {
     let (token, before) = (tokens[index], index > 0 ? tokens[index - 1].text : "")
-    if token.isWord("optional"), DeclarationReader(tokens, at: index).isModifier(at: index) {
+    if isHidden(variableAt: index) {
+      find(
+        index, .refused, "a KVOObject has a member \(token.text), which hides this variable in it",
+        "rename the variable")
+    } else if token.isWord("optional"), DeclarationReader(tokens, at: index).isModifier(at: index) {
       find(
         index, .refused, "what a protocol has optionally is there with Objective-C only",
         "require it, with a default in an extension of the protocol")
@@ -102,6 +109,7 @@ extension Mover {
       lookAtObserved(index)
       lookAtRequirement(index)
     } else {
+      lookAtMember(ofReplacedAt: index)
       lookAtWhole(changeAt: index)
       lookAtEnumeration(ofCallAt: index)
       lookAtText(index)
@@ -109,6 +117,25 @@ extension Mover {
       movePath(ofConversionAt: index)
       lookAtTypeArgument(index)
     }
+  }
+
+  /// Whether a variable outside of types has the name of a member that KVOObject has, and NSObject has not, and is used in a
+  /// class that is moved.
+  func isHidden(variableAt index: Int) -> Bool {
+    guard ["key", "bind", "access", "changes"].contains(tokens[index].text), index > 0,
+      tokens[index - 1].isWord("var") || tokens[index - 1].isWord("let"),
+      file.enclosing[index] == nil
+    else { return false }
+    return tokens.indices.dropFirst().contains { use in
+      tokens[use].text == tokens[index].text && isRoot(use) && !tokens[use - 1].is(".")
+        && !tokens[use + 1].is(":")
+        && type(around: use).map { becomesObject($0) } ?? false
+    }
+  }
+
+  private func becomesObject(_ type: TypeDeclaration) -> Bool {
+    project.root(of: type) == .object
+      || type.isExtension && type.name == "NSObject" && becomesRoot(extensionAt: type.keyword)
   }
 
   /// Edits `responds(to: NSSelectorFromString(key))`, where `key` is then used as a key in the same function.

@@ -64,12 +64,79 @@ extension Mover {
 
   mutating func moveFoundationTypes() {
     for index in tokens.indices {
+      if project.replacedTypes[project.aliases[tokens[index].text] ?? tokens[index].text]
+        == "KVOProgress",
+        tokens[index + 1].is("("), tokens[index + 2].is(")")
+      {
+        insert("parent: nil", after: index + 1)
+      }
       guard let other = replacement(at: index) else { continue }
       let isQualified = index > 1 && tokens[index - 1].is(".")
       (needsRuntime, needsFoundation) = (true, true)
+      lookAtNotification(castTo: index)
       replace(isQualified ? index - 2..<index + 1 : index..<index + 1, by: other)
     }
   }
+
+  /// Lists the cast of a notification's object, which Foundation sends: `note.object as? UserDefaults`.
+  private mutating func lookAtNotification(castTo index: Int) {
+    var word = index - 1
+    while word > 3, ["?", "!", ".", "Foundation"].contains(tokens[word].text) { word -= 1 }
+    guard word > 3, tokens[word].isWord("as") || tokens[word].isWord("is"),
+      tokens[word - 1].text == "object", tokens[word - 2].is(".")
+    else { return }
+    find(
+      index, .differs,
+      "a notification's object is a \(tokens[index].text), and no \(project.replacedTypes[tokens[index].text]!)",
+      "ask nothing of it, or use the KVO… object that the program has")
+  }
+
+  /// Lists a member that gives an object of Foundation's, or that the counterpart of a type lacks.
+  mutating func lookAtMember(ofReplacedAt index: Int) {
+    let (name, replaced) = (tokens[index].text, project.replacedTypes)
+    guard index > 1, tokens[index - 1].is(".") else { return }
+    if name == "operations", project.hasOperations, isForeign(index),
+      !(tokens[index + 1].is(".") && ["count", "isEmpty"].contains(tokens[index + 2].text)),
+      !file.imports.contains(where: { $0.module == "KVORuntime" })
+    {
+      find(
+        index, .differs, "a queue's operations are Foundation's, of which none is a KVOOperation",
+        "a KVOOperationQueue, or keep the operations in an array")
+    } else if name == "progress", replaced["Progress"] != nil, isForeign(index) {
+      find(
+        index, .refused, "this progress is one of Foundation's, which notifies no observer",
+        "a KVOProgress that has it as a child: addChild(_:withPendingUnitCount:)")
+    } else if name == "didChangeNotification", replaced["UserDefaults"] != nil,
+      tokens[index + 1].is(","), tokens[index + 2].text == "object",
+      !tokens[index + 4].isWord("nil")
+    {
+      find(
+        index, .differs, "the notification's object is a UserDefaults, and no KVOUserDefaults",
+        "object: nil")
+    } else if let type = Self.lacking[name], let other = replaced[type],
+      case .foreign([type]) = project.receiver(ofCallAt: index, in: self.index)
+    {
+      find(index, .refused, "a \(other) has no \(name)", "use the \(type) of Foundation for it")
+    }
+  }
+
+  /// Whether a member is none that the sources declare, or its object is one of Foundation's.
+  private func isForeign(_ member: Int) -> Bool {
+    if case .foreign = project.receiver(ofCallAt: member, in: index) { return true }
+    return !project.declaredNames.contains(tokens[member].name)
+  }
+
+  private static let lacking = Dictionary(
+    uniqueKeysWithValues: [
+      "addSuite", "removeSuite", "volatileDomainNames", "volatileDomain", "setVolatileDomain",
+      "removeVolatileDomain", "persistentDomainNames", "persistentDomain", "objectIsForced",
+      "resetStandardUserDefaults", "globalDomain", "argumentDomain", "registrationDomain",
+    ].map { ($0, "UserDefaults") }
+      + [
+        "estimatedTimeRemaining", "throughput", "fileTotalCount", "fileCompletedCount",
+        "fileOperationKind", "fileURL", "userInfo", "setUserInfoObject", "publish", "unpublish",
+        "addSubscriber", "removeSubscriber", "isOld",
+      ].map { ($0, "Progress") })
 
   /// The counterpart of a type of Foundation, if the token names one that is replaced.
   private func replacement(at index: Int) -> String? {

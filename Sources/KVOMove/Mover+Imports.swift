@@ -42,7 +42,7 @@ extension Mover {
   ]
 
   /// Members of Foundation's collections that KVOFoundation adds to mutable proxies.
-  private static let collectionNames: Set = [
+  static let collectionNames: Set = [
     "add", "addObjects", "adding", "addingObjects", "allObjects", "anyObject", "array",
     "componentsJoined", "exchangeObject", "firstObject", "firstObjectCommon", "index",
     "indexOfObjectIdentical", "intersect", "intersectSet", "intersects", "intersectsSet", "isEqual",

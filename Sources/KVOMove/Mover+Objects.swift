@@ -11,7 +11,7 @@ extension Mover {
       needsRuntime = true
       return replace(index, by: "KVOObject")
     }
-    if let name = variable(holdingCastAt: index), isPassed(name) {
+    if isPassed(index) {
       return find(
         index, .differs, "an object of a moved class, an enumeration and nil are no NSObject here",
         "pass it as Any, or as AnyHashable")
@@ -24,31 +24,41 @@ extension Mover {
     }
   }
 
-  /// Whether the value of a variable is an argument of a closure or a function of these sources that takes an NSObject:
-  /// `callback(value)`.
-  private func isPassed(_ variable: Int) -> Bool {
-    guard let body = function(around: variable) else { return false }
-    return (variable + 1..<body.upperBound).contains { place in
-      guard tokens[place].name == tokens[variable].name, !tokens[place - 1].is("."),
-        tokens[place + 1].is(")") || tokens[place + 1].is(","), let open = file.enclosing[place],
-        tokens[open].is("("), open > 0, tokens[open - 1].kind == .identifier
-      else { return false }
-      return takesObject(tokens[open - 1].name)
+  /// Whether a cast's result, or a variable that holds it, is in a statement with something that takes or holds an NSObject.
+  private func isPassed(_ cast: Int) -> Bool {
+    guard let body = function(around: cast) else { return false }
+    let held = Set(body.filter { isValue(castToRootAt: $0) }.compactMap(variable(holdingCastAt:)))
+      .filter { tokens[$0 - 1].kind == .keyword || tokens[$0 - 1].is(",") }.map { tokens[$0].name }
+    let isLocal = variable(holdingCastAt: cast).map { held.contains(tokens[$0].name) } ?? false
+    let uses = isLocal ? body.filter { held.contains(tokens[$0].name) } : [cast]
+    return uses.contains { use in
+      statement(around: use).contains { place in
+        tokens[place].kind == .identifier && !held.contains(tokens[place].name)
+          && project.objectNames.contains(tokens[place].name)
+      }
+        || tokens[statement(around: use).lowerBound].isWord("return")
+          && returnsObject(body.lowerBound)
     }
   }
 
-  /// Whether a function, or a variable that holds one, has a parameter of type NSObject.
-  private func takesObject(_ name: String) -> Bool {
-    tokens.indices.contains { index in
-      guard tokens[index].name == name, index > 0 else { return false }
-      var open = index + 1
-      if tokens[open].is(":") { open += 1 }
-      while tokens[open].is("@") { open += 2 }
-      guard tokens[open].is("("), tokens[open - 1].is(":") || tokens[index - 1].isWord("func"),
-        let close = file.partner[open]
-      else { return false }
-      return (open..<close).contains { tokens[$0].text == "NSObject" }
+  private func returnsObject(_ brace: Int) -> Bool {
+    let head = file.head(ofBlock: brace)..<brace
+    guard let arrow = head.last(where: { tokens[$0].is("->") }) else { return false }
+    return (arrow..<brace).contains { tokens[$0].text == "NSObject" }
+  }
+
+  /// The tokens of the statement that a token is in.
+  private func statement(around index: Int) -> Range<Int> {
+    var (first, last) = (index, index)
+    while first > 0, !file.isStatementStart(first),
+      !["{", "}", ";"].contains(tokens[first - 1].text)
+    {
+      first = file.partner[first - 1].map { min($0, first - 1) } ?? first - 1
     }
+    while !file.endsStatement(last), !tokens[last + 1].is("{") {
+      last = file.partner[last + 1].map { max($0, last + 1) } ?? last + 1
+    }
+    return first..<last + 1
   }
 
   /// Makes `old.isEqual(new)` a comparison by `==`, if both have been cast so; lists it otherwise.

@@ -2,15 +2,10 @@
 import SwiftSource
 
 extension Mover {
-  private static let proxyCalls: Set = [
-    "add", "addObjects", "insert", "remove", "removeObject", "removeObjects", "removeAllObjects",
-    "removeLastObject", "replaceObject", "replaceObjects", "exchangeObject", "union", "minus",
-    "intersect", "setSet", "sort",
-  ]
-
   mutating func moveStrings() {
     let proxies = proxyNames()
     for index in tokens.indices {
+      lookAtProxy(passedAt: index, proxies)
       if tokens[index].is("#keyPath") {
         moveKeyPath(index)
       } else if project.contexts.uses.contains(place(index)) {
@@ -230,58 +225,6 @@ extension Mover {
         && !parameters.contains { $0.text == "NSObject" }
         && !source.tokens[close..<brace].contains { $0.isWord("throws") }
     }
-  }
-
-  /// The names that are assigned a mutable proxy, each with the functions whose variables they are; with the whole source, if
-  /// they are properties.
-  private func proxyNames() -> [String: [Range<Int>]] {
-    var names: [String: [Range<Int>]] = [:]
-    for index in tokens.indices
-    where file.isStringCall(index) && tokens[index].text.hasPrefix("mutable") {
-      var place = index
-      while place > 0, !tokens[place].is("="), !tokens[place].is(";"), !file.isStatementStart(place)
-      {
-        place -= 1
-      }
-      guard tokens[place].is("="), !tokens[file.partner[index + 1]! + 1].is(".") else { continue }
-      let name = tokens[place - 2].is(":") ? place - 3 : place - 1
-      let isLocal = tokens[name - 1].isWord("let") || tokens[name - 1].isWord("var")
-      let scope = isLocal ? function(around: name) : nil
-      names[tokens[name].name, default: []].append(scope ?? 0..<tokens.count)
-    }
-    return names
-  }
-
-  /// Makes the type of a computed property that is nothing but a proxy, `var rows: NSMutableArray { mutableArrayValue(forKey:
-  /// "rows") }`, the proxy's own.
-  mutating func moveProxy(_ property: PropertyDeclaration) {
-    guard property.isComputed, property.type.hasPrefix("NSMutable"), let brace = property.brace,
-      tokens[brace - 1].text == property.type, let end = file.partner[brace],
-      tokens[end - 1].is(")"),
-      let open = file.partner[end - 1], tokens[open - 1].text.hasPrefix("mutable"),
-      file.isStringCall(open - 1),
-      throwsHere(open - 1), file.isOneStatement(brace + 1..<end)
-    else { return }
-    let kinds = [
-      "NSMutableArray": "Array", "NSMutableSet": "Set", "NSMutableOrderedSet": "OrderedSet",
-    ]
-    guard let kind = kinds[property.type] else { return }
-    proxyMembers.insert(property.name)
-    needsRuntime = true
-    replace(brace - 1, by: "Mutable\(kind)Proxy")
-  }
-
-  private func isProxyCall(_ index: Int, _ proxies: [String: [Range<Int>]]) -> Bool {
-    guard Self.proxyCalls.contains(tokens[index].text), index > 1, tokens[index - 1].is("."),
-      tokens[index + 1].is("(")
-    else { return false }
-    if proxyMembers.contains(tokens[index - 2].name) { return true }
-    // A property of the enclosing class is not a proxy, even if a variable elsewhere has its name.
-    let around = types.last { $0.open < index && index < $0.close }
-    let isProperty =
-      around.map { $0.properties.contains { $0.name == tokens[index - 2].name } } ?? false
-    return !isProperty
-      && proxies[tokens[index - 2].name]?.contains { $0.contains(index) } ?? false
   }
 
   private mutating func attempt(_ index: Int) {

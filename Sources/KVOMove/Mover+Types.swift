@@ -10,9 +10,9 @@ extension Mover {
     if isMoved { conform(type) }
     if tellsOfSeveral(type) { return }
     for property in type.properties { moveProperty(property, in: type, isMoved) }
+    for property in type.properties { moveProxy(property) }
     guard isMoved else { return lookAtForeign(type) }
     for property in type.properties { split(property, in: type) }
-    for property in type.properties { moveProxy(property) }
     if type.isClass, startsHere(type) { needsRuntime = true }
     for method in type.methods {
       moveValidator(method)

@@ -51,6 +51,8 @@ struct Project {
   let declaredNames: Set<String>
   /// The names of functions, types and variables that take or hold an NSObject.
   let objectNames: Set<String>
+  /// The names of functions and types that take a mutable collection of Foundation's.
+  let collectionTakers: Set<String>
   /// Whether a source reads values that contain NSNull, or makes them.
   let usesNull: Bool
   /// The keys that each source spells.
@@ -74,6 +76,7 @@ struct Project {
     aliases = Dictionary(files.flatMap { $0.aliases() }) { $0 == $1 ? $0 : "" }
     declaredNames = Set(files.flatMap { $0.declaredNames() })
     objectNames = Set(files.flatMap { $0.names(with: ["NSObject"]) })
+    collectionTakers = Set(files.flatMap { $0.names(with: Set(Mover.proxyTypes.keys)) })
     usesNull = files.contains { $0.usesNull }
     for type in types.joined() where type.isClass {
       classes[type.path, default: []].append(type)

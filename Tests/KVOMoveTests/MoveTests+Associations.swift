@@ -7,11 +7,11 @@ extension MoveTests {
   private static let observers = """
     import Foundation
     import ObjectiveC
-    private var key: UInt8 = 0
+    private var observersKey: UInt8 = 0
     extension NSObject {
       var all: [Observer] {
-        get { objc_getAssociatedObject(self, &key) as? [Observer] ?? [] }
-        set { objc_setAssociatedObject(self, &key, newValue, .OBJC_ASSOCIATION_RETAIN) }
+        get { objc_getAssociatedObject(self, &observersKey) as? [Observer] ?? [] }
+        set { objc_setAssociatedObject(self, &observersKey, newValue, .OBJC_ASSOCIATION_RETAIN) }
       }
       func f(_ o: NSObject) { addObserver(o, forKeyPath: k, options: [], context: nil) }
     }
@@ -25,11 +25,11 @@ extension MoveTests {
         """
         import Foundation
         import KVORuntime
-        private let key = KVOAssociation<[Observer]>()
+        private let observersKey = KVOAssociation<[Observer]>()
         extension KVOObject {
           var all: [Observer] {
-            get { self[key] ?? [] }
-            set { self[key] = newValue }
+            get { self[observersKey] ?? [] }
+            set { self[observersKey] = newValue }
           }
 
         """), moved.text)
@@ -51,14 +51,14 @@ extension MoveTests {
   func associatedOfOthers() {
     let moved = Self.moved(
       """
-      private var key = 0
-      extension NSObject { var own: [O]? { objc_getAssociatedObject(self, &key) as? [O] } }
+      private var ownKey = 0
+      extension NSObject { var own: [O]? { objc_getAssociatedObject(self, &ownKey) as? [O] } }
       extension NSObject { func f(o: O) { print(own); addObserver(o, forKeyPath: k, options: [], context: nil) } }
-      func g(item: NSObject) { item.removeObserver(o, forKeyPath: k); objc_setAssociatedObject(item, &key, nil, .OBJC_ASSOCIATION_RETAIN) }
+      func g(item: NSObject) { item.removeObserver(o, forKeyPath: k); objc_setAssociatedObject(item, &ownKey, nil, .OBJC_ASSOCIATION_RETAIN) }
       """, .macro)
     expect(
-      moved.text.contains("extension KVOObject { var own: [O]? { self[key] } }"), moved.text)
-    expect(moved.text.contains("item[key] = nil }"), moved.text)
+      moved.text.contains("extension KVOObject { var own: [O]? { self[ownKey] } }"), moved.text)
+    expect(moved.text.contains("item[ownKey] = nil }"), moved.text)
   }
 
   @Test(
@@ -66,11 +66,13 @@ extension MoveTests {
     arguments: [
       (
         "as? [Observer] ?? []",
-        "as? [Observer] ?? objc_getAssociatedObject(self, &key) as? [String] ?? []"
+        "as? [Observer] ?? objc_getAssociatedObject(self, &observersKey) as? [String] ?? []"
       ),
-      ("(self, &key) as?", "(self.other, &key) as?"),
+      ("(self, &observersKey) as?", "(self.other, &observersKey) as?"),
       (".OBJC_ASSOCIATION_RETAIN", ".OBJC_ASSOCIATION_ASSIGN"),
-      ("forKeyPath: k", "forKeyPath: \"\\(key)\""), (" as? [Observer] ?? []", ""),
+      ("forKeyPath: k", "forKeyPath: \"\\(observersKey)\""), (" as? [Observer] ?? []", ""),
+      ("newValue,", "newValue as NSArray,"), ("var all: [Observer]", "var all: [Other]"),
+      ("var all", "static var all"), ("observersKey", "key"),
     ])
   func associatedLeft(_ part: String, _ other: String) {
     let moved = Self.moved(Self.observers.replacing(part, with: other), .macro)

@@ -22,7 +22,7 @@ extension MoveTests {
         + "let n = \(type).didChangeNotification")
     expectEqual(
       moved[1].text,
-      "import Foundation\nimport KVOFoundation\nimport KVORuntime\nlet p: KVO\(type)? = KVO\(type)()\n"
+      "import Foundation\nimport KVOFoundation\nimport KVORuntime\nlet p: KVO\(type)? = KVO\(type)(\(type == "Progress" ? "parent: nil" : ""))\n"
         + "let q = A.\(type)(\(type): 1)")
     expect(moved.allSatisfy(\.findings.isEmpty), "\(moved[0].findings)")
     expect(Self.macro(moved[0].text, and: moved[1].text).allSatisfy(\.edits.isEmpty))
