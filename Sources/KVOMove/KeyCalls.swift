@@ -46,9 +46,18 @@ extension SourceFile {
         || tokens[index + 2].is("[") && tokens[index + 3].is("\\")
         || tokens[index + 2].text == "keyPath" && tokens[index + 3].is(":")
         || hasLabel(["options", "changeHandler"], inCallAt: index)
+        || tokens[index + 3].is(")") && tokens[index + 4].is("{") && isKeyPath(index + 2)
     }
     return tokens[index].text == "publisher" && tokens[index + 2].text == "for"
       && tokens[index + 4].is("\\")
+  }
+
+  /// Whether a name is that of a parameter or a variable whose type is a key path.
+  private func isKeyPath(_ name: Int) -> Bool {
+    tokens.indices[..<name].suffix(400).contains {
+      tokens[$0].name == tokens[name].name && tokens[$0 + 1].is(":")
+        && tokens[$0 + 2].text.hasSuffix("KeyPath")
+    }
   }
 
   private func hasLabel(_ labels: Set<String>, inCallAt index: Int) -> Bool {

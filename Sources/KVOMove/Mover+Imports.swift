@@ -68,11 +68,13 @@ extension Mover {
   /// Removes imports of the Objective-C runtime, which is not there.
   mutating func removeRuntimeImports() {
     for found in file.imports where found.module == "ObjectiveC" && found.condition == nil {
-      let start = tokens[found.range.lowerBound].offset
-      let end =
-        file.endOfLine(after: found.range.upperBound - 1)
-        ?? tokens[found.range.upperBound - 1].endOffset
-      edits.append(Edit(start..<end, ""))
+      let (first, last) = (found.range.lowerBound, found.range.upperBound - 1)
+      if tokens[last + 1].is(";") {
+        remove(first..<last + 2)
+      } else {
+        let line = tokens[first].isFirstOnLine ? file.endOfLine(after: last) : nil
+        edits.append(Edit(tokens[first].offset..<(line ?? tokens[last].endOffset), ""))
+      }
     }
   }
 

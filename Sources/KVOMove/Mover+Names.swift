@@ -76,6 +76,9 @@ extension Mover {
         lookAtCast(ofVariableAt: index)
         lookAtCollection(castAt: index)
         lookAtEntry(castAt: index)
+      case "valuesAt" where tokens[index + 1].is(":"):
+        needsFoundation = usesFoundation || needsFoundation
+      case "hash": moveHash(readAt: index)
       case "setValuesForKeys" where tokens[index + 1].is("("):
         // The values may be from JSON that another source has read.
         needsFoundation = usesFoundation || needsFoundation
@@ -107,6 +110,10 @@ extension Mover {
       return
     }
     needsRuntime = true
+    if tokens[isQualified ? index - 3 : index - 1].isWord("extension") {
+      lookAtUses(ofExtensionAt: isQualified ? index - 3 : index - 1)
+    }
+    lookAtArguments(takenAt: index)
     // KVOFoundation conforms KVOObject to it.
     if tokens[..<index].suffix(6).contains(where: { $0.text == "NSObjectProtocol" }) {
       needsFoundation = true
@@ -144,6 +151,12 @@ extension Mover {
       return name.map(receiverNames.contains) ?? false
     }
     let name = tokens[place - 2].name
+    if place > 2, tokens[place - 3].isWord("associatedtype") {
+      return tokens.indices.contains {
+        tokens[$0].text == "NSObject" && $0 > index && tokens[$0 - 2].name == name
+          && isConstraint($0 - 2) && isConstraintOfObserved($0)
+      }
+    }
     if isConstraint(place - 2) { return isConstraintOfObserved(index) }
     return receiverNames.contains(name)
   }
@@ -193,30 +206,40 @@ extension Mover {
       guard seen.insert(index).inserted, let name = function(constrainedAt: index) else { continue }
       next += all.filter { other in
         guard let otherName = function(constrainedAt: other) else { return false }
-        return calls(otherName, inBlockBehind: index) || calls(name, inBlockBehind: other)
+        return passes(tokens[index - 2].name, to: otherName, inBlockBehind: index)
+          || passes(tokens[other - 2].name, to: name, inBlockBehind: other)
       }
     }
     return false
   }
 
   /// The name of the function whose generic parameter is constrained at a token; `init` for an initialiser.
-  private func function(constrainedAt index: Int) -> String? {
+  func function(constrainedAt index: Int) -> String? {
     let word = (0..<index).last {
       tokens[$0].isWord("func") || file.isDeclaration($0, of: ["init"])
     }
     return word.map { tokens[$0].isWord("func") ? tokens[$0 + 1].name : "init" }
   }
 
-  private func calls(_ name: String, inBlockBehind index: Int) -> Bool {
+  /// Whether a block calls a function with an object of a generic type as an argument.
+  private func passes(_ generic: String, to name: String, inBlockBehind index: Int) -> Bool {
     guard let open = brace(behind: index), let end = file.partner[open] else { return false }
-    let type = types.last { $0.open < index && index < $0.close }?.name
-    return (open..<end).contains {
-      tokens[$0 + 1].is("(")
-        && (tokens[$0].name == name || name == "init" && tokens[$0].name == type)
+    let type = type(around: index)?.name
+    return (open..<end).contains { call in
+      guard tokens[call].name == name || name == "init" && tokens[call].name == type,
+        let close = file.closing(of: call + 1)
+      else { return false }
+      return (call + 2..<close).contains { argument in
+        (tokens[argument + 1].is(",") || argument + 1 == close)
+          && file.enclosing[argument] == call + 1
+          && (tokens[argument].isWord("self")
+            || project.names[self.index].sources[tokens[argument].name]?.contains(.type(generic))
+              == true)
+      }
     }
   }
 
-  private func brace(behind index: Int) -> Int? {
+  func brace(behind index: Int) -> Int? {
     var open = index
     while open < tokens.count, !tokens[open].is("{") {
       if tokens[open].is(";") || tokens[open].is("}") { return nil }

@@ -29,12 +29,15 @@ extension Mover {
   /// the class's own braces, and writes what it does not find there.
   mutating func relocateCoding(of type: TypeDeclaration) {
     guard type.isExtension, usesMacro(type), let own = project.declaration(of: type),
-      own.inherited.contains(where: { ["Codable", "Encodable"].contains($0.name) })
+      own.inherited.contains(where: { ["Codable", "Encodable", "Decodable"].contains($0.name) })
     else { return }
     for nested in types
     where nested.name == "CodingKeys" && file.enclosing[nested.open] == type.open {
       let start = file.start(ofDeclarationAt: nested.keyword)
-      _ = relocate(start, through: nested.close, from: type)
+      guard !relocate(start, through: nested.close, from: type) else { continue }
+      find(
+        nested.keyword, .refused, "the macro writes CodingKeys in \(type.name), beside these",
+        "move them into \(type.name) itself")
     }
     for method in type.methods where method.name == "encode" && labels(of: method).first == "to" {
       guard let brace = method.brace, let end = file.partner[brace] else { continue }

@@ -61,4 +61,54 @@ extension Mover {
     let rest = file.text(tokens[index].endOffset..<tokens[type.close].endOffset)
     insert("\(file.lineEnd)\(head) KVOObject\(rest)", after: type.close)
   }
+
+  /// Lists an extension of NSObject that becomes one of KVOObject, and has a member that the sources use of another object.
+  mutating func lookAtUses(ofExtensionAt keyword: Int) {
+    guard let type = types.first(where: { $0.keyword == keyword }) else { return }
+    let names = Set(type.methods.map(\.name) + type.properties.map(\.name))
+    for (number, source) in project.files.enumerated() {
+      for use in source.tokens.indices.dropFirst()
+      where names.contains(source.tokens[use].name) && source.tokens[use - 1].is(".") {
+        guard case .foreign(let types) = project.receiver(ofCallAt: use, in: number),
+          let other = types.first(where: {
+            project.replacedTypes[$0] == nil && !Project.values.contains($0)
+          }),
+          !project.declaredElsewhere(source.tokens[use].name, than: type)
+        else { continue }
+        return find(
+          keyword, .refused, "a \(other) has no \(source.tokens[use].name) any more",
+          "extend NSObject as well by what it needs")
+      }
+    }
+  }
+
+  /// Lists a function's parameter that becomes a KVOObject, if a call passes an object of Foundation's.
+  mutating func lookAtArguments(takenAt index: Int) {
+    guard let brace = brace(behind: index), case .function = file.blocks[brace],
+      let name = function(constrainedAt: index), name != "init",
+      let open = (file.head(ofBlock: brace)..<brace).first(where: { tokens[$0].is("(") }),
+      let close = file.partner[open]
+    else { return }
+    let generic = index < open ? tokens[index - 2].name : "NSObject"
+    let parameter = (open..<close).first { tokens[$0].name == generic && tokens[$0 - 1].is(":") }
+    let commas = (open..<(parameter ?? open)).count {
+      tokens[$0].is(",") && file.enclosing[$0] == open
+    }
+    for (number, source) in project.files.enumerated() {
+      for call in source.tokens.indices.dropFirst()
+      where source.tokens[call].name == name && !source.tokens[call - 1].isWord("func") {
+        guard let end = source.closing(of: call + 1) else { continue }
+        let ends = (call + 2..<end + 1).filter {
+          $0 == end || source.tokens[$0].is(",") && source.enclosing[$0] == call + 1
+        }
+        guard ends.count > commas, ends[commas] > call + 2,
+          case .foreign(let types) = project.receiver(ending: ends[commas] - 1, in: number),
+          let other = types.first(where: { project.replacedTypes[$0] == nil })
+        else { continue }
+        return find(
+          index, .refused, "\(name) takes a KVOObject, and a call passes a \(other)",
+          "a second function for other objects")
+      }
+    }
+  }
 }

@@ -149,6 +149,9 @@ struct Participants {
       if let name = source.receiverName(ofCallAt: index) {
         receivers[file, default: []].insert(name)
       }
+      if ["addObserver", "removeObserver"].contains(token.text), source.isStringCall(index) {
+        addObserver(passedTo: index, in: file, project)
+      }
       if case .classes(let found) = receiver {
         classes.formUnion(found.map(\.id))
         if source.isStringCall(index) { coded.formUnion(found.map(\.id)) }
@@ -161,6 +164,22 @@ struct Participants {
       }
       if case .foreign = receiver { continue }
       addClasses(ofKeysAt: index, in: file, project)
+    }
+  }
+
+  /// Adds the class of the first argument, or its name: `addObserver(observer, forKeyPath: key, …)`.
+  private mutating func addObserver(passedTo call: Int, in file: Int, _ project: Project) {
+    let source = project.files[file]
+    guard
+      let comma = (call..<source.tokens.count).first(where: {
+        source.tokens[$0].is(",") && source.enclosing[$0] == call + 1
+      })
+    else { return }
+    if source.tokens[comma - 1].kind == .identifier {
+      receivers[file, default: []].insert(source.tokens[comma - 1].name)
+    }
+    if case .classes(let found) = project.receiver(ending: comma - 1, in: file) {
+      classes.formUnion(found.map(\.id))
     }
   }
 

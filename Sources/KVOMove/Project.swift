@@ -164,6 +164,20 @@ struct Project {
   /// Whether a class becomes, or already is, a `KVOObject`.
   var isObjectUsed: Bool { types.joined().contains { $0.isClass && root(of: $0) == .object } }
 
+  /// Whether another type has a member of a name, too.
+  func declaredElsewhere(_ name: String, than type: TypeDeclaration) -> Bool {
+    types.joined().contains { other in
+      other.id != type.id
+        && (other.methods.contains { $0.name == name }
+          || other.properties.contains { $0.name == name })
+    }
+  }
+
+  /// The innermost type whose braces are around a token.
+  func type(around index: Int, in file: Int) -> TypeDeclaration? {
+    innermost[file][index].map { types[file][$0] }
+  }
+
   func hasType(named name: String) -> Bool { types.joined().contains { $0.name == name } }
 
   // MARK: - Classes

@@ -318,7 +318,7 @@ extension MoveTests {
     Case(
       "class B: NSObject { init(o: NSObject) { o.addObserver(self, forKeyPath: k, options: [], context: nil) } }\n"
         + "extension NSObject { func b() -> B { B(o: self) } }\nextension NSObject { func c() -> C { C(o: self) } }",
-      "class B: NSObject { init(o: KVOObject) { try! o.addObserver(self, forKeyPath: k, options: [], context: nil) } }\n"
+      "class B: KVOObject { init(o: KVOObject) { try! o.addObserver(self, forKeyPath: k, options: [], context: nil) } }\n"
         + "extension KVOObject { func b() -> B { B(o: self) } }\nextension NSObject { func c() -> C { C(o: self) } }"
     ),
     Case(
