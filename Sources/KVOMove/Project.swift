@@ -68,7 +68,8 @@ struct Project {
     types = files.enumerated().map { $1.types(of: $0) }
     innermost = zip(files, types).map { file, types in
       types.indices.reduce(into: [Int?](repeating: nil, count: file.tokens.count)) { found, index in
-        for token in types[index].open + 1..<types[index].close { found[token] = index }
+        let first = types[index].open + 1
+        for token in first..<max(first, types[index].close) { found[token] = index }
       }
     }
     names = files.map(DeclaredNames.init)
