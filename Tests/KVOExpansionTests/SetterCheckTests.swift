@@ -389,7 +389,8 @@ import Testing
       @KVO: "isLong" reads "c", whose getter keeps its value in "cache": while that is filled, observers of "isLong" are not \
       notified of its changes; call access(keyPath: \\.c) in the getter of "c".
       """
-    expectEqual(Asking.messages(reader.replacing("CALL", with: "")), [message])
+    let messages = Asking.messages(reader.replacing("CALL", with: ""))
+    expectEqual(messages.map { $0.drop { $0 != "@" } }, [message])
     expectEqual(Asking.messages(reader.replacing("CALL", with: "access(keyPath: \\.c); ")), [])
     let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing(
       "CALL", with: "")

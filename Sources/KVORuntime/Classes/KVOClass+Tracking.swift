@@ -110,7 +110,7 @@ extension KVOClass {
   /// A key path as in source text, if it has this generated key; nil for the name of a property.
   func keyInSource(_ key: String) -> String? {
     guard key.hasPrefix("\\") else { return nil }
-    return trackedKeyPath(ofKey: key)?.text(ofKey: key) ?? property(key)?.keyInSource
+    return trackedKeyPath(ofKey: key)?.text(ofKey: key) ?? argumentKeys.keyPath(ofKey: key)?.text
   }
 
   /// A key for messages: `"name" of Person`, or `\Person.list[…]`.

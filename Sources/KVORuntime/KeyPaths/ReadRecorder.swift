@@ -308,14 +308,12 @@ final class KeyPathReadRecorder: ReadRecorder {
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  // The first property read is another one if the first component is computed, or has observers: then `@KVO` stores its
-  // value beside it.
+  // `@KVO` stores the value of a property with observers beside it, so the first one read is known by its key only.
   private var beginsWithLink: Bool {
-    guard var components = KeyPathComponents(keyPath), components.next() != nil else {
-      return false
-    }
-    // Nil if there are no more components.
-    return components.valueType.map { unwrapped($0) is KVOObject.Type } ?? false
+    guard var components = KeyPathComponents(keyPath), let component = components.next(),
+      let type = Swift.type(of: keyPath).rootType as? KVOObject.Type, !components.isAtEnd
+    else { return false }
+    return KVOClass.of(type).key(of: component) == names.first && !names.isEmpty
   }
 
   /// The recorder with which this thread is evaluating that key path of that object to classify it.

@@ -45,6 +45,12 @@ final class SubscriptKeyPool: Sendable {
     return lease
   }
 
+  /// The key path that has leased a key, for messages.
+  /// - Complexity: O(*n*) in the number of leases.
+  func keyPath(ofKey key: String) -> AnyKeyPath? {
+    state.withLock { $0.leases.values.joined().first { $0.name.string == key }?.key }?.keyPath
+  }
+
   private func find(_ keyPath: AnyKeyPath, _ hash: Int) -> (SubscriptKeyHandle?, Int) {
     let (keys, version) = state.withLock { state in
       (state.leases[hash]?.compactMap(\.key) ?? [], state.version)
