@@ -85,6 +85,87 @@ import Testing
     defaults.removePersistentDomain(forName: suite)
   }
 
+  enum Grade: Int { case a, b }
+  enum Colour: String { case red }
+
+  @Test(
+    "R8 B12: by key, a null is nil, and an enumeration or a text of another type is what it stands for"
+  )
+  func byKey() throws {
+    let defaults = try made()
+    for null: Any in [NSNull(), Int?.none as Any, AnyHashable(NSNull())] {
+      try defaults.setValue(1, forKey: "a")
+      try defaults.setValue(null, forKey: "a")
+      expect(defaults.object(forKey: "a") == nil)
+    }
+    try defaults.setValue(Grade.b, forKey: "grade")
+    try defaults.setValue(Colour.red, forKey: "colour")
+    try defaults.setValue(Character("c"), forKey: "letter")
+    try defaults.setValue(["grades": [Grade.b], "none": NSNull()] as [String: Any], forKey: "d")
+    expect(defaults.integer(forKey: "grade") == 1 && defaults.string(forKey: "colour") == "red")
+    expectEqual(defaults.string(forKey: "letter"), "c")
+    expectEqual(defaults.dictionary(forKey: "d") as? [String: [Int]], ["grades": [1]])
+    try defaults.setValue(Colour.red, forKeyPath: "d.colour")
+    try defaults.setValue(NSNull(), forKeyPath: "d.grades")
+    expectEqual(defaults.dictionary(forKey: "d") as? [String: String], ["colour": "red"])
+    defaults.removePersistentDomain(forName: suite)
+  }
+
+  @Test("R8: a value that no property list can contain is an error, and the default is unchanged")
+  func notStored() throws {
+    let defaults = try made()
+    let faults: [(value: Any, name: String)] = [
+      (UUID(), "UUID"), (Set([1]), "Set<Int>"), (Int128(1), "Int128"),
+      (Set<Decimal>([1]), "Set<Decimal>"),
+      ([1, UUID()] as [Any], "[Any], whose element 1 is UUID"),
+      ([NSNull()], "[NSNull], whose element 0 is nil"),
+      (
+        ["k": [Int128(1)]],
+        "[String: [Int128]], whose key \"k\" is [Int128], whose element 0 is Int128"
+      ),
+      ([1: 2], "[Int: Int], with the key 1 of type Int"), (NSSet(array: [1]), "NSSet"),
+    ]
+    defaults.set(1, forKey: "a")
+    for (value, name) in faults {
+      #expect(
+        throws: KeyValueError.typeMismatch(
+          key: "a", className: "Settings", expected: "a property list value", found: name)
+      ) {
+        try defaults.setValue(value, forKey: "a")
+      }
+    }
+    expectEqual(defaults.integer(forKey: "a"), 1)
+    defaults.set(["k": 1], forKey: "d")
+    #expect(throws: KeyValueError.self) { try defaults.setValue(UUID(), forKeyPath: "d.k") }
+    expectEqual(defaults.dictionary(forKey: "d") as? [String: Int], ["k": 1])
+    defaults.removePersistentDomain(forName: suite)
+  }
+
+  @Test("R8: all numbers, texts, dates, data and URLs are stored by key as by the functions")
+  func stored() throws {
+    let defaults = try made()
+    let values: [Any] = [
+      Int8(1), UInt16(1), Int32(1), UInt64(1), UInt(1), Float(1), 1.0, CGFloat(1), Decimal(1), true,
+      NSNumber(value: 1), NSDecimalNumber(value: 1), "1"[...], NSString("1"),
+    ]
+    for value in values {
+      try defaults.setValue(value, forKey: "n")
+      expectEqual(defaults.integer(forKey: "n"), 1)
+    }
+    let date = Date(timeIntervalSince1970: 7)
+    try defaults.setValue(date, forKey: "date")
+    try defaults.setValue(date as NSDate, forKey: "object")
+    try defaults.setValue(NSData(data: Data([1])), forKey: "data")
+    try defaults.setValue(URL(fileURLWithPath: "/tmp"), forKey: "url")
+    try defaults.setValue(NSArray(array: [1, "a"]), forKey: "array")
+    expect(defaults.object(forKey: "date") as? Date == date)
+    expect(defaults.object(forKey: "object") as? Date == date)
+    expect(
+      defaults.data(forKey: "data") == Data([1]) && defaults.url(forKey: "url")?.path == "/tmp")
+    expectEqual(defaults.array(forKey: "array")?.count, 2)
+    defaults.removePersistentDomain(forName: suite)
+  }
+
   @Test("R8: registering notifies for keys without a value; removing restores registered values")
   func registering() throws {
     let (defaults, notified) = (try made(), Locked<[String]>([]))

@@ -129,7 +129,8 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // MARK: Setting
 
-  /// Sets a default to a property list value; nil removes it. Any other value stops the program.
+  /// Sets a default to a property list value; nil removes it. Any other value stops the program;
+  /// `setValue(_:forKey:)` throws an error for it.
   public final func set(_ value: Any?, forKey key: String) {
     change(key) { $0.set(value, forKey: key) }
   }
@@ -256,9 +257,19 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   /// Returns the value of a default: any key is one.
   open override func value(forUndefinedKey key: String) throws -> Any? { object(forKey: key) }
 
-  /// Sets a default, as `set(_:forKey:)` does.
+  /// Sets a default, as `set(_:forKey:)` does. Nil and `NSNull` remove it, and an enumeration or an option set becomes
+  /// its raw value, also inside collections.
+  ///
+  /// - Throws: `KeyValueError.typeMismatch` for a value that no property list can contain.
   open override func setValue(_ value: Any?, forUndefinedKey key: String) throws {
-    set(value, forKey: key)
+    switch PropertyList.form(value) {
+    case nil: removeObject(forKey: key)
+    case .value(let stored)?: set(stored, forKey: key)
+    case .fault(let found)?:
+      throw KeyValueError.typeMismatch(
+        key: key, className: className(of: type(of: self)), expected: "a property list value",
+        found: found)
+    }
   }
 
   /// False, so that a default may have the name of a stored property.

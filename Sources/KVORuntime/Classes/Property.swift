@@ -186,7 +186,7 @@ extension Property {
 }
 
 /// The name of a value's type for messages.
-func typeName(of value: Any?) -> String {
+package func typeName(of value: Any?) -> String {
   value.flatMap(flattened).map { swiftName(of: type(of: ValueConversion.base(of: $0))) } ?? "nil"
 }
 

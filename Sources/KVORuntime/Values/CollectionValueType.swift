@@ -56,12 +56,12 @@ final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @uncheck
 }
 
 /// The elements of a collection: the standard library's, a proxy, or Foundation's.
-struct AnyElements {
-  let isOrdered: Bool
+package struct AnyElements {
+  package let isOrdered: Bool
   private let elements: any Collection
 
   /// Nil if the value is not a collection.
-  init?(_ value: Any) {
+  package init?(_ value: Any) {
     if let known = objectCast(value, to: (any ProxyValue).self)?.elements ?? value
       as? any CollectionValue
     {
@@ -80,7 +80,7 @@ struct AnyElements {
     self.isOrdered = isOrdered
   }
 
-  var all: [Any] {
+  package var all: [Any] {
     func gather(_ elements: some Collection) -> [Any] { elements.map { $0 as Any } }
     return gather(elements)
   }

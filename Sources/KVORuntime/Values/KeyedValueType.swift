@@ -155,11 +155,11 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
 }
 
 /// The keys and values of a dictionary: the standard library's or Foundation's.
-struct AnyPairs {
-  let all: [(key: Any, value: Any)]
+package struct AnyPairs {
+  package let all: [(key: Any, value: Any)]
 
   /// Nil if the value is not a dictionary.
-  init?(_ value: Any) {
+  package init?(_ value: Any) {
     if let mapped = value as? any MappedValue {
       all = mapped.pairs
     } else if Swift.type(of: value) is AnyClass, let pairs = FoundationLink.linked?.pairs(of: value)

@@ -17,7 +17,7 @@ package enum ValueConversion {
   }
 
   /// The value in an `AnyHashable`, or the value itself.
-  static func base(of value: Any) -> Any {
+  package static func base(of value: Any) -> Any {
     Swift.type(of: value) == AnyHashable.self ? (value as? AnyHashable)?.base ?? value : value
   }
 
