@@ -138,9 +138,13 @@ private struct ChangeSpan<Value: Equatable> {
     let faults = [
       recorder.count == 0 ? "it was not changed" : nil,
       old.flatMap {
-        $0 == start ? nil : "expected \(described($0)) before, found \(described(start))"
+        areEqual(values: $0, start)
+          ? nil : "expected \(described($0)) before, found \(described(start))"
       },
-      new.flatMap { $0 == end ? nil : "expected \(described($0)) behind, found \(described(end))" },
+      new.flatMap {
+        areEqual(values: $0, end)
+          ? nil : "expected \(described($0)) behind, found \(described(end))"
+      },
     ].compactMap(\.self)
     guard !faults.isEmpty else { return }
     let changes = recorder.changes.map { ExpectedChange.text($0) }.joined(separator: "; ")

@@ -58,7 +58,7 @@ public struct ExpectedChange<Value: Equatable>: CustomStringConvertible {
   private static func difference<T: Equatable>(_ name: String, _ expected: T?, _ found: T?)
     -> String?
   {
-    guard let expected, expected != found else { return nil }
+    guard let expected, !(found.map { areEqual(values: expected, $0) } ?? false) else { return nil }
     let said = found.map { described($0) } ?? "none, which the options do not ask for"
     return "expected \(name) \(described(expected)), found \(said)"
   }

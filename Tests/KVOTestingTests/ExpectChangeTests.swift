@@ -10,6 +10,10 @@ import Testing
 @Suite(.leakFree) struct ExpectChangeTests {
   final class Lamp: Tracked {
     @Observed var level = 0
+    @Observed var ratio = 0.0
+    @Observed var ratios: [Double] = []
+    @Observed var limits: [String: Double?] = [:]
+    @Observed var nested: Int?? = 0
   }
   struct Broken: Error {}
 
@@ -40,6 +44,29 @@ import Testing
       await Task.yield()
       lamp.level = 6
     }
+  }
+
+  @Test("S2 S3 D3: NaN is the expected NaN, also inside a value; nil is not an optional nil")
+  func notANumber() {
+    lamp.expectChange(of: \.ratio, from: 0, to: .nan) { lamp.ratio = .nan }
+    lamp.expectChange(of: \.ratio, from: .nan, to: 0) { lamp.ratio = 0 }
+    lamp.ratio = .nan
+    lamp.expectChanges(of: \.ratio, [.setting(from: .nan, to: 1), .setting(from: 1, to: .nan)]) {
+      lamp.ratio = 1
+      lamp.ratio = .nan
+    }
+    lamp.expectChange(of: \.ratios, from: [], to: [1, .nan]) { lamp.ratios = [1, .nan] }
+    lamp.expectChange(of: \.limits, to: ["a": .nan, "b": nil]) {
+      lamp.limits = ["a": .nan, "b": nil]
+    }
+    let changes = lamp.recordChanges(of: \.ratios)
+    lamp.ratios = [.nan]
+    changes.expect(newValues: [[.nan]])
+    let found = issues {
+      lamp.expectChange(of: \.nested, to: .some(.none)) { lamp.nested = .some(nil) }
+      lamp.expectChange(of: \.ratio, to: .nan) { lamp.ratio = 1 }
+    }
+    expectEqual(found.count, 2)
   }
 
   /// The texts and lines of the issues that a body records.

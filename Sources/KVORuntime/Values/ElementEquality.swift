@@ -11,6 +11,14 @@ package func areEqual(_ a: Any, _ b: Any) -> Bool {
   return areEqualWhole(first, second) || areEqualInside(first, second)
 }
 
+/// Whether two values of one type are equal as observers compare them (D3): NaN equals NaN, also inside of them.
+package func areEqual<Value: Equatable>(values first: Value, _ second: Value) -> Bool {
+  if first == second { return true }
+  return withUnsafePointer(to: first) { first in
+    withUnsafePointer(to: second) { ValueType.of(Value.self).areEqual(first, $0) }
+  }
+}
+
 /// Whether two elements are equal by `==`, identical, or both NaN.
 func areEqualWhole(_ first: Any, _ second: Any) -> Bool {
   if let first = first as? AnyHashable, let second = second as? AnyHashable {
