@@ -141,6 +141,10 @@ typedef struct kvo_type_operations {
   /// another number or nil. Returns false if `other` is not a number.
   bool (*KVO_NULLABLE add)(const kvo_type *type, const void *value, const kvo_value *other,
       size_t count, kvo_value *sum);
+  /// Initialises `*equivalent` as an equal value of a simpler type: the string in a string object, the number in a
+  /// number object. A value is compared with values of other types by it, and hashed by it if `hash` is NULL. Returns
+  /// false if there is none.
+  bool (*KVO_NULLABLE equivalent)(const kvo_type *type, const void *value, kvo_value *equivalent);
 } kvo_type_operations;
 
 /// The number of bytes that a value stores inline, and the nil value.

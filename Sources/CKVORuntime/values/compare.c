@@ -1,7 +1,7 @@
 // Comparing values: equality and order.
 //
-// Two values are compared by what they have in common: one type, else numbers, else objects, else collections. So a
-// binding's number can equal the runtime's, and its object the runtime's reference.
+// Two values are compared by what they have in common: one type, else numbers, else objects, else collections, else what
+// they are equivalent to. So a binding's number can equal the runtime's, and its object the runtime's reference.
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_call.h"
 #include "values/kvo_collection_internal.h"
@@ -27,6 +27,28 @@ static bool nils_are_equal(const kvo_value *a, const kvo_value *b) {
   return !are_same_type || !a->type->equal || of_one_type_are_equal(a, b);
 }
 
+// The value that a value is equivalent to (B6); nil if there is none.
+static kvo_value equivalent_of(const kvo_value *value) {
+  const kvo_type_operations *operations = value->type->operations;
+  kvo_value equivalent;
+  bool has_one = operations && operations->equivalent &&
+                 operations->equivalent(value->type, kvo_value_bytes(value), &equivalent);
+  return has_one ? equivalent : KVO_VALUE_NIL;
+}
+
+// If one equivalent has the other value's type, the other value stays as it is: a decimal number has more digits than the
+// number that it is equivalent to.
+static bool equivalents_are_equal(const kvo_value *a, const kvo_value *b) {
+  kvo_value left = equivalent_of(a), right = equivalent_of(b);
+  bool takes_left = left.type && right.type != a->type;
+  bool takes_right = right.type && left.type != b->type;
+  bool are_equal = (takes_left || takes_right) &&
+                   kvo_value_equal(takes_left ? &left : a, takes_right ? &right : b);
+  kvo_value_destroy(&left);
+  kvo_value_destroy(&right);
+  return are_equal;
+}
+
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
   const kvo_type *type = a->type;
   bool is_plain = type && type == b->type && !type->operations && type->kind != KVO_KIND_OBJECT;
@@ -38,7 +60,8 @@ bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
   if (numbers_are_equal(a, b)) return true;
   kvo_object *object = kvo_value_get_object(a);
   if (object && object == kvo_value_get_object(b)) return true;
-  return kvo_value_is_collection(a, NULL) && kvo_value_collections_equal(a, b);
+  if (kvo_value_is_collection(a, NULL)) return kvo_value_collections_equal(a, b);
+  return equivalents_are_equal(a, b);
 }
 
 // MARK: Order

@@ -108,8 +108,16 @@ static bool hash_struct(const kvo_struct_type *type, const char *bytes, uint64_t
   return true;
 }
 
-// A binding's number or object can equal a value of another type, so it is hashed like that. The exception is an
-// object of a type with its own hash, which has its own equality too.
+static bool hash_equivalent(const kvo_type *type, const void *bytes, uint64_t *hash) {
+  kvo_value equivalent;
+  if (!type->operations->equivalent(type, bytes, &equivalent)) return false;
+  bool hashed = kvo_value_hash(&equivalent, hash);
+  kvo_value_destroy(&equivalent);
+  return hashed;
+}
+
+// A binding's number or object can equal a value of another type, so it is hashed like that, and what has an equivalent is
+// hashed as that. The exception is an object of a type with its own hash, which has its own equality too.
 static bool hash_bound(const kvo_type *type, const void *bytes, uint64_t *hash) {
   const kvo_type_operations *operations = type->operations;
   kvo_value number;
@@ -118,9 +126,11 @@ static bool hash_bound(const kvo_type *type, const void *bytes, uint64_t *hash) 
     kvo_value_destroy(&number);
     return hashed;
   }
-  if (!operations || !(operations->hash || operations->object)) return false;
-  *hash = operations->hash ? operations->hash(type, bytes)
-                           : hash_mixed((uintptr_t)operations->object(type, bytes));
+  if (!operations) return false;
+  if (operations->hash) *hash = operations->hash(type, bytes);
+  else if (operations->equivalent) return hash_equivalent(type, bytes, hash);
+  else if (operations->object) *hash = hash_mixed((uintptr_t)operations->object(type, bytes));
+  else return false;
   return true;
 }
 

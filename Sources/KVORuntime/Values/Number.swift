@@ -30,7 +30,14 @@ package enum Number {
     case .truth(let truth): truth
     case .integer(let integer): integer
     case .real(let real): real
-    case .decimal(let text): Int(text) ?? real(Double.self)
+    case .decimal(let text):
+      if let integer = Int(text) {
+        integer
+      } else if let large = UInt(text) {
+        large
+      } else {
+        real(Double.self)
+      }
     }
   }
 

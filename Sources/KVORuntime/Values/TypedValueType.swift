@@ -101,6 +101,15 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return true
   }
 
+  override func equivalent(
+    at address: UnsafeRawPointer, into equivalent: UnsafeMutablePointer<kvo_value>
+  ) -> Bool {
+    let value = address.assumingMemoryBound(to: T.self).pointee
+    guard let simpler = ValueConversion.equivalent(value) else { return false }
+    CoreValue.make(of: simpler, into: equivalent)
+    return true
+  }
+
   override func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
     into sum: UnsafeMutablePointer<kvo_value>
@@ -124,6 +133,11 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
         // Foundation's numbers are compared with all numbers, by what they contain.
         abilities.insert(.operand)
         abilities.remove(.order)
+      }
+      if !abilities.isDisjoint(with: [.sum, .operand]) {
+        // Hashed like the values that they are equal to. Foundation's own hash of a decimal number may never return.
+        abilities.insert(.equivalent)
+        abilities.remove(.hash)
       }
     }
     if !isNumber, ValueConversion.hasRawValue(T.self) { abilities.insert(.operand) }

@@ -69,6 +69,14 @@ extension ValueConversion {
       ? FoundationLink.linked?.content(value) ?? value : value
   }
 
+  /// The equal value of a simpler type, by which the core compares and hashes values of Foundation's types (B6): the number,
+  /// text or date in an object, and the number nearest to a decimal one. Nil for other values.
+  static func equivalent(_ value: Any) -> Any? {
+    guard let foundation = FoundationLink.linked else { return nil }
+    if type(of: value) is AnyClass { return foundation.content(value) }
+    return foundation.isDecimal(type(of: value)) ? Number(value)?.swiftNumber : nil
+  }
+
   /// The raw value of an enumeration or option set if it is a number or a text; otherwise nil.
   package static func rawValue(of value: Any) -> Any? {
     guard let value = value as? any RawRepresentable else { return nil }

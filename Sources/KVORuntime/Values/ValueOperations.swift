@@ -54,7 +54,8 @@ enum ValueOperations {
       value_for_key: abilities.contains(.keyed) ? valueForKey : nil,
       values: abilities.isDisjoint(with: [.keyed, .mapped]) ? nil : values,
       operand: abilities.contains(.operand) ? operand : nil,
-      add: abilities.contains(.sum) ? add : nil)
+      add: abilities.contains(.sum) ? add : nil,
+      equivalent: abilities.contains(.equivalent) ? equivalent : nil)
   }
 }
 
@@ -174,6 +175,11 @@ private let add:
     UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<kvo_value>, Int,
     UnsafeMutablePointer<kvo_value>
   ) -> Bool = { ValueType.of($0).add($1, ValueType.any(of: $2), over: $3, into: $4) }
+
+private let equivalent:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
+  ) -> Bool = { ValueType.of($0).equivalent(at: $1, into: $2) }
 
 private let values:
   @convention(c) (

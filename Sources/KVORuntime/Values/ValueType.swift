@@ -56,6 +56,8 @@ package class ValueType: @unchecked Sendable {
     static let sum = Self(rawValue: 256)
     /// A dictionary whose values operators treat as a collection.
     static let mapped = Self(rawValue: 512)
+    /// Equal to a value of a simpler type: `equivalent`.
+    static let equivalent = Self(rawValue: 1024)
     /// The abilities that an optional has if the wrapped type has them.
     static let ofContent: Self = [.reference, .object, .keyed, .mapped]
   }
@@ -100,6 +102,10 @@ package class ValueType: @unchecked Sendable {
   {
     false
   }
+  /// Initialises a core value with the equal value of a simpler type (B6); returns false if there is none.
+  func equivalent(
+    at address: UnsafeRawPointer, into equivalent: UnsafeMutablePointer<kvo_value>
+  ) -> Bool { false }
   /// Initialises a core value with the sum of this and another number (nothing if nil), divided by `count`.
   func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,

@@ -56,10 +56,37 @@ import Testing
     }
   }
 
+  @Test("B6: values of different types with equal equivalents are one value in a distinct union")
+  func equivalents() {
+    func all(_ numbers: some Sequence<Int>) -> [kvo_value] {
+      numbers.flatMap { number in
+        [Sample.written, Sample.exact].map { Sample.value(number, $0) }
+          + [kvo_value_int(Int64(number / 10))]
+      }
+    }
+    expectEqual(distinct(all([41])), 1)
+    expectEqual(distinct(all(stride(from: 0, to: 200, by: 10))), 20)
+    for types in [[Sample.exact, Sample.written], [Sample.written, Sample.exact]] {
+      expectEqual(distinct(zip([41, 42], types).map { Sample.value($0, $1) }), 2)
+    }
+  }
+
+  /// How many distinct values there are among these, which this function destroys.
+  private func distinct(_ values: [kvo_value]) -> Int {
+    withResult(of: "@distinctUnionOfObjects.self", values) { kvo_value_count($0) } ?? 0
+  }
+
   /// The number that an operator computes from the values, which this function destroys.
   private func result(
     of path: String, _ values: [kvo_value]
   ) -> (number: Int?, type: UnsafePointer<kvo_type>?) {
+    withResult(of: path, values) { (kvo_value_bytes($0)?.load(as: Int.self), $0.pointee.type) }
+      ?? (nil, nil)
+  }
+
+  private func withResult<R>(
+    of path: String, _ values: [kvo_value], _ body: (UnsafePointer<kvo_value>) -> R?
+  ) -> R? {
     var values = values
     defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
     let collection = kvo_collection_create(.KVO_ARRAY, values, values.count, nil)!
@@ -67,9 +94,9 @@ import Testing
     defer { kvo_value_destroy(&all) }
     kvo_object_release(UnsafeMutablePointer(collection))
     var made = kvo_value()
-    guard kvo_value_value_for_key_path(&all, path, &made, nil) == .KVO_OK else { return (nil, nil) }
+    guard kvo_value_value_for_key_path(&all, path, &made, nil) == .KVO_OK else { return nil }
     defer { kvo_value_destroy(&made) }
-    return (kvo_value_bytes(&made)?.load(as: Int.self), made.type)
+    return body(&made)
   }
 }
 
@@ -114,6 +141,21 @@ private enum Sample {
     }
   }
 
+  /// Equal to a number only to the ten.
+  nonisolated(unsafe) static let exact = make {
+    $0.equivalent = { _, bytes, equivalent in
+      equivalent.initialize(to: kvo_value_int(Int64(number(bytes) / 10)))
+      return true
+    }
+  }
+  /// Equal to an exact number.
+  nonisolated(unsafe) static let written = make {
+    $0.equivalent = { _, bytes, equivalent in
+      equivalent.initialize(to: value(number(bytes), exact))
+      return true
+    }
+  }
+
   static func value(_ number: Int, _ type: UnsafePointer<kvo_type>) -> kvo_value {
     var (number, made) = (number, kvo_value())
     _ = kvo_value_init(&made, type, &number)
@@ -133,7 +175,9 @@ private enum Sample {
     type.initialize(
       to: kvo_type(
         encoding: kvo_type_for_encoding("q", nil)!.pointee.encoding, size: 8, alignment: 8,
-        kind: .KVO_KIND_BINDING, copy: nil, destroy: nil, equal: nil, describe: nil, binding: nil,
+        kind: .KVO_KIND_BINDING, copy: nil, destroy: nil,
+        equal: { Sample.number($1) == Sample.number($2) },
+        describe: nil, binding: nil,
         operations: UnsafePointer(operations)))
     return UnsafePointer(type)
   }
