@@ -123,7 +123,11 @@ import Testing
       (-Double.infinity, Decimal.self, "NaN"), (1e-200, Decimal.self, "0"),
       (Decimal(string: "10000000000000000000000000")!, Int128.self, "10000000000000000000000000"),
       (CGFloat(2.5), NSNumber.self, "2.5"), (Int8(3), NSDecimalNumber.self, "3"),
-      ("t", NSMutableString.self, "t"),
+      ("t", NSMutableString.self, "t"), ("t"[...], NSString.self, "t"),
+      (Character("t"), NSString.self, "t"), (Word.b, NSString.self, "b"),
+      (Word.b, NSMutableString.self, "b"), (Rank.high, NSNumber.self, "1"),
+      (Marks(rawValue: 3), NSNumber.self, "3"), (Rank.high, NSDecimalNumber.self, "1"),
+      (Rank.high, Decimal.self, "1"),
       // Not a source here: swift-corelibs-foundation can't hash one.
       (NSURL(string: "a:b")!, URL.self, "a:b"),
     ]
@@ -140,6 +144,42 @@ import Testing
       return [object.value.map { "\($0)" }]
     }
     expectEqual(try outcomes(type), [text])
+  }
+
+  @Test("B12: an enumeration becomes an object of its number inside collections; a text does not")
+  func rawNumbers() throws {
+    final class Grades: Tracked {
+      @Observed var byName: [String: NSNumber] = [:]
+      @Observed var list: [NSNumber?] = []
+      @Observed var number: NSNumber?
+    }
+    let grades = Grades()
+    try grades.setValue(["a": Rank.high], forKey: "byName")
+    try grades.setValue([Rank.high, nil], forKey: "list")
+    expect(grades.byName == ["a": 1] && grades.list == [1, nil])
+    for text: Any in [Word.a, "1"] {
+      #expect(throws: KeyValueError.self) { try grades.setValue(text, forKey: "number") }
+    }
+  }
+
+  @Test("B12: a null is nil for an optional of an optional, in collections too")
+  func nestedOptionals() throws {
+    final class Nested: Tracked {
+      @Observed var value: Int?? = 1
+      @Observed var list: [Int??] = []
+      @Observed var byName: [String: Int??] = [:]
+      @Observed var anything: Any?? = 1
+      @Observed var deeper: String??? = "a"
+    }
+    let nested = Nested()
+    try nested.setValue(NSNull(), forKey: "value")
+    try nested.setValue([1, NSNull()] as [Any], forKey: "list")
+    try nested.setValue(["a": NSNull()], forKey: "byName")
+    try nested.setValue(NSNull(), forKey: "anything")
+    try nested.setValue(NSNull(), forKey: "deeper")
+    expect(nested.value == .none && nested.list == [1, .none] && nested.deeper == .none)
+    expect(nested.byName["a"] == .some(.none))
+    expect(nested.anything as? NSNull != nil)
   }
 
   @Test("B12: an error names both types as Swift spells them, and the faulty element")

@@ -95,14 +95,23 @@ extension FoundationLink: FoundationValues {
 
   // MARK: Objects
 
+  /// An enumeration or an option set becomes its raw value.
   package static func object(_ type: Any.Type, from value: Any) -> Any? {
-    switch type {
+    let value = ValueConversion.rawValue(of: value) ?? value
+    return switch type {
     case is NSDecimalNumber.Type: Number(value).map { NSDecimalNumber(decimal: decimalNumber($0)) }
     case is NSNumber.Type: Number(value).map { object(of: $0) }
-    case is NSMutableString.Type:
-      ((value as? String) ?? (value as? Substring).map { String($0) }).map {
-        NSMutableString(string: $0)
-      }
+    case is NSMutableString.Type: text(value).map { NSMutableString(string: $0) }
+    case is NSString.Type: text(value).map { NSString(string: $0) }
+    default: nil
+    }
+  }
+
+  private static func text(_ value: Any) -> String? {
+    switch value {
+    case let text as String: text
+    case let text as Substring: String(text)
+    case let character as Character: String(character)
     default: nil
     }
   }
