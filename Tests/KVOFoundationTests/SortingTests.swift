@@ -34,6 +34,19 @@ import Testing
     }
   }
 
+  @Test("R4: the error for values that can't be compared names their types as Swift spells them")
+  func incomparable() throws {
+    let (first, second) = (Member("a"), Member("b"))
+    (first.weight, second.weight) = ([1], ["k": 1])
+    let error = try require(
+      #expect(throws: KeyValueError.self) {
+        try [first, second].sorted(using: KeyValueSort("weight"))
+      })
+    expectEqual(
+      "\(error)",
+      "\"weight\" of Member takes values that can be compared, not [String: Int] and [Int].")
+  }
+
   private let members = [
     Member("Zoë", 30, "z"), Member("anna", 41), Member("Bob", 30, "b"), Member("Émil", 41, "e"),
   ]

@@ -19,7 +19,7 @@ enum KeyValueSorting {
     default:
       throw KeyValueError.invalidKeyPath(
         keyPath: keyPath, component: String(keyPath.prefix { $0 != "." }),
-        className: "\(type(of: element))")
+        className: typeName(of: element))
     }
   }
 
@@ -66,7 +66,7 @@ extension KeyValueSort {
 
   private func incomparable(_ a: Any, _ b: Any) -> KeyValueError {
     .typeMismatch(
-      key: key ?? "self", className: "\(Element.self)", expected: "values that can be compared",
-      found: "\(type(of: a)) and \(type(of: b))")
+      key: key ?? "self", className: swiftName(of: Element.self),
+      expected: "values that can be compared", found: "\(typeName(of: a)) and \(typeName(of: b))")
   }
 }

@@ -43,8 +43,12 @@ enum KeyPathCoding {
       } else if AnyElements(element) != nil {
         try setEach(of: element, keyPath, set)
       } else {
+        // The error names the dictionary's type, by which the message knows the cause.
+        let name =
+          keyedValue(element).map { _ in "[\(typeName(of: element))]" }
+          ?? swiftName(of: type(of: collection))
         throw KeyValueError.invalidKeyPath(
-          keyPath: keyPath, component: keyPath, className: swiftName(of: type(of: collection)))
+          keyPath: keyPath, component: keyPath, className: name)
       }
     }
   }

@@ -88,7 +88,7 @@ private func end(of keyPath: String, in className: String, at component: String)
       """
   }
   let nowhere = "leads nowhere at \(quoted(component))"
-  if component == keyPath { return "\(nowhere): the elements have no keys." }
+  if component == keyPath { return nowhere + endAtElements(of: className) }
   if let (end, known) = KVOClass.unresolvedPath(of: keyPath, inClassNamed: className),
     end.key == component, end.isKeyless
   {
@@ -97,19 +97,40 @@ private func end(of keyPath: String, in className: String, at component: String)
   let fault = nowhere + ": what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
-  let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)
-  if owner?.isDictionary == true {
+  if let dictionary = dictionary(in: head.dropLast(), of: className) {
     return """
-      \(nowhere): \(quoted(String(head.dropLast()))) is a dictionary, whose values have no mutable proxies. Set a changed \
-      value for the key path.
+      \(nowhere): \(quoted(dictionary)) is a dictionary, whose values have no mutable proxies. Set a changed value for \
+      the key path.
       """
   }
+  let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)
   guard let owner, owner.shape != nil else { return fault }
   guard owner.hasKeyedElements else {
     return fault + (isOperator(component) ? " Did you mean \(quoted("@" + component))?" : "")
   }
   return fault + " It is a collection, whose elements are observed by an operator: "
     + quoted("\(head)@unionOfObjects.\(component)") + "."
+}
+
+// Reading a dictionary's keys never fails, so such elements were to be set.
+private func endAtElements(of collection: String) -> String {
+  let areDictionaries =
+    collection.hasPrefix("[[String: ") || collection.hasPrefix("[[AnyHashable: ")
+    || ["[NSDictionary]", "[NSMutableDictionary]"].contains(collection)
+  guard areDictionaries else { return ": the elements have no keys." }
+  return """
+    : the elements are dictionaries, which can't be changed in place. Set the key path from the object that holds them, or \
+    replace them by changed ones.
+    """
+}
+
+/// The beginning of a key path that is a dictionary; nil if none is.
+private func dictionary(in keyPath: Substring, of className: String) -> String? {
+  let ends = keyPath.indices.filter { keyPath[$0] == "." } + [keyPath.endIndex]
+  return ends.map { keyPath[..<$0] }
+    .first { KVOClass.end(of: $0, inClassNamed: className)?.isDictionary == true }.map {
+      String($0)
+    }
 }
 
 /// The C core's texts for the last operators that could not be used. An `invalidOperator` has no room for the

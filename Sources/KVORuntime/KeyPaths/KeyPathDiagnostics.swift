@@ -110,6 +110,13 @@ extension AnyKeyPath {
     let candidates = known.plainFields(of: components?.valueType ?? type(of: self).valueType)
     let list =
       candidates.isEmpty ? "" : " (\(candidates.map(\.name).joined(separator: ", ")))"
+    if !candidates.isEmpty, candidates.allSatisfy(known.isByMacro) {
+      return """
+        \(known.name) has the macro @KVO. If the key path begins with a plain property\(list), take its @KVOIgnored away; \
+        if with a computed one, take that of what its getter reads away. Or declare the key in registerKeys(), \
+        declareKeys { $0.stored("<key>", \\.<key>) } or $0.computed, and change it in withChange(of: \\.<key>) { … }.
+        """
+    }
     return """
       If it begins with a plain property\(list), mark that @Observed; if with a computed one, what its getter reads. Or \
       give the class @KVO, or declare the key in registerKeys(), declareKeys { $0.stored("<key>", \\.<key>) } or \
@@ -140,13 +147,13 @@ extension KVOClass {
   func mark(for field: Field) -> String {
     guard let owner = owner(of: field), isByMacro(field) else { return "Mark it @Observed." }
     return """
-      \(owner.name) has the macro @KVO, which leaves this property plain: mark it dynamic, as others of \(owner.name) \
-      are, or take its @KVOIgnored away.
+      \(owner.name) has the macro @KVO, which leaves this property plain: take its @KVOIgnored away or, if \(owner.name) \
+      marks its observed properties dynamic, mark it so.
       """
   }
 
   /// Whether the class that stores a property has the macro.
-  private func isByMacro(_ field: Field) -> Bool {
+  fileprivate func isByMacro(_ field: Field) -> Bool {
     let owner = owner(of: field)
     return KVOClass.lock.withLock { owner?.preparation.generated.accessors.isEmpty == false }
   }

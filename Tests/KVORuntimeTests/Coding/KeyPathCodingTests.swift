@@ -44,14 +44,26 @@ import Testing
     expectEqual(text(company, "workers.age"), "[30, 31, 31]")
     try Set([company.workers[1]]).setValue("Eve", forKeyPath: "boss.name")
     expectEqual(text(company, "workers.name"), "[Eve, Bob, Cyd]")
-    for elements: [Any] in [[1], [["age": 1]]] {
+    for (element, name): (Any, String) in [(1, "[Any]"), (["age": 1], "[[String: Int]]")] {
       let error = try #require(throws: KeyValueError.self) {
-        try (company.workers as [Any] + elements).setValue(32, forKeyPath: "age")
+        try (company.workers as [Any] + [element]).setValue(32, forKeyPath: "age")
       }
-      expectEqual(error, .invalidKeyPath(keyPath: "age", component: "age", className: "[Any]"))
+      expectEqual(error, .invalidKeyPath(keyPath: "age", component: "age", className: name))
     }
     expectEqual(text(company, "workers.age"), "[32, 32, 32]")
     #expect(throws: KeyValueError.self) { try company.workers.setValue(1, forKey: "none") }
+  }
+
+  @Test("B7: the error for a key that is set on dictionaries says that they are values")
+  func settingDictionaries() throws {
+    let rows: [[String: Any]] = [["age": 1]]
+    let error = try #require(throws: KeyValueError.self) { try rows.setValue(2, forKey: "age") }
+    expectEqual(
+      "\(error)",
+      """
+      The key path "age" of [[String: Any]] leads nowhere at "age": the elements are dictionaries, which can't be changed \
+      in place. Set the key path from the object that holds them, or replace them by changed ones.
+      """)
   }
 
   static let operators: [(path: String, value: String)] = [

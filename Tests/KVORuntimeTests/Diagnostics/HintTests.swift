@@ -203,8 +203,8 @@ import Testing
       try hints(in: result),
       [
         "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it notifies no observer. PartlyMarked has the "
-          + "macro @KVO, which leaves this property plain: mark it dynamic, as others of PartlyMarked are, or take its "
-          + "@KVOIgnored away. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key notifies, "
+          + "macro @KVO, which leaves this property plain: take its @KVOIgnored away or, if PartlyMarked marks its observed "
+          + "properties dynamic, mark it so. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key notifies, "
           + "unless automatic notification is off for it."
       ])
   }

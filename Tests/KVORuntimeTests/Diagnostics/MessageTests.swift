@@ -337,6 +337,8 @@ import Testing
       The key path "limits.day" of Account leads nowhere at "day": "limits" is a dictionary, whose values have no mutable \
       proxies. Set a changed value for the key path.
       """)
+    let deeper = error { _ = try account.mutableSetValue(forKeyPath: "limits.day.all.list") }
+    expect("\(deeper)".contains("at \"list\": \"limits\" is a dictionary, whose values"))
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
     expectEqual("\(empty)", "The key path \"a..b\" of Account has an empty component.")
   }
