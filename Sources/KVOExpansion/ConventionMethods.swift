@@ -123,15 +123,9 @@ struct ConventionMethods {
     else { return nil }
     let call = (function.isThrowing ? "try " : "") + "$0.\(function.name.text)"
     let isOptional = parameter.type.hasSuffix("?") || parameter.type.hasPrefix("inout Optional<")
-    guard !isOptional else { return "keys.validator(\"\(key)\") { \(call)(&$1) }" }
-    let type = parameter.type.dropFirst("inout ".count)
-    return """
-      keys.validator("\(key)") { object, value in
-            guard var content: \(type) = value else { return }
-            \(call.replacingFirst("$0", by: "object"))(&content)
-            value = content
-          }
-      """
+    // A value that is not optional is never nil: then the validator is not called.
+    let name = isOptional ? "validator" : "_validator"
+    return "keys.\(name)(\"\(key)\") { \(call)(&$1) }"
   }
 
   // MARK: - Collections
@@ -245,10 +239,5 @@ extension String {
 
   fileprivate func dropping(suffix: String) -> Substring? {
     hasSuffix(suffix) ? dropLast(suffix.count) : nil
-  }
-
-  fileprivate func replacingFirst(_ text: String, by other: String) -> String {
-    guard let range = firstRange(of: text) else { return self }
-    return String(self[..<range.lowerBound]) + other + String(self[range.upperBound...])
   }
 }

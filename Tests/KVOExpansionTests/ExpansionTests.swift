@@ -329,6 +329,10 @@ import Testing
         ["keys.validator(\"name\") { $0.validateName(&$1) }"]
       ),
       (
+        "func validateAge(_ v: inout Int) throws {}",
+        ["keys._validator(\"age\") { try $0.validateAge(&$1) }"]
+      ),
+      (
         "@MainActor func validateName(_ v: inout String?) {}",
         [
           "_declareIsolatedKeys { @MainActor keys in keys.validator(\"name\") { $0.validateName(&$1) } }"

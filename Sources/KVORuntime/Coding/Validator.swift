@@ -14,15 +14,38 @@ final class TypedValidator<Root: KVOObject, Value>: Validator {
   init(_ validate: @escaping (Root, inout Value?) throws -> Void) { self.validate = validate }
 
   override func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {
-    guard case .value(let converted) = ValueType.of(Value?.self).convert(value) else {
-      throw KeyValueError.typeMismatch(
-        key: key, className: className(of: type(of: object)), expected: swiftName(of: Value.self),
-        found: ValueType.of(Value?.self).found(value))
-    }
-    var proposed = converted.unbox(as: Value?.self)
+    var proposed = try convert(value, to: Value?.self, of: object, key)
     // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
     try validate(unsafeDowncast(object, to: Root.self), &proposed)
     value = proposed.flatMap { flattened($0) }
+  }
+}
+
+/// A validator that is not called for nil, unless that is a value of its type.
+final class ValueValidator<Root: KVOObject, Value>: Validator {
+  private let validate: (Root, inout Value) throws -> Void
+
+  init(_ validate: @escaping (Root, inout Value) throws -> Void) { self.validate = validate }
+
+  override func validate(_ value: inout Any?, of object: KVOObject, _ key: String) throws {
+    var proposed = try convert(value, to: Value.self, of: object, key)
+    // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
+    try validate(unsafeDowncast(object, to: Root.self), &proposed)
+    value = flattened(proposed)
+  }
+}
+
+private func convert<Value>(
+  _ value: Any?, to type: Value.Type, of object: KVOObject, _ key: String
+) throws -> Value {
+  let className = className(of: Swift.type(of: object))
+  switch ValueType.of(type).convert(value) {
+  case .value(let converted): return converted.unbox(as: type)
+  case .unexpectedNil: throw KeyValueError.nilValue(key: key, className: className)
+  case .mismatch:
+    throw KeyValueError.typeMismatch(
+      key: key, className: className, expected: swiftName(of: unwrapped(type)),
+      found: ValueType.of(type).found(value))
   }
 }
 

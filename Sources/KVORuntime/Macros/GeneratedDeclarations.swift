@@ -40,3 +40,13 @@ extension KeyValueObserving where Self: KVOObject {
     _declareKeys(unsafeBitCast(body, to: ((inout KeyDeclarations<Self>) -> Void).self))
   }
 }
+
+extension KeyDeclarations {
+  /// Declares the validator of a key whose value is not optional, so that nil is `KeyValueError.nilValue`. For code that
+  /// `@KVO` makes.
+  public mutating func _validator<Value>(
+    _ key: String, _ validate: @escaping (Root, inout Value) throws -> Void
+  ) {
+    validators[key] = ValueValidator(validate)
+  }
+}

@@ -76,7 +76,9 @@ import Testing
     try album.validateValue(&value, forKey: "year")
     expect(value as? Int == 1900)
     value = nil
-    try album.validateValue(&value, forKey: "year")
+    #expect(throws: KeyValueError.nilValue(key: "year", className: "Album")) {
+      try album.validateValue(&value, forKey: "year")
+    }
     expect(value == nil)
   }
 
