@@ -50,7 +50,7 @@ typedef struct kinds {
   P(kinds, double, o, O, ASSIGN)             \
   P(kinds, long double, p, P, ASSIGN)        \
   P(kinds, wchar_t, q, Q, ASSIGN)            \
-  P(kinds, int, r, R, ASSIGN)                \
+  P(kinds, volatile int, r, R, ASSIGN)       \
   OTHER_KINDS(P)
 KVO_CLASS_INTERFACE(kinds, KINDS)
 KVO_CLASS_IMPLEMENTATION(kinds, "Kinds", kvo_root_class, KINDS, NULL)

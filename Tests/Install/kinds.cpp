@@ -17,9 +17,4 @@ enum class suit : char16_t { hearts = 7 };
   TRY_ENDS(long, u, U, LONG_MIN, LONG_MAX) \
   TRY_ENDS(suit, v, V, 0, suit::hearts)
 
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Wignored-qualifiers"
-#else
-#pragma GCC diagnostic ignored "-Wignored-qualifiers"
-#endif
 #include "kinds.c"

@@ -390,7 +390,7 @@ import Testing
       notified of its changes; call access(keyPath: \\.c) in the getter of "c".
       """
     let messages = Asking.messages(reader.replacing("CALL", with: ""))
-    expectEqual(messages.map { $0.drop { $0 != "@" } }, [message])
+    expectEqual(messages.map { String($0.drop { $0 != "@" }) }, [message])
     expectEqual(Asking.messages(reader.replacing("CALL", with: "access(keyPath: \\.c); ")), [])
     let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing(
       "CALL", with: "")

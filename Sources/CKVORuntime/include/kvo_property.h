@@ -200,7 +200,9 @@ KVO_END_DECLS
 /// - PROPERTIES: a macro with a line for each property, as at the top of this file.
 #define KVO_CLASS_INTERFACE(cls, PROPERTIES) \
   const kvo_class *cls##_class(void);        \
-  PROPERTIES(KVO_P_INTERFACE_)
+  KVO_P_QUIET_BEGIN_                         \
+  PROPERTIES(KVO_P_INTERFACE_)               \
+  KVO_P_QUIET_END_
 
 /// Defines `<class>_class()`, and the accessors of all policies except CUSTOM. For one source file.
 /// - cls: the class's name in C, which is its struct's as well: `account`.
@@ -210,6 +212,7 @@ KVO_END_DECLS
 /// - setup_function: `void setup(kvo_class *cls)`, called with the class before it is registered, to add methods and
 ///   hooks. NULL if there are none.
 #define KVO_CLASS_IMPLEMENTATION(cls, class_name, superclass_function, PROPERTIES, setup_function) \
+  KVO_P_QUIET_BEGIN_                                                                               \
   PROPERTIES(KVO_P_ACCESSORS_)                                                                     \
   static void cls##_destroy_properties_(kvo_object *object, const kvo_method *_cmd) {              \
     cls *self = (cls *)object;                                                                     \
@@ -226,7 +229,24 @@ KVO_END_DECLS
         setup_function, KVO_ALIGNOF(cls)};                                                         \
     const kvo_class *made = __atomic_load_n(&once, __ATOMIC_ACQUIRE);                              \
     return KVO_LIKELY(made) ? made : kvo_class_define(&once, &definition);                         \
-  }
+  }                                                                                                \
+  KVO_P_QUIET_END_
+
+// The accessors of a `volatile` or atomic property take and return its type, where the qualifier has no effect. Compilers
+// would warn of it in the program's own code, where the list of properties is.
+#if !defined(__cplusplus) || __cplusplus <= 201703L
+#define KVO_P_QUIET_BEGIN_ \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wignored-qualifiers\"")
+#elif defined(__clang__)
+#define KVO_P_QUIET_BEGIN_                                                                  \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wignored-qualifiers\"") \
+      _Pragma("GCC diagnostic ignored \"-Wdeprecated-volatile\"")
+#else
+#define KVO_P_QUIET_BEGIN_                                                                  \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wignored-qualifiers\"") \
+      _Pragma("GCC diagnostic ignored \"-Wvolatile\"")
+#endif
+#define KVO_P_QUIET_END_ _Pragma("GCC diagnostic pop")
 
 // A property's last arguments, `...`, are the policy and an optional encoding. ISO C requires at least one argument
 // for an ellipsis, hence the explicit empty arguments here.
