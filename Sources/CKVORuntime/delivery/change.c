@@ -11,7 +11,8 @@
 // and the object may die in a callback: after a final call only the memory that the frame's hazard pointer keeps is
 // touched (I1). If prior observers are called, the object is retained, because its setter has yet to run.
 //
-// A change that is part of a batch is delivered by the batch (M1). If the object's class overrides the methods that
+// A change that is part of a batch is delivered by the batch (M1); a change of elements keeps an open frame, which
+// others join. If the object's class overrides the methods that
 // announce changes, these methods begin and finish the change (announced.c).
 //
 // This file handles settings of a key that has only observers of its own. Three others take the remaining cases:
@@ -277,6 +278,15 @@ static kvo_frame *take_into_batch(kvo_frame *frame, kvo_object *object, uintptr_
   return kvo_batch_record(frame->thread, object, id, mutation);
 }
 
+// The batch has taken a change of some elements. Its frame stays open, so that the change by which the program's setter
+// or accessor makes it joins it, and it stays the only one of the key. The frame notifies no observers.
+static void leave_to_batch(kvo_frame *frame, kvo_thread *thread, uintptr_t id) {
+  frame->id = id;
+  frame->flags |= KVO_FRAME_SILENT | KVO_FRAME_BEGUN | KVO_FRAME_BATCHED;
+  thread->open_count++;
+  __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCED, __ATOMIC_RELAXED);
+}
+
 // Opens a change while this thread has another change or a batch open.
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
@@ -285,12 +295,13 @@ static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_
   kvo_frame *frame = change_push(thread, object, id);
   if (!frame) return NULL;
   batch = take_into_batch(frame, object, id, mutation);
-  if (!batch) {
-    change_open_frame_state(frame, thread, object, id, mutation);
-    return frame;
+  if (batch && !mutation) {
+    kvo_frame_pop(frame);
+    return batch;
   }
-  kvo_frame_pop(frame);
-  return batch;
+  if (batch) leave_to_batch(frame, thread, id);
+  else change_open_frame_state(frame, thread, object, id, mutation);
+  return frame;
 }
 
 KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mutation *mutation) {

@@ -36,7 +36,8 @@ KVO_INLINE kvo_change_kind kvo_set_mutation_kind(kvo_set_mutation mutation) {
 /// batch. If the key has no observer, closing the change looks again: another thread may have registered one in
 /// between.
 kvo_frame *KVO_NULLABLE kvo_change_open(kvo_object *object, uintptr_t id);
-/// Opens an automatic change of some elements of a to-many property, like `kvo_change_open`. Copies what it keeps of
+/// Opens an automatic change of some elements of a to-many property, like `kvo_change_open`. As the first change of the
+/// property in a batch it has a frame of its own, which the changes that make it join. Copies what it keeps of
 /// `mutation`; NULL means a setting.
 kvo_frame *KVO_NULLABLE kvo_change_open_mutation(kvo_object *object, uintptr_t id,
     const kvo_mutation *KVO_NULLABLE mutation);

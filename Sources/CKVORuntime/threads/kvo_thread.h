@@ -23,7 +23,8 @@ typedef uintptr_t kvo_observers;
 enum kvo_frame_state {
   KVO_FRAME_FREE = 0,
   KVO_FRAME_OPEN,
-  KVO_FRAME_ANNOUNCED,  ///< open; methods of the object's class begin and finish it (announced.c)
+  /// Open. Methods of the object's class begin and finish it (announced.c), or a batch does (change.c).
+  KVO_FRAME_ANNOUNCED,
   KVO_FRAME_DELIVERING, ///< a change that is being delivered; `id` is its property's
   KVO_FRAME_ANNOUNCING, ///< the class's did method runs, and no observer is called
   KVO_FRAME_ABANDONED,  ///< was open when its object died; can only be popped
@@ -48,7 +49,7 @@ enum kvo_frame_flag {
   /// `recipient` was the only one in the will phase (single_recipient.c)
   KVO_FRAME_SINGLE_RECIPIENT = 1024,
   KVO_FRAME_BEGUN = 2048,   ///< an announced change that has begun
-  KVO_FRAME_BATCHED = 4096, ///< an announced change that a batch has taken over
+  KVO_FRAME_BATCHED = 4096, ///< the change is announced, and a batch has taken it over
   /// A change that did not take place, and notifies only those that other changes have left to it. An announced change
   /// still calls its methods.
   KVO_FRAME_CANCELLED = 8192,

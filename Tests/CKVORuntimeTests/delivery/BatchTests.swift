@@ -122,6 +122,79 @@ import Testing
     object.release()
   }
 
+  @Test(
+    "M3: one mutation by a proxy stays one, by whichever methods or setter it is made",
+    arguments: MutableTests.everyWay)
+  func mutationsByProxies(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7, 8])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object, "items", [.KVO_OLD, .KVO_NEW, .KVO_PRIOR])
+    coalescing(object.object) { proxy.append(.int(9)) }
+    expectEqual(log.take(), ["prior insertion 2..<3", "insertion 2..<3 new [9]"])
+    coalescing(object.object) { proxy.insert(ints(1, 2), at: 0..<1, 2..<3) }
+    expectEqual(
+      log.take(), ["prior insertion 0..<1 2..<3", "insertion 0..<1 2..<3 new [1, 2]"])
+    coalescing(object.object) { proxy.replace(at: 0, with: .int(6)) }
+    expectEqual(
+      log.take(), ["prior replacement 0..<1 old [1]", "replacement 0..<1 old [1] new [6]"])
+    coalescing(object.object) { proxy.remove(at: 1) }
+    expectEqual(log.take(), ["prior removal 1..<2 old [7]", "removal 1..<2 old [7]"])
+    coalescing(object.object) {
+      proxy.remove(at: 0)
+      proxy.append(.int(5))
+    }
+    expectEqual(
+      log.take(), ["prior removal 0..<1 old [6]", "setting old [6, 2, 8, 9] new [2, 8, 9, 5]"])
+    coalescing(object.object) {
+      coalescing(object.object) { proxy.remove(at: 0) }
+      proxy.set(ints(3))
+    }
+    expectEqual(
+      log.take(), ["prior removal 0..<1 old [2]", "setting old [2, 8, 9, 5] new [3]"])
+    log.end()
+  }
+
+  @Test(
+    "M3: one mutation of a set by a proxy stays one, by whichever methods or setter it is made",
+    arguments: MutableSetTests.everyWay)
+  func setMutationsByProxies(_ methods: shelf_methods) {
+    let object = makeShelf(methods, [7, 8])
+    defer { object.release() }
+    object.store(Many(.KVO_SET, ints: [7, 8]))
+    let proxy = Many(mutable: object.object, as: .KVO_SET)
+    let log = Mutations(of: object.object)
+    coalescing(object.object) { proxy.union(ints(8, 9)) }
+    coalescing(object.object) { proxy.minus(ints(7, 1)) }
+    coalescing(object.object) { proxy.set(ints(4)) }
+    expectEqual(
+      log.take(), ["insertion new {9}", "removal old {7}", "replacement old {8, 9} new {4}"])
+    coalescing(object.object) {
+      proxy.add(.int(5))
+      proxy.remove(.int(4))
+    }
+    // A key with an array's methods is read as an array.
+    let lines = log.take().map { $0.replacing("[", with: "{").replacing("]", with: "}") }
+    expectEqual(lines, ["setting old {4} new {5}"])
+    log.end()
+  }
+
+  @Test("M3 D9: a mutation that fails leaves the batch, and later changes, whole")
+  func failedMutation() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let log = Mutations(of: object.object)
+    coalescing(object.object) { expect(proxy.remove(at: 5).status != .KVO_OK) }
+    expectEqual(log.take(), [])
+    coalescing(object.object) { proxy.remove(at: 0) }
+    proxy.remove(at: 0)
+    expectEqual(log.take(), ["removal 0..<1 old [7]", "removal 0..<1 old [8]"])
+    log.end()
+  }
+
   @Test("M4: a body inside another is part of it, one for another object is not")
   func nested() {
     let (object, other) = (make(account.self), make(account.self))

@@ -554,6 +554,109 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test(
+    "M3: one change of elements stays one, however the key is declared", arguments: Inventory.arrays
+  )
+  func declaredElements(_ key: String) throws {
+    for inventory in [Inventory(), SubInventory()] {
+      try log.observe(inventory, key, [.old, .new], as: "")
+      let array = try inventory.mutableArrayValue(forKey: key)
+      try inventory.coalescingNotifications { try array.insert(9, at: 1) }
+      try inventory.coalescingNotifications { try array.replace(at: 0, with: 4) }
+      try inventory.coalescingNotifications { try array.remove(at: RangeSet([0..<1, 2..<3])) }
+      let ordered = try inventory.mutableOrderedSetValue(forKey: key)
+      try inventory.coalescingNotifications { try ordered.add(7) }
+      expectEqual(
+        log.take(),
+        [
+          " insertion at 1 new [9]", " replacement at 0 old [1] new [4]",
+          " removal at 0 2 old [4, 2]", " insertion at 2 new [7]",
+        ])
+      try inventory.coalescingNotifications {
+        try array.insert(5, at: 0)
+        try array.remove(at: 0)
+      }
+      expectEqual(log.take(), [" old [9, 3, 7] new [9, 3, 7]"])
+    }
+  }
+
+  @Test("M3: one change by a handle of a declared property stays one")
+  func declaredHandles() {
+    for inventory in [Inventory(), SubInventory()] {
+      log.observe(inventory, \.list, [.old, .new], as: "list")
+      log.observe(inventory, \.watched, [.old, .new], as: "watched")
+      log.observe(inventory, \.stored, [.old, .new], as: "stored")
+      log.observe(inventory, \.tags, [.old, .new], as: "tags")
+      log.observe(inventory, \.perhaps, [.new], as: "perhaps")
+      inventory.coalescingNotifications {
+        inventory.mutableArray(\.list).remove(at: 0)
+        inventory.mutableArray(\.watched).append(4)
+        inventory.mutableArray(\.stored).swapAt(0, 2)
+        inventory.mutableSet(\.tags).formUnion([1, 2])
+        inventory.mutableArray(\.perhaps).removeLast()
+      }
+      expectEqual(
+        log.take(),
+        [
+          "list removal at 0 old [1]", "watched insertion at 3 new [4]",
+          "stored replacement at 0 2 old [1, 3] new [3, 1]", "tags insertion new {2}",
+          "perhaps removal at 2",
+        ])
+      inventory.coalescingNotifications {
+        inventory.mutableSet(\.tags).remove(1)
+        inventory.mutableSet(\.tags).insert(1)
+        inventory.mutableArray(\.list).removeAll()
+        inventory.list = []
+      }
+      expectEqual(
+        log.take(), ["tags old {1, 2} new {1, 2}", "list old [2, 3] new []"])
+    }
+  }
+
+  @Test("M3: one change of a set's members stays one, however the key is declared")
+  func declaredMembers() throws {
+    for key in ["tags", "storedTags", "accessedTags"] {
+      let inventory = Inventory()
+      try log.observe(inventory, key, [.old, .new], as: "")
+      let members = try inventory.mutableSetValue(forKey: key)
+      try inventory.coalescingNotifications { try members.add(5) }
+      try inventory.coalescingNotifications { try members.remove(1) }
+      expectEqual(log.take(), [" insertion new {5}", " removal old {1}"])
+    }
+  }
+
+  @Test("M3: a mutation that a proxy makes by the key's own accessor stays one")
+  func ownAccessors() throws {
+    let inventory = Inventory()
+    try log.observe(inventory, "songs", [.old, .new], as: "")
+    let songs = try inventory.mutableArrayValue(forKey: "songs")
+    try inventory.coalescingNotifications { try songs.insert("b", at: 0) }
+    try inventory.coalescingNotifications { try songs.replace(at: 0, with: "c") }
+    try inventory.coalescingNotifications { try songs.removeAll() }
+    expectEqual(
+      log.take(),
+      [
+        #" insertion at 0 new ["b"]"#, #" replacement at 0 old ["b"] new ["c"]"#,
+        #" removal at 0 old ["c"]"#,
+      ])
+  }
+
+  @Test("M3 M4: another thread's change of elements during a batch is a change of its own")
+  func twoThreads() {
+    let inventory = Inventory()
+    let notified = Locked<[String]>([])
+    let token = inventory.observe(\.list, options: [.old, .new]) { _, change in
+      notified.withLock { $0.append("\(change.kind) \(change.newValue ?? [])") }
+    }
+    inventory.coalescingNotifications {
+      inventory.mutableArray(\.list).insert(0, at: 0)
+      let shared = Shared(inventory)
+      onThreads(1) { _ in shared.value.mutableArray(\.list).append(4) }
+    }
+    expectEqual(notified.withLock { $0 }, ["insertion [4]", "insertion [0]"])
+    withExtendedLifetime(token) {}
+  }
+
   @Test("M1: many keys, each once, in order")
   func manyKeys() throws {
     final class Wide: KeyValueRecord {
@@ -576,4 +679,33 @@ import Testing
     expectEqual(notified, keys.reversed().map { "\($0) 0 2" })
     withExtendedLifetime(tokens) {}
   }
+}
+
+@KVO class Inventory: KVOObject {
+  static let arrays = ["list", "watched", "stored", "accessed", "perhaps"]
+
+  var list = [1, 2, 3]
+  var watched = [1, 2, 3] { didSet { changes += 1 } }
+  var perhaps: [Int]? = [1, 2, 3]
+  var tags: Set<Int> = [1]
+  var songs: [String] = []
+  @KVOIgnored var changes = 0
+  @KVOIgnored var stored = [1, 2, 3] { didSet { changes += 1 } }
+  @KVOIgnored var storedTags: Set<Int> = [1]
+
+  func insertObject(_ song: String, inSongsAt index: Int) { songs.insert(song, at: index) }
+  func removeObject(fromSongsAt index: Int) { songs.remove(at: index) }
+
+  override class func registerKeys() {
+    declareKeys {
+      $0.stored("stored", \.stored)
+      $0.stored("storedTags", \.storedTags)
+      $0.accessors("accessed", get: { $0.list }, set: { $0.list = $1 })
+      $0.accessors("accessedTags", get: { $0.tags }, set: { $0.tags = $1 })
+    }
+  }
+}
+
+class SubInventory: Inventory {
+  override var list: [Int] { didSet { changes += 1 } }
 }
