@@ -72,6 +72,71 @@ import Testing
     expect(kinds[2].hasPrefix("tags insertion"))
   }
 
+  /// Observes all keys of a cellar, and notes kinds, indexes and elements.
+  private func watch(_ cellar: Cellar, _ note: @escaping (String) -> Void) throws
+    -> [KeyValueObservation]
+  {
+    try ["list", "order", "tags", "names"].map { key in
+      try cellar.observe(keyPath: key, options: [.old, .new]) { _, change in
+        let places = change.indexes.map { " at \($0.ranges.map(\.lowerBound))" } ?? ""
+        let (old, new) = (elements(change.oldValue), elements(change.newValue))
+        note("\(key) \(change.kind)\(places) \(old)>\(new)")
+      }
+    }
+  }
+
+  private func elements(_ value: Any?) -> [Int] {
+    let all =
+      (value as? NSArray).map { $0.map { $0 } } ?? (value as? NSOrderedSet)?.array
+      ?? (value as? NSSet)?.allObjects ?? (value as? [Any])
+      ?? (value as? Set<AnyHashable>).map { $0.map { $0 as Any } } ?? []
+    let numbers = all.map { $0 as! Int }
+    return value is NSSet || value is Set<AnyHashable> ? numbers.sorted() : numbers
+  }
+
+  @Test("B13 D5 H4: a setter that stores other elements notifies of those")
+  func adjusted() throws {
+    let cellar = Cellar()
+    var notes: [String] = []
+    let tokens = try watch(cellar) { notes.append($0) }
+    let list = try cellar.mutableArrayValue(forKey: "list")
+    try list.insert(9, at: 0)
+    try list.append(10)
+    let order = try cellar.mutableOrderedSetValue(forKey: "order")
+    try order.insert(9, at: 0)
+    try order.add(10)
+    try cellar.mutableArrayValue(forKey: "names").insert(9, at: 0)
+    try cellar.mutableSetValue(forKey: "tags").formUnion([3, 4])
+    expectEqual(
+      notes,
+      [
+        "list setting [1, 5]>[1, 5, 9]", "list insertion at [3] []>[10]",
+        "order setting [1, 5]>[1, 5, 9]", "order insertion at [3] []>[10]",
+        "names setting [1, 5]>[1, 5, 9]", "tags setting [2]>[2, 4]",
+      ])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("B13 M3: one change of elements in a batch stays one")
+  func batches() throws {
+    let cellar = Cellar()
+    var notes: [String] = []
+    let tokens = try watch(cellar) { notes.append($0) }
+    try cellar.coalescingNotifications {
+      try cellar.mutableArrayValue(forKey: "list").append(9)
+      try cellar.mutableOrderedSetValue(forKey: "order").remove(at: 0)
+      try cellar.mutableSetValue(forKey: "tags").add(4)
+      try cellar.mutableArrayValue(forKey: "names").replace(at: 1, with: 6)
+    }
+    expectEqual(
+      notes,
+      [
+        "list insertion at [2] []>[9]", "order removal at [0] [1]>[]", "tags insertion []>[4]",
+        "names replacement at [1] [5]>[6]",
+      ])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test("B13 H4: a set has a number once, whether Swift's or Foundation's")
   func numbers() throws {
     let old = Old()
@@ -272,5 +337,23 @@ private final class Notes {
   private func shown(_ value: Any?) -> String {
     guard let value, case let text = "\(value)", text != "nil" else { return "nil" }
     return text.hasPrefix("Optional(") ? String(text.dropFirst(9).dropLast()) : text
+  }
+}
+
+/// Its setters sort the elements, and keep the even members.
+@KVO class Cellar: KVOObject {
+  var list: NSArray = [1, 5] { didSet { list = sorted(list) } }
+  var order = NSOrderedSet(array: [1, 5]) {
+    didSet { order = NSOrderedSet(array: sorted(order.array as NSArray) as! [Any]) }
+  }
+  var names: NSMutableArray = [1, 5] {
+    didSet { names = NSMutableArray(array: sorted(names) as! [Any]) }
+  }
+  var tags = NSSet(object: 2) {
+    didSet { tags = NSSet(array: tags.allObjects.filter { ($0 as! Int) % 2 == 0 }) }
+  }
+
+  private func sorted(_ list: NSArray) -> NSArray {
+    NSArray(array: list.map { $0 as! Int }.sorted())
   }
 }

@@ -47,6 +47,13 @@ kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 /// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes
 /// other elements.
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
+/// Whether this thread has a change of the property open of which observers will get the elements.
+bool kvo_change_names_elements(const kvo_object *object, uintptr_t id);
+/// The change of elements that this thread has open, if any, turns out to be another one: the property's setter has not
+/// stored the collection that it was passed. Observers of the property are notified of a setting (D5).
+/// - old_value: the collection before the change, which is copied; NULL if it is not known.
+void kvo_change_becomes_setting(kvo_object *object, uintptr_t id,
+    const kvo_value *KVO_NULLABLE old_value);
 /// Closes a change: reads the new value, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 /// Delivers a setting to observers that other threads registered while a property was set without an open change. Its

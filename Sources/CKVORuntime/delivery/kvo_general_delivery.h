@@ -161,6 +161,10 @@ typedef struct kvo_general_delivery {
       is_listed; ///< it has entered the list and not left it, except by its thread's end; its own users'
 } kvo_general_delivery;
 
+/// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
+void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
+    const kvo_value *KVO_NULLABLE old_value);
+
 /// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
 /// to the nodes that lead on. False if out of memory.
 bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *object,

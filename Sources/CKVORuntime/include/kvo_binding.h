@@ -377,9 +377,15 @@ typedef struct kvo_part {
 
 /// Opens a change of some elements of a key, stored or not, as `kvo_stored_property_will_change_key` does for a whole
 /// key. The indexes and values are copied. They must describe exactly what is done before
-/// `kvo_stored_property_did_change`.
+/// `kvo_stored_property_did_change`, or else `kvo_stored_property_change_is_setting` must be called.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_part(void *header, const char *interned_key,
     const kvo_part *part);
+
+/// Makes the change of elements of the key that this thread has open, if any, a setting: the property's setter has not
+/// stored the collection that it was passed. To be called before `kvo_stored_property_did_change`.
+/// - old_value: the collection before the change, which is copied; NULL if it is not known.
+void kvo_stored_property_change_is_setting(void *header, const char *interned_key,
+    const kvo_value *KVO_NULLABLE old_value);
 
 /// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,

@@ -128,6 +128,12 @@ kvo_frame *kvo_stored_property_will_change_part(void *header, const char *intern
   return kvo_change_open_mutation(header, id, part->kind == KVO_SETTING ? NULL : &mutation);
 }
 
+void kvo_stored_property_change_is_setting(void *header, const char *interned_key,
+    const kvo_value *old_value) {
+  uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
+  if (id) kvo_change_becomes_setting(header, id, old_value);
+}
+
 KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
   bool is_fast = frame->flags == KVO_FRAME_FAST_PATH && thread == kvo_fast_path_thread &&

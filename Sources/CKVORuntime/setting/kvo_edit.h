@@ -30,9 +30,12 @@ typedef struct kvo_edit {
   kvo_index_set *KVO_NULLABLE later_indexes; ///< of the second of two steps; owned
   kvo_elements elements; ///< the new elements, or the operand of a set mutation; owned
   kvo_elements current;  ///< the current elements, if they had to be read; owned
+  bool was_nil;          ///< with `current`: the key's value was nil
   kvo_batch goes, comes; ///< for a set in two steps; owned
-  kvo_collection *KVO_NULLABLE objects;                    ///< `elements` as one; a reference
-  kvo_value value;                                         ///< the new value of the key; owned
+  kvo_collection *KVO_NULLABLE objects; ///< `elements` as one; a reference
+  kvo_value value;                      ///< the new value of the key; owned
+  kvo_elements passed, stored; ///< its elements, and those that the key has after its setter; owned
+  kvo_value stored_value;      ///< the value that has the latter; owned
   const kvo_accessors *KVO_NULLABLE accessors;             ///< the owner's current ones
   const kvo_collection_accessors *KVO_NULLABLE collection; ///< the owner's current ones
 } kvo_edit;

@@ -252,10 +252,13 @@ static void edit_give_back(void *context) {
   edit->own_indexes = edit->later_indexes = NULL;
   kvo_elements_empty(&edit->elements);
   kvo_elements_empty(&edit->current);
+  kvo_elements_empty(&edit->passed);
+  kvo_elements_empty(&edit->stored);
   end_batch(&edit->goes);
   end_batch(&edit->comes);
   edit_drop(&edit->objects);
   kvo_value_destroy(&edit->value);
+  kvo_value_destroy(&edit->stored_value);
   kvo_proxy *proxy = edit->proxy;
   edit->proxy = NULL;
   if (proxy) kvo_object_release(&proxy->collection.object);

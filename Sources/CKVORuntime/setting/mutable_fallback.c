@@ -2,11 +2,13 @@
 // an ivar).
 //
 // The new collection is made before anything is changed. Then a change is opened that names the removed and added
-// elements; the setter's own change joins it. If the key can't be set, no change is opened, and key-value coding
-// produces the error (or a hook of the class handles it).
+// elements; the setter's own change joins it. A setter may store another collection; then the change becomes a setting.
+// If the key can't be set, no change is opened, and key-value coding produces the error (or a hook of the class handles
+// it).
 #include "setting/kvo_edit.h"
 
 #include "base/kvo_fail.h"
+#include "coding/kvo_field.h"
 #include "kvo_coding.h"
 
 // MARK: The current elements
@@ -21,16 +23,17 @@ static kvo_status refuse_kind(const kvo_edit *edit) {
 }
 
 // Reads the elements of the key's own value. Nil has no elements.
-static kvo_status read_current(kvo_edit *edit, bool *is_nil) {
+static kvo_status read_current(kvo_edit *edit) {
   kvo_value *value = &edit->value; // owned by the edit, because reading its elements may throw
   kvo_collection_kind kind = 0;
   kvo_status status = kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, edit->error);
-  *is_nil = kvo_value_is_nil(value);
-  bool fits =
-      *is_nil || (kvo_value_is_collection(value, &kind) && kind == edit->proxy->collection.kind);
+  edit->was_nil = kvo_value_is_nil(value);
+  bool fits = edit->was_nil ||
+              (kvo_value_is_collection(value, &kind) && kind == edit->proxy->collection.kind);
   if (!status && !fits) status = refuse_kind(edit);
   kvo_elements_destroy(&edit->current);
-  if (!status && !*is_nil) status = kvo_value_elements(value, NULL, &edit->current, edit->error);
+  if (!status && !edit->was_nil)
+    status = kvo_value_elements(value, NULL, &edit->current, edit->error);
   kvo_value_destroy(value);
   return status;
 }
@@ -61,10 +64,89 @@ static kvo_status make_value(kvo_edit *edit, kvo_elements *elements) {
   return status == KVO_NO_MEMORY ? kvo_edit_no_memory(edit) : status ? refuse_kind(edit) : KVO_OK;
 }
 
+// MARK: Setters that store another collection
+
+// Whether the field that the getter returns has the new value itself, as after a setter of the policy RETAIN.
+static bool has_same_object(const kvo_edit *edit) {
+  const kvo_accessors *accessors = edit->accessors;
+  if (!kvo_field_answers(accessors, KVO_KIND_OBJECT)) return false;
+  kvo_value field;
+  (void)kvo_field_read(&field, accessors, kvo_edit_owner(edit), 0);
+  return kvo_value_get_object(&field) == kvo_value_get_object(&edit->value);
+}
+
+// Elements of a type that can't be compared are taken for equal.
+static bool may_be_equal(const kvo_value *a, const kvo_value *b) {
+  const kvo_type *type = a->type;
+  bool is_comparable = !type || type->equal || type->kind == KVO_KIND_OBJECT;
+  return !is_comparable || kvo_value_equal(a, b);
+}
+
+// Whether the key has the elements of the new value. If memory runs out, it is taken to have. The edit owns what is
+// read, because comparing elements may throw.
+static bool has_new_elements(kvo_edit *edit) {
+  kvo_elements *passed = &edit->passed, *stored = &edit->stored;
+  kvo_value *value = &edit->stored_value;
+  if (kvo_value_elements(&edit->value, NULL, passed, NULL)) return true;
+  if (kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, NULL)) return true;
+  if (!kvo_value_is_nil(value) && kvo_value_elements(value, NULL, stored, NULL)) return true;
+  bool are_equal = passed->count == stored->count;
+  for (size_t i = 0; are_equal && i < passed->count; i++)
+    are_equal = may_be_equal(&passed->values[i], &stored->values[i]);
+  return are_equal;
+}
+
+// Adds the elements before the edit. Those that it has removed are still among the current ones.
+static kvo_status fallback_undo(const kvo_edit *edit, kvo_elements *old) {
+  const kvo_value *current = edit->current.values, *kept = edit->passed.values;
+  size_t count = edit->kind == KVO_INSERTION ? edit->passed.count : edit->current.count;
+  kvo_status status = KVO_OK;
+  for (size_t i = 0; !status && i < count; i++) {
+    bool is_changed = kvo_index_set_contains(edit->indexes, i);
+    if (!is_changed) status = kvo_elements_add(old, kept);
+    else if (edit->kind != KVO_INSERTION) status = kvo_elements_add(old, &current[i]);
+    if (!is_changed || edit->kind != KVO_REMOVAL) kept++;
+  }
+  return status;
+}
+
+static kvo_status make_old_value(const kvo_edit *edit, kvo_value *value) {
+  const kvo_type *type = edit->accessors->type;
+  kvo_elements old = {0};
+  *value = KVO_VALUE_NIL;
+  if (edit->was_nil) return KVO_OK;
+  kvo_status status = fallback_undo(edit, &old);
+  if (!status) status = kvo_value_from_elements(value, edit->proxy->collection.kind, &old);
+  kvo_elements_destroy(&old);
+  if (status || type->kind == KVO_KIND_OBJECT) return status;
+  kvo_value made = *value;
+  status = kvo_value_convert(value, type, &made);
+  kvo_value_destroy(&made);
+  return status;
+}
+
+static void fallback_make_setting(const kvo_edit *edit) {
+  kvo_value old;
+  kvo_status status = make_old_value(edit, &old);
+  kvo_change_becomes_setting(kvo_edit_owner(edit), edit->accessors->id, status ? NULL : &old);
+  kvo_value_destroy(&old);
+}
+
+// If the setter has stored another collection than the new one, the change is not that of the named elements.
+static void check_stored(kvo_edit *edit) {
+  kvo_object *owner = kvo_edit_owner(edit);
+  uintptr_t id = edit->accessors->id;
+  uint64_t shortages = kvo_shortages;
+  if (edit->accessors->setter != KVO_ACCESS_METHOD || !kvo_change_names_elements(owner, id)) return;
+  if (!has_same_object(edit) && !has_new_elements(edit)) fallback_make_setting(edit);
+  if (kvo_shortages != shortages) kvo_change_report_undelivered(owner, id);
+}
+
 // Sets the key to the new value, in a change that names the removed and added elements.
 static kvo_status fallback_replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
   kvo_status status = fallback_set_value(edit);
+  if (!status && edit->indexes && edit->accessors) check_stored(edit);
   if (frame && status) kvo_change_cancel(frame);
   else if (frame) kvo_change_close(frame);
   return status;
@@ -108,9 +190,8 @@ static kvo_status check_agreement(const kvo_edit *edit) {
 }
 
 kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
-  bool is_nil;
   kvo_elements elements = {0};
-  kvo_status status = read_current(edit, &is_nil);
+  kvo_status status = read_current(edit);
   if (!status) status = check_agreement(edit);
   if (!status)
     status = edit->kind == KVO_INSERTION ? fallback_insert(edit, &elements)
@@ -121,8 +202,7 @@ kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
 }
 
 kvo_status kvo_edit_replace_all(kvo_edit *edit) {
-  bool is_nil;
-  kvo_status status = read_current(edit, &is_nil);
+  kvo_status status = read_current(edit);
   if (!status) status = make_value(edit, &edit->elements);
   return status ? status : fallback_set_value(edit);
 }
@@ -157,13 +237,12 @@ static kvo_status fallback_combine(const kvo_edit *edit, kvo_elements *elements)
 
 // The edit owns the new members: if comparing members throws, they are destroyed with the edit.
 kvo_status kvo_edit_replace_set(kvo_edit *edit) {
-  bool is_nil;
   kvo_elements *elements = &edit->comes.elements;
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
-  if (!status) status = read_current(edit, &is_nil);
+  if (!status) status = read_current(edit);
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
   // Nothing can be removed from nil. It stays nil, but observers are notified.
-  if (!status && is_nil && takes) return fallback_replace(edit);
+  if (!status && edit->was_nil && takes) return fallback_replace(edit);
   if (!status) status = fallback_combine(edit, elements);
   if (!status) status = make_value(edit, elements);
   return status ? status : fallback_replace(edit);

@@ -387,13 +387,16 @@ static bool is_open(const kvo_frame *frame, const kvo_object *object) {
   return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) - KVO_FRAME_OPEN <= 1;
 }
 
-bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+kvo_frame *kvo_thread_find_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   FOR_EACH_FRAME(frame, thread)
-  if (frame->id == id && is_open(frame, object)) {
-    frame->joins++;
-    return true;
-  }
-  return false;
+  if (frame->id == id && is_open(frame, object)) return frame;
+  return NULL;
+}
+
+bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  kvo_frame *frame = kvo_thread_find_open(thread, object, id);
+  if (frame) frame->joins++;
+  return frame;
 }
 
 #ifdef KVO_POISON

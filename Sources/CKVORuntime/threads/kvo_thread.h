@@ -348,6 +348,9 @@ KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *
     uintptr_t id) {
   return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
 }
+/// The frame of this thread's open automatic change of the property, or NULL.
+kvo_frame *KVO_NULLABLE kvo_thread_find_open(const kvo_thread *thread, const kvo_object *object,
+    uintptr_t id);
 #ifdef KVO_POISON
 /// Whether a frame of this thread protects the object, or one that it has taken over may.
 bool kvo_thread_protects(const kvo_object *object);

@@ -91,13 +91,38 @@ class PropertyCollection<Root: KVOObject, Stored> {
 
   final func change<R>(
     _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
+  ) -> R { announcing(part()) { _ in access(body) } }
+
+  final func changeElements<R>(
+    _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
+    _ body: (inout Stored) -> R
+  ) -> R {
+    announcing(.elements(kind, indexes(), isExact: isInPlace)) { isTold in
+      isInPlace || !isTold ? access(body) : set(body)
+    }
+  }
+
+  private func announcing<R>(
+    _ part: @autoclosure () -> ToManyChange, _ body: (_ isTold: Bool) -> R
   ) -> R {
     let isTold = isKey && kvo_binding_is_observed(object.header)
     // An overlapping access stops the program, before observers are called.
     if isTold, let storage { kvo_swift_check_access(storage, false) }
     let frame = isTold ? part().announce(object.header, name) : nil
     defer { if isKey { closeChange(frame, of: object.header, name) } }
-    return access(body)
+    return body(isTold)
+  }
+
+  // A setter of the program may store other elements than it is passed: then the change is a setting.
+  private func set<R>(_ body: (inout Stored) -> R) -> R {
+    let before = object[keyPath: keyPath]
+    var passed = before
+    let result = body(&passed)
+    object[keyPath: keyPath] = passed
+    if !hasElements(object[keyPath: keyPath], passed: passed) {
+      makeSetting(object, name, old: .of(before))
+    }
+    return result
   }
 
   // The old value is released after the access to the storage, since its deinit may use the property.
@@ -129,7 +154,7 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func change<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
-  ) -> R { change(.elements(kind, indexes(), isExact: isInPlace), body) }
+  ) -> R { changeElements(kind, at: indexes(), body) }
 
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
@@ -163,7 +188,7 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
   ) -> R {
-    change(.elements(kind, indexes(), isExact: isInPlace)) { $0.update(empty, body) }
+    changeElements(kind, at: indexes()) { $0.update(empty, body) }
   }
 
   func change<R>(

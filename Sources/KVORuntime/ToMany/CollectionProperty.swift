@@ -37,6 +37,11 @@ struct CollectionPlace {
     }
   }
 
+  /// The value of a property with accessors. Nil if its getter throws.
+  func current<Stored>(as type: Stored.Type) -> Stored? {
+    (try? boxed())?.withAddress { $0.assumingMemoryBound(to: type).pointee }
+  }
+
   /// Throws for a lazy property that was not used yet, whose elements are unknown.
   func requireUsed() throws {
     if property.isUnused(in: key.object) { throw key.unused }
@@ -135,7 +140,31 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   ) throws {
     try place.requireUsed()
     let isExact = place.property.accessors == nil
-    _ = try place.key.change(kind, at: indexes, isExact: isExact) { try update(body) }
+    _ = try place.key.change(kind, at: indexes, isExact: isExact) {
+      if isExact { return try update(body) }
+      return isOptional
+        ? try set([Element]?.self) { try $0.update([], body) } : try set([Element].self, body)
+    }
+  }
+
+  // A setter of the program may store other elements than it is passed: then the change is a setting.
+  private func set<Stored>(
+    _ type: Stored.Type, _ body: (inout Stored) throws -> [Element]
+  ) throws -> [Element] {
+    var before: Stored?
+    var passed: Stored?
+    let gone = try place.write { address in
+      let stored = address.assumingMemoryBound(to: type)
+      before = stored.pointee
+      let gone = try body(&stored.pointee)
+      passed = stored.pointee
+      return gone
+    }
+    guard kvo_binding_is_observed(place.key.object.header), let before, let passed,
+      let stored = place.current(as: type), !KVORuntime.hasElements(stored, passed: passed)
+    else { return gone }
+    place.key.changeIsSetting(old: .of(before))
+    return gone
   }
 
   private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {
@@ -286,21 +315,36 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   }
 
   func set(_ elements: [Any]) throws {
-    let changed = try changed { $0 = elements }
+    let (_, changed) = try changed { $0 = elements }
     try key.changeWhole { try key.object.setValue(changed, forKey: key.name.string) }
   }
 
   private func update(
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
-    let changed = try changed(body)
+    let (before, changed) = try changed(body)
     try key.change(kind, at: indexes) {
       try key.object.setValue(changed, forKey: key.name.string)
+      if mayAdjust, !hasElements(self.elements, passed: changed) {
+        key.changeIsSetting(old: coreValue(of: before))
+      }
     }
   }
 
+  // A setter of the program may store other elements than it is passed. Plain storage does not.
+  private var mayAdjust: Bool {
+    let isPlain = property.map { $0.accessors == nil } ?? false
+    return !isPlain && kvo_binding_is_observed(key.object.header)
+  }
+
+  private func coreValue(of value: Any?) -> kvo_value {
+    guard let value, let property else { return CoreValue.of(value) }
+    return property.observedValue(of: value)
+  }
+
   // Throws for elements that the key can't have, before any observer is notified.
-  private func changed(_ body: (inout [Any]) -> Void) throws -> [Any] {
+  // - Returns: the value before the change, and the new elements.
+  private func changed(_ body: (inout [Any]) -> Void) throws -> (before: Any?, elements: [Any]) {
     let value = try key.object.value(forKey: key.name.string)
     guard var elements = anyArray(value ?? []) else {
       throw key.holds(value as Any, no: [Any].self)
@@ -308,7 +352,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     if property?.isUnused(in: key.object) == true { throw key.unused }
     body(&elements)
     _ = try property?.takes(elements, of: key.object)
-    return elements
+    return (value, elements)
   }
 }
 
@@ -340,7 +384,14 @@ struct KeyedSet: MemberReading, MemberMutation {
     // The type does not describe its members, so the core can't compare them. Compute the difference here.
     try key.change(
       mutation.kind, goes: property.observedValue(of: present.removing(changed)),
-      comes: property.observedValue(of: changed.removing(present)), set)
+      comes: property.observedValue(of: changed.removing(present))
+    ) {
+      try set()
+      guard property.accessors != nil else { return }
+      let stored = self.members
+      if stored.isWithin(changed), changed.isWithin(stored) { return }
+      key.changeIsSetting(old: property.observedValue(of: present))
+    }
   }
 }
 

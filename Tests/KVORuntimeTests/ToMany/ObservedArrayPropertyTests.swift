@@ -46,7 +46,7 @@ import Testing
     numbers.append(5)
     numbers.append(3)
     expectEqual(shelf.numbers, [3, 5])
-    expectEqual(log.take(), ["a insertion at 0 new [5]", "a insertion at 1 new [5]"])
+    expectEqual(log.take(), ["a insertion at 0 new [5]", "a old [5] new [3, 5]"])
   }
 
   @Test("F6, H2: through a computed property, or over another object, it is one setting")

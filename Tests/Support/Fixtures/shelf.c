@@ -199,10 +199,29 @@ static kvo_collection *getter(shelf *self, const kvo_method *_cmd) {
   return self->value;
 }
 
+// The collection that the setter stores; the caller releases it.
+static kvo_collection *adjusted(const shelf *self, kvo_collection *value) {
+  size_t count = kvo_collection_count(value);
+  size_t kept = self->most && count > self->most ? self->most : count;
+  kvo_value values[SHELF_ROOM];
+  for (size_t i = 0; i < kept; i++)
+    kvo_collection_get(value, self->reverses ? count - 1 - i : count - kept + i, &values[i], NULL);
+  kvo_collection *made = kvo_collection_create(kvo_collection_get_kind(value), values, kept, NULL);
+  for (size_t i = 0; i < kept; i++) kvo_value_destroy(&values[i]);
+  return made;
+}
+
 static void setter(shelf *self, const kvo_method *_cmd, kvo_collection *value) {
   (void)_cmd;
   note(self, "set ");
-  if (!self->stubborn) kvo_store_retained_object(&self->value, value);
+  if (self->stubborn) return;
+  if (!value || !(self->most || self->reverses)) {
+    kvo_store_retained_object(&self->value, value);
+    return;
+  }
+  kvo_collection *made = adjusted(self, value);
+  kvo_store_retained_object(&self->value, made);
+  kvo_object_release((kvo_object *)made);
 }
 
 static void dealloc(kvo_object *self, const kvo_method *_cmd) {

@@ -43,6 +43,8 @@ typedef struct shelf {
   int items[SHELF_ROOM];
   kvo_collection *KVO_NULLABLE value;
   bool stubborn;   ///< methods that change the items do nothing
+  size_t most;     ///< unless 0: the setter keeps only so many of the elements, the last ones
+  bool reverses;   ///< the setter stores the elements in reverse order
   char calls[512]; ///< such as "count object(2) ", since it was last emptied
 } shelf;
 

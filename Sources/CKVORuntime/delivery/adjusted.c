@@ -1,0 +1,48 @@
+// Changes of elements that turn out to be other changes (D5).
+//
+// A proxy or a handle without methods to mutate a key sets the key to a changed collection. It announces the elements
+// that it removes and adds, but the program's setter may store another collection: a sorted one, or one with fewer
+// elements. Then the announced elements are not those that were removed and added. So the proxy or handle, which knows
+// what it has passed to the setter, compares this with what is stored, and observers are notified of a setting.
+//
+// They may have had a prior call for the elements, and still be in it: the record keeps the elements until it ends.
+#include "base/kvo_forward.h"
+#include "delivery/kvo_general_delivery.h"
+#include "values/kvo_collection_internal.h"
+
+static kvo_frame *find_open(const kvo_object *object, uintptr_t id) {
+  const kvo_thread *thread = kvo_this_thread;
+  return thread && thread->open_count ? kvo_thread_find_open(thread, object, id) : NULL;
+}
+
+static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  kvo_mutation_record *record = is_general ? &frame->general_delivery->first.mutation : NULL;
+  return record && record->kind != KVO_SETTING ? record : NULL;
+}
+
+bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
+  const kvo_frame *frame = find_open(object, id);
+  return frame && (frame->flags & KVO_FRAME_BATCHED || adjusted_mutation_of(frame));
+}
+
+void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
+    const kvo_value *old_value) {
+  kvo_recipients *before = &delivery->before;
+  changed_key->mutation.kind = KVO_SETTING;
+  for (uint32_t i = 0; old_value && i < before->dirty_key_count; i++) {
+    kvo_dirty_key *dirty = &before->dirty_keys[i];
+    if (dirty->changed_key == changed_key && !dirty->is_read)
+      dirty->is_read = kvo_value_copy(&dirty->value, old_value) == KVO_OK;
+  }
+}
+
+// In a batch a further change of the key makes it a setting. The batch has read the old value.
+void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_value *old_value) {
+  kvo_frame *frame = find_open(object, id);
+  if (frame && frame->flags & KVO_FRAME_BATCHED)
+    (void)kvo_batch_record(frame->thread, object, id, NULL);
+  else if (frame && adjusted_mutation_of(frame))
+    kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first,
+        old_value);
+}
