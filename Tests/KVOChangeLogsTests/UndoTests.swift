@@ -58,6 +58,34 @@ import Testing
     expect(try !log.redo())
   }
 
+  @Test("N3 D5: mutations whose setters store other elements are undone and redone")
+  func adjusted() throws {
+    let desk = Drawer()
+    let log = try ChangeLog(
+      of: desk, recording: .keys(of: Drawer.self, \.last, \.sorted, \.even))
+    var states = [desk.state]
+    let changes: [() throws -> Void] = [
+      { desk.mutableArray(\.last).append(4) }, { desk.mutableArray(\.sorted).insert(9, at: 0) },
+      { try desk.mutableArrayValue(forKey: "last").insert([7, 8], at: RangeSet(0..<2)) },
+      { desk.mutableArray(\.sorted).append(10) }, { desk.mutableSet(\.even).formUnion([3, 4]) },
+      { desk.mutableSet(\.even).set([8, 9]) },
+      { desk.coalescingNotifications { desk.mutableArray(\.sorted)[0] = 12 } },
+      { desk.coalescingNotifications { _ = desk.mutableArray(\.sorted).removeFirst() } },
+    ]
+    for change in changes {
+      try change()
+      states.append(desk.state)
+    }
+    for state in states.dropLast().reversed() {
+      expect(try log.undo())
+      expectEqual(desk.state, state)
+    }
+    for state in states.dropFirst() {
+      expect(try log.redo())
+      expectEqual(desk.state, state)
+    }
+  }
+
   @Test("N3: observers are notified of an undo as of any change, elements by their indexes")
   func isNotified() throws {
     firm.figures = [1, 2, 3]
@@ -258,4 +286,13 @@ import Testing
     try log.undo()
     expectEqual(kept.salary, 0)
   }
+}
+
+/// Its setters adjust what they are passed.
+@KVO class Drawer: KVOObject {
+  var last = [1, 2, 3] { didSet { if last.count > 3 { last.removeFirst(last.count - 3) } } }
+  var sorted = [1, 5] { didSet { sorted.sort() } }
+  var even: Set<Int> = [2] { didSet { even = even.filter { $0 % 2 == 0 } } }
+
+  var state: String { "\(last) \(sorted) \(even.sorted())" }
 }

@@ -19,10 +19,14 @@ protocol CollectionHandle<Contents>: AnyObject {
     _ body: (inout Contents) -> R
   ) -> R
 
-  /// Changes a set: removes the members `goes`, and inserts the members `comes`.
+  /// Changes a set by an operation with these members.
+  /// - Parameters:
+  ///   - goes: the members that are removed, unless a setter of the program keeps them; nil if the operation removes none.
+  ///   - comes: the members that are inserted, unless a setter drops them; nil if the operation inserts none.
   func change<R>(
-    _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
-    comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
+    _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
+    goes: @autoclosure () -> Contents?, comes: @autoclosure () -> Contents?,
+    _ body: (inout Contents) -> R
   ) -> R
 
   /// Replaces all contents: a change of kind setting.
@@ -48,8 +52,9 @@ final class FreeCollection<Contents>: CollectionHandle {
   ) -> R { body(&contents) }
 
   func change<R>(
-    _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
-    comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
+    _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
+    goes: @autoclosure () -> Contents?, comes: @autoclosure () -> Contents?,
+    _ body: (inout Contents) -> R
   ) -> R { body(&contents) }
 
   func set(_ contents: Contents) { self.contents = contents }
@@ -157,10 +162,16 @@ final class WholeProperty<Root: KVOObject, Contents>:
   ) -> R { changeElements(kind, at: indexes(), body) }
 
   func change<R>(
-    _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
-    comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
+    _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
+    goes: @autoclosure () -> Contents?, comes: @autoclosure () -> Contents?,
+    _ body: (inout Contents) -> R
   ) -> R {
-    change(.members(kind, goes: goes().map { .of($0) }, comes: comes().map { .of($0) }), body)
+    func part() -> ToManyChange {
+      guard isInPlace else { return .mutation(mutation, .of(members())) }
+      return .members(
+        mutation.kind, goes: goes().map { .of($0) }, comes: comes().map { .of($0) })
+    }
+    return change(part(), body)
   }
 
   func set(_ contents: Contents) { exchange(for: contents) }
@@ -192,12 +203,15 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
   }
 
   func change<R>(
-    _ kind: KeyValueChange, goes: @autoclosure () -> Contents?,
-    comes: @autoclosure () -> Contents?, _ body: (inout Contents) -> R
+    _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
+    goes: @autoclosure () -> Contents?, comes: @autoclosure () -> Contents?,
+    _ body: (inout Contents) -> R
   ) -> R {
     func part() -> ToManyChange {
-      .members(
-        kind, goes: goes().map { .of(Optional($0)) }, comes: comes().map { .of(Optional($0)) })
+      guard isInPlace else { return .mutation(mutation, .of(Optional(members()))) }
+      return .members(
+        mutation.kind, goes: goes().map { .of(Optional($0)) },
+        comes: comes().map { .of(Optional($0)) })
     }
     return change(part()) { $0.update(empty, body) }
   }

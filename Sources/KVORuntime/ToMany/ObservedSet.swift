@@ -47,7 +47,9 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   @discardableResult
   public func insert(_ member: Element) -> Bool {
     guard !contains(member) else { return false }
-    return handle.change(.insertion, goes: nil, comes: [member]) { $0.insert(member).inserted }
+    return handle.change(.union, [member], goes: nil, comes: [member]) {
+      $0.insert(member).inserted
+    }
   }
 
   /// Removes a member and returns it. Returns nil, and changes nothing, if the set does not contain it.
@@ -55,7 +57,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   @discardableResult
   public func remove(_ member: Element) -> Element? {
     guard contains(member) else { return nil }
-    return handle.change(.removal, goes: members.keeping([member]), comes: nil) {
+    return handle.change(.minus, [member], goes: members.keeping([member]), comes: nil) {
       if let gone = $0.remove(member) { return gone }
       $0.remove([member])
       return member
@@ -65,7 +67,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Adds members, as one insertion.
   /// - Complexity: O(*n*).
   public func formUnion(_ other: Set<Element>) {
-    handle.change(.insertion, goes: nil, comes: other.withOneNaN.removing(members)) {
+    handle.change(.union, other, goes: nil, comes: other.withOneNaN.removing(members)) {
       $0.add(other)
     }
   }
@@ -73,7 +75,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Removes members, as one removal.
   /// - Complexity: O(*n*).
   public func subtract(_ other: Set<Element>) {
-    _ = handle.change(.removal, goes: members.keeping(other), comes: nil) {
+    _ = handle.change(.minus, other, goes: members.keeping(other), comes: nil) {
       let gone = $0.keeping(other)
       $0.remove(other)
       return gone
@@ -83,7 +85,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// Removes all members that `other` does not contain, as one removal.
   /// - Complexity: O(*n*).
   public func formIntersection(_ other: Set<Element>) {
-    _ = handle.change(.removal, goes: members.removing(other), comes: nil) {
+    _ = handle.change(.intersect, other, goes: members.removing(other), comes: nil) {
       let before = $0
       $0 = before.keeping(other)
       return before
@@ -94,7 +96,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// - Complexity: O(*n*).
   public func set(_ other: Set<Element>) {
     _ = handle.change(
-      .replacement, goes: members.removing(other), comes: other.withOneNaN.removing(members)
+      .set, other, goes: members.removing(other), comes: other.withOneNaN.removing(members)
     ) {
       let before = $0
       $0 = other.withOneNaN
@@ -106,7 +108,7 @@ public struct ObservedSet<Element: Hashable>: Sequence {
   /// - Complexity: O(*n*).
   public func removeAll(keepingCapacity: Bool = false) {
     guard !isEmpty else { return }
-    _ = handle.change(.removal, goes: members, comes: nil) {
+    _ = handle.change(.minus, members, goes: members, comes: nil) {
       let gone = $0
       $0.removeAll(keepingCapacity: keepingCapacity)
       return gone

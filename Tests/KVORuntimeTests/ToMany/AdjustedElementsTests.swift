@@ -4,7 +4,7 @@ import ModelFixtures
 import TestSupport
 import Testing
 
-/// D5, H5: mutations of to-many keys whose setters store other elements than they are passed.
+/// D5, H4, H5: mutations of to-many keys whose setters store other elements than they are passed.
 @Suite(.leakFree) struct AdjustedElementsTests {
   private let desk = Desk()
   private let log = Recorder()
@@ -125,6 +125,33 @@ import Testing
       log.take().map { $0.split(separator: " ")[1] }, ["insertion", "insertion", "new"])
   }
 
+  @Test("H4 D5: a set's handle notifies of the members that the setter has added and removed")
+  func sets() throws {
+    let handles: [(ObservedSet<Int>, Recorder)] = [
+      (desk.mutableSet(\.even), Recorder()), (desk.mutableSet(\.perhapsEven), Recorder()),
+    ]
+    handles[0].1.observe(desk, \.even, [.prior, .old, .new], as: "a")
+    handles[1].1.observe(desk, \.perhapsEven, [.prior, .old, .new], as: "a")
+    for (even, log) in handles {
+      even.insert(3)
+      even.formUnion([3, 4])
+      even.set([8, 9])
+      even.subtract([8])
+      even.formUnion([2, 4, 5])
+      even.formIntersection([4, 7])
+      even.removeAll()
+      expectEqual(
+        log.take(),
+        [
+          "a prior insertion", "a insertion new {}", "a prior insertion", "a insertion new {4}",
+          "a prior replacement old {2, 4}", "a replacement old {2, 4} new {8}",
+          "a prior removal old {8}", "a removal old {8}", "a prior insertion",
+          "a insertion new {2, 4}", "a prior removal old {2}", "a removal old {2}",
+          "a prior removal old {4}", "a removal old {4}",
+        ])
+    }
+  }
+
   @Test("D5: random mutations, replayed by an observer, give the stored elements", arguments: 0..<8)
   func replay(_ seed: Int) throws {
     var random = Random(seed: UInt64(seed))
@@ -199,6 +226,8 @@ extension MutableOrderedSetProxy: Adjusting {
   var last = [1, 2, 3] { didSet { if last.count > 3 { last.removeFirst(last.count - 3) } } }
   var perhaps: [Int]? { didSet { perhaps?.sort() } }
   var pins: [Pin] = [] { didSet { if pins.count > 2 { pins.removeFirst() } } }
+  var even: Set<Int> = [2] { didSet { even = even.filter { $0 % 2 == 0 } } }
+  var perhapsEven: Set<Int>? = [2] { didSet { perhapsEven = perhapsEven?.filter { $0 % 2 == 0 } } }
   var total: Int { last.reduce(0, +) }
   var inSetter: [Int] {
     get { store }
