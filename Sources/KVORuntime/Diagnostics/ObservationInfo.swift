@@ -7,8 +7,10 @@ internal import CKVORuntime
 public struct ObservationInfo {
   /// One registration with an object.
   public struct Registration {
-    /// The key path as it was registered.
+    /// The key path as it was registered. For a typed one that has no name, a key of its own, which begins with a backslash.
     public fileprivate(set) var keyPath: String
+    /// The text of a typed key path that has no name.
+    fileprivate var keyInSource: String?
     /// A description of the observer: `<Class: address>`, or a text that represents a handler.
     public let observer: String
     /// The options of the registration.
@@ -23,8 +25,7 @@ public struct ObservationInfo {
 }
 
 extension ObservationInfo {
-  /// Collects the registrations of an object. Hidden properties have the names that their classes give them (Q2),
-  /// and key paths without a name are given as in source text.
+  /// Collects the registrations of an object. Hidden properties have the names that their classes give them (Q2).
   /// - Complexity: O(*n*) in the number of registrations.
   init(of object: KVOObject) {
     self.init(of: UnsafePointer(object.boundHeader))
@@ -32,8 +33,8 @@ extension ObservationInfo {
     for index in registrations.indices {
       let first = registrations[index].keyPath.prefix { $0 != "." }
       let key = known.declarers(of: String(first)).key
-      registrations[index].keyPath.replaceSubrange(
-        first.startIndex..<first.endIndex, with: known.keyInSource(key) ?? key)
+      registrations[index].keyPath.replaceSubrange(first.startIndex..<first.endIndex, with: key)
+      registrations[index].keyInSource = known.keyInSource(key)
     }
   }
 
@@ -85,7 +86,8 @@ extension ObservationInfo.Registration: CustomStringConvertible {
   /// The registration as one line: key path, observer, options and context.
   public var description: String {
     let contextText = context.map { ", context \($0)" } ?? ""
-    return "\"\(keyPath)\" by \(observer), options [\(options.names)]\(contextText)"
+    let subject = keyInSource ?? "\"\(keyPath)\""
+    return "\(subject) by \(observer), options [\(options.names)]\(contextText)"
   }
 }
 

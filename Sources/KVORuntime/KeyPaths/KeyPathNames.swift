@@ -3,7 +3,7 @@
 
 extension KVOClass {
   /// The key of the property that a component of a key path stands for; nil if its name is unknown.
-  fileprivate func key(of component: KeyPathComponents.Component) -> String? {
+  func key(of component: KeyPathComponents.Component) -> String? {
     switch component {
     case .stored(let offset): declaredKey(atPlain: offset)?.string ?? plainField(at: offset)?.name
     case .computed(let getter): getter.flatMap(declaredKey(by:))?.string

@@ -312,7 +312,7 @@ import Testing
     let names = [
       "\"title\" of Doc", "\"model\" of Doc",
       "\\Doc.<a property of type Optional<Model>>?.index? (model)",
-      "\\Doc.<a property of type Dictionary<String, Int>>[…] (sizes)",
+      "\\Doc.<a property of type Dictionary<String, Int>>[…]",
     ]
     expectEqual(
       Set(hinted),

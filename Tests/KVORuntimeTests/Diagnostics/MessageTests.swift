@@ -389,7 +389,7 @@ import Testing
       withExtendedLifetime(token) {}
     }
     let text = try require(result).errors
-    expect(text.contains("\"numbers\" of Ledger, which has 0 elements"))
+    expect(text.contains("\"numbers\" of Ledger has 0 elements"))
   }
 
   private func error(_ body: () throws -> Void) -> any Error {

@@ -63,17 +63,17 @@ import Testing
   @Test(
     "G5 Q6: they are if the link has observers that change the object behind it")
   func observedLinks() throws {
-    let desk = Desk()
-    desk.chosen = first
-    log.observe(desk, \.chosen?.on, [.old, .new], as: "typed")
-    try log.observe(desk, "chosen.on", [.old, .new], as: "string")
-    desk.willChangeValue(forKey: "chosen")
+    let linked = LinkedView()
+    linked.chosen = first
+    log.observe(linked, \.chosen?.on, [.old, .new], as: "typed")
+    try log.observe(linked, "chosen.on", [.old, .new], as: "string")
+    linked.willChangeValue(forKey: "chosen")
     first.on = 3
-    desk.didChangeValue(forKey: "chosen")
+    linked.didChangeValue(forKey: "chosen")
     expectEqual(
       log.take().sorted(), ["string old 1 new 3", "typed old 1 new 3"])
-    desk.changes = true
-    desk.chosen = second
+    linked.changes = true
+    linked.chosen = second
     expectEqual(
       log.take().sorted(),
       ["string old 3 new 102", "typed old 3 new 102"])
@@ -113,7 +113,7 @@ import Testing
   }
 }
 
-@KVO private final class Desk: KVOObject {
+@KVO private final class LinkedView: KVOObject {
   @KVOIgnored var changes = false
   var chosen: OpenPathChangeTests.Item? {
     willSet { if changes { chosen?.on = -1 } }

@@ -111,7 +111,7 @@ import Testing
       [
         "prior prior insertion at 3", "none", "old old [1, 2, 3]",
         "new new [2, 3, 4]", "prior old [1, 2, 3] new [2, 3, 4]",
-        "sum old 6 new 9", "count old 3 new 3", "total old 6 new 9",
+        "count old 3 new 3", "sum old 6 new 9", "total old 6 new 9",
       ])
   }
 
@@ -225,7 +225,7 @@ extension MutableOrderedSetProxy: Adjusting {
   var sorted = [1, 5] { didSet { sorted.sort() } }
   var last = [1, 2, 3] { didSet { if last.count > 3 { last.removeFirst(last.count - 3) } } }
   var perhaps: [Int]? { didSet { perhaps?.sort() } }
-  var pins: [Pin] = [] { didSet { if pins.count > 2 { pins.removeFirst() } } }
+  var pins: [Pin] = [] { didSet { pins = pins.suffix(2).map { $0 } } }
   var even: Set<Int> = [2] { didSet { even = even.filter { $0 % 2 == 0 } } }
   var perhapsEven: Set<Int>? = [2] { didSet { perhapsEven = perhapsEven?.filter { $0 % 2 == 0 } } }
   var total: Int { last.reduce(0, +) }
