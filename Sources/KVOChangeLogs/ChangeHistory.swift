@@ -66,7 +66,8 @@ struct ChangeHistory {
 
   private(set) var undo: TrimmedArray<Undoable> = []
   private(set) var redo: TrimmedArray<Undoable> = []
-  /// What was undoable last as the action of a thread, and when it began or was extended (`kvo_binding_stamp`).
+  /// The number of the last undoable that a thread's action has made, and when it was made or extended
+  /// (`kvo_binding_stamp`).
   private var action: (number: Int, thread: UnsafeRawPointer, stamp: UInt64)?
   private var open: ChangeGroup?
   private var openDepth = 0
@@ -194,8 +195,8 @@ extension ChangeHistory {
     return []
   }
 
-  /// What this thread's next change becomes a part of: the open group, or what its current change, bracket or batch has
-  /// made last if no other thread has recorded a change since.
+  /// The undoable that this thread's next change belongs to: the open group, or what its current change, bracket or batch
+  /// has made last if no other thread has recorded a change since.
   private func undoable(on thread: UnsafeRawPointer) -> Undoable? {
     if let open { return .group(open) }
     guard let action, action.thread == thread, kvo_binding_began_before(action.stamp),

@@ -114,7 +114,7 @@ final class RecordedChange: @unchecked Sendable {
   func forget() { isWantedAlone = false }
 }
 
-/// What a record has beside words.
+/// The values, indexes and joined objects of a record that does not fit into words.
 final class ChangeDetails: @unchecked Sendable {
   // Written out, `Optional` is not initialised with nil first.
   @exclusivity(unchecked) fileprivate(set) var old: Optional<Any>
@@ -151,7 +151,7 @@ struct CallingChange {
   }
 }
 
-/// What is undone as a whole: a change alone, which needs nothing else, or several.
+/// A single change, or a group of changes, that one undo reverses.
 enum Undoable {
   case change(RecordedChange)
   case group(ChangeGroup)

@@ -18,7 +18,7 @@ final class RecordedObject: @unchecked Sendable {
   /// The registration whose changes are recorded, in case several threads register at once; nil until there
   /// is one.
   @exclusivity(unchecked) var registration: RecordedRegistration?
-  /// What the log knows about each key.
+  /// The state of each key.
   let states: UnsafeMutablePointer<KeyState>
   private let header: UnsafeMutablePointer<kvo_object>
   private var isAlive = true
@@ -72,7 +72,7 @@ final class RecordedObject: @unchecked Sendable {
   }
 }
 
-/// What a log knows about a recorded key of an object.
+/// The state of a recorded key of an object.
 struct KeyState {
   /// `RecordedKey.wordType` for the core.
   let wordType: UnsafePointer<kvo_type>?

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("B6: many decimal numbers are told apart, in a set too, though Foundation can't hash them")
+  @Test("B6: many decimal numbers are distinct, also in a set, though Foundation can't hash them")
   func many() async {
     await #expect(processExitsWith: .success) {
       let numbers = (0..<40).map { NSDecimalNumber(decimal: Decimal($0 % 20) / 8) }

@@ -31,7 +31,7 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
   override func convert(_ value: Any?) -> Conversion {
     guard let value = value.flatMap(flattened) else { return .value(.of(Wrapped?.none)) }
     switch wrapped.convert(value) {
-    // What is nil for an optional inside is nil for this one: an `NSNull`.
+    // `NSNull` is nil for the wrapped optional, and so for this one.
     case .value(let converted) where converted.withAddress({ wrapped.isAbsent(at: $0) }):
       return .value(.of(Wrapped?.none))
     case .value(let converted): return .value(.of(Wrapped?.some(converted.unbox(as: Wrapped.self))))
