@@ -51,6 +51,11 @@ public final class TrackedAccount {
   open var interestRate = 0.0
 }
 
+/// An observable property of a type whose values are copied by retaining what they share.
+@KVO open class NamedAccount: KVOObject {
+  open var owner = ""
+}
+
 /// Observable properties.
 open class ObservedAccount: KVOObject {
   @Observed open var balance = 0.0

@@ -36,7 +36,9 @@ var swiftSetterFamily: Family {
     },
     .time("swift.own.plain.modify", .plain, isExtra: true, ownPlainModify),
     .time("swift.own.modify", .none, isExtra: true, ownModify),
-    .time("swift.own.set", .none, isExtra: true, ownSet),
+    .time("swift.own.set", .none, isExtra: true) { ownSet(isObserved: false) },
+    .time("swift.own.set.observed", .uniform, isExtra: true) { ownSet(isObserved: true) },
+    .time("swift.text.set.observed.oldnew", .uniform, isExtra: true, textSet),
   ])
 }
 
@@ -123,6 +125,11 @@ private func addToBalance(of account: MacroAccount, _ iterations: Int) {
   for _ in 0..<iterations { account.balance += 1 }
 }
 
+@inline(never)
+private func setOwner(of account: NamedAccount, _ names: [String], _ iterations: Int) {
+  for i in 0..<iterations { account.owner = names[i & 1] }
+}
+
 /// A class of this module, whose properties the compiler accesses directly.
 @KVO private final class OwnAccount: KVOObject {
   var balance = 0.0
@@ -154,9 +161,30 @@ private func ownModify() -> Workload {
   return Workload(run: { addToBalance(of: account, $0) }, finish: { _ in })
 }
 
-private func ownSet() -> Workload {
+private func ownSet(isObserved: Bool) -> Workload {
   let account = OwnAccount()
-  return Workload(run: { setBalance(of: account, $0) }, finish: { _ in })
+  let counter = Counter()
+  let token = isObserved ? account.observe(\.balance) { _, _ in counter.value += 1 } : nil
+  return Workload(
+    run: { setBalance(of: account, $0) },
+    finish: {
+      counter.check(is: isObserved ? $0 : 0)
+      token?.invalidate()
+    })
+}
+
+private func textSet() -> Workload {
+  let account = NamedAccount()
+  let counter = Counter()
+  let token = account.observe(\.owner, options: [.old, .new]) { _, _ in counter.value += 1 }
+  // Too long to be stored in the string itself.
+  let names = ["Ada, Countess of Lovelace", "Grace Brewster Murray Hopper"]
+  return Workload(
+    run: { setOwner(of: account, names, $0) },
+    finish: {
+      counter.check(is: $0)
+      token.invalidate()
+    })
 }
 
 private func ownPlainModify() -> Workload {

@@ -7,7 +7,7 @@ internal import KVORuntime
 /// A change that has begun and is not recorded yet.
 private struct BegunChange {
   let change: CallingChange
-  /// Not retained. If the object is gone, and another one has its address, at worst a value is read once more.
+  /// Not retained. If the object is gone, another one may have its address.
   let place: RecordedPlace.ID
   /// The log's end at the start of the change or, on a thread that is replaying, the number of its performed
   /// changes. Later records were made within this change.
@@ -60,7 +60,7 @@ struct ChangeHistory {
   private var begun: [BegunChange] = []
   private var beginnings = 0
   /// The origins of the records from a position on, of which a change that has begun may have to be recorded before some.
-  private var origins: [Origin] = []
+  private var origins: TrimmedArray<Origin> = []
   private var firstOrigin = 0
   private var lastGroup = 0
 
@@ -101,10 +101,7 @@ extension ChangeHistory {
     _ place: RecordedPlace, by change: CallingChange, on thread: UnsafeRawPointer,
     _ registration: RecordedRegistration
   ) {
-    // A change that began before the registration may have stored its value before the prior call.
-    guard place.object.registration === registration, change.began >= registration.stamp else {
-      return
-    }
+    guard place.object.registration === registration else { return }
     // Bounds the list: manual changes may never be closed.
     if begun.count >= 1_000 { begun.removeFirst(500) }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
@@ -130,7 +127,10 @@ extension ChangeHistory {
   ) -> (garbage: ChangeList, isUnsettled: Bool) {
     let place = change.place
     guard place.object.registration === registration else { return ([change], false) }
-    let begun = end(place, by: calling)
+    let found = end(place, by: calling)
+    // A change that began before the registration may have stored its value before the prior call; or that was of an
+    // earlier object at this address.
+    let begun = calling.began < registration.stamp ? nil : found
     // The change's value was stored after the reads in progress began.
     place.object.states[place.index].reads.dropOpenReads()
     if performance != nil {
@@ -295,7 +295,9 @@ extension ChangeHistory {
       let group = group(of: later.group.map { .group($0) } ?? .change(later))
       change.add(as: group.number, group.cause)
       change.group = group
-      group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
+      if group.isWanted {
+        group.changes.insert(change, at: group.changes.firstIndex { $0 === later } ?? 0)
+      }
     } else {
       change.add(as: nextGroup(), .change)
       let place = undo.lastIndex { $0.number == later.number }
@@ -362,6 +364,10 @@ extension ChangeHistory {
     for place in 0..<dropped { garbage.append(kept[place]) }
     kept.removeFirst(dropped)
     first += dropped
+    if first > firstOrigin {
+      origins.removeFirst(min(first - firstOrigin, origins.count))
+      firstOrigin = first
+    }
   }
 
   /// Returns the values to release.
@@ -389,6 +395,8 @@ extension ChangeHistory {
   ) -> ChangeGroup? {
     guard performance == nil, openDepth == 0, !kvo_binding_is_collecting(), !isChanging
     else { return nil }
+    // The steps to undo are read without the lock, so no record of them may be changed.
+    read = count
     let group = ChangeGroup(nextGroup(), cause, name: name)
     performance = Performance(thread: thread, group: group)
     return group

@@ -17,7 +17,8 @@ extension ChangeLog {
     if isPrior {
       history.withLock { $0.begin(place, by: calling, on: thread, registration) }
     } else {
-      let recorded = RecordedChange(place, change, joined: join(place, change, registration))
+      guard let joined = join(place, change, registration) else { return }
+      let recorded = RecordedChange(place, change, joined: joined)
       var garbage = ChangeList()
       var isUnsettled = false
       announceRecord {
@@ -28,15 +29,16 @@ extension ChangeLog {
     }
   }
 
-  /// Records the objects that a change brings into the graph.
+  /// Records the objects that a change brings into the graph. Nil if the change itself is not recorded.
   private func join(
     _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
-  ) -> [JoinedObject] {
-    guard place.object.states[place.index].wordType == nil, place.key.relation != .none,
-      let new = kvo_change_get_new(change),
-      history.withLock({ _ in place.object.registration === registration })
-    else { return [] }
-    return join(place.key.objects(in: ValueType.any(of: new)), isNumbered: true)
+  ) -> [JoinedObject]? {
+    guard place.object.states[place.index].wordType == nil, place.key.relation != .none else {
+      return []
+    }
+    guard history.withLock({ _ in place.object.registration === registration }) else { return nil }
+    let new = kvo_change_get_new(change).flatMap { ValueType.any(of: $0) }
+    return join(place.key.objects(in: new), isNumbered: true)
   }
 
   // If changes overlap each other or a registration, the last recorded value may not be the last stored one. So each of

@@ -117,6 +117,7 @@ final class GroupReplay {
     key.isRight = true
     guard let object = key.place.object.object else { return }
     if key.target == nil { try find(key, in: object) }
+    if hasTarget(key, object) { return }
     let target = key.target?.value
     _ = try attempt {
       try key.place.key.set(target, of: object)
@@ -125,12 +126,22 @@ final class GroupReplay {
     }
   }
 
+  // A key that has its value is not set again: two keys that set each other would disturb each other without end.
+  private func hasTarget(_ key: DisturbedKey, _ object: KVOObject) -> Bool {
+    areSame(value(of: key, object), key.target?.value)
+  }
+
+  private func value(of key: DisturbedKey, _ object: KVOObject) -> Any? {
+    (try? object.value(forKey: key.place.key.key)).flatMap { $0.flatMap(flattened) }
+  }
+
   // Reverses the changes from the current value to the first one, and applies only the steps to that.
   private func find(_ key: DisturbedKey, in object: KVOObject) throws {
     let place = key.place
-    let now = (try? object.value(forKey: place.key.key)) ?? nil
     let back = (happenedByPlace[place.id] ?? []).reversed()
-    let start = try back.reduce(FoldedValue(now)) { try $0.after(ChangeStep(undoing: $1)) }
+    let start = try back.reduce(FoldedValue(value(of: key, object))) {
+      try $0.after(ChangeStep(undoing: $1))
+    }
     key.target = try (stepsByPlace[place.id] ?? []).reduce(start) { try $0.after($1) }
     key.start = start  // its elements have lost their type
   }
@@ -216,4 +227,36 @@ struct FoldedValue {
     return (value.flatMap(anySet) ?? []).subtracting(gone)
       .union(step.newValue.flatMap(anySet) ?? [])
   }
+}
+
+/// Whether two values are surely the same, even if their type's `==` takes others for equal: one object, the same bytes,
+/// or the same elements.
+private func areSame(_ first: Any?, _ second: Any?) -> Bool {
+  guard let first = first.flatMap(flattened), let second = second.flatMap(flattened) else {
+    return first.flatMap(flattened) == nil && second.flatMap(flattened) == nil
+  }
+  if type(of: first) is AnyClass || type(of: second) is AnyClass {
+    return first as AnyObject === second as AnyObject
+  }
+  if let first = first as? [Any], let second = second as? [Any] {
+    return first.count == second.count && zip(first, second).allSatisfy { areSame($0, $1) }
+  }
+  if let first = first as? Set<AnyHashable>, let second = second as? Set<AnyHashable> {
+    return first.count == second.count
+      && first.allSatisfy { member in
+        second.firstIndex(of: member).map { areSame(member.base, second[$0].base) } ?? false
+      }
+  }
+  if let first = first as? String, let second = second as? String {
+    return first.utf8.elementsEqual(second.utf8)
+  }
+  func haveSameBytes<Value>(_ first: Value) -> Bool {
+    guard _isPOD(Value.self), type(of: second) == Value.self, let second = second as? Value else {
+      return false
+    }
+    return withUnsafeBytes(of: first) { first in
+      withUnsafeBytes(of: second) { first.elementsEqual($0) }
+    }
+  }
+  return haveSameBytes(first)
 }

@@ -74,12 +74,13 @@ final class RecordedObject: @unchecked Sendable {
 
 /// The state of a recorded key of an object.
 struct KeyState {
-  /// `RecordedKey.wordType` for the core.
-  let wordType: UnsafePointer<kvo_type>?
   /// The position of the key's last record; -1 if there is none.
   var lastPosition = -1
   /// The order of reads after overlapping changes.
   var reads = ReadOrder()
+  /// `RecordedKey.wordType` for the core. It is read without the lock, and so is not the first field: the thread sanitizer
+  /// takes a change of another field for one of the first.
+  let wordType: UnsafePointer<kvo_type>?
 }
 
 /// One registration with an object.

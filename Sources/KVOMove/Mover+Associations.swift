@@ -73,7 +73,7 @@ extension Mover {
     let brace = setter?.accessors["set"] ?? 0
     let name = brace > 1 && tokens[brace - 1].is(")") ? tokens[brace - 2].name : "newValue"
     if let setter, tokens[last].name == name {
-      return setter.type.filter { $0 != "?" && $0 != "!" } == type.filter { $0 != " " }
+      return setter.type.filter { !"?! ".contains($0) } == type.filter { $0 != " " }
     }
     return project.names[index].sources[tokens[last].name] == [.type(type)]
   }

@@ -3,12 +3,12 @@ internal import KVORuntime
 // Equality like `isEqual` on Apple's platforms, where numbers, texts and collections of all types are Foundation's
 // (S4).
 
-/// Whether a value that key-value coding returned is the expected one: they are equal, or the expected one is its raw
-/// value. Numbers are compared by value, whatever their types, and NaN equals NaN; so are they in collections.
+/// Whether a value that key-value coding returned is the expected one: both are nil, they are equal, or the expected one
+/// is its raw value. Numbers are compared by value, whatever their types, and NaN equals NaN; so are they in collections.
 func isExpected(_ found: Any?, _ expected: Any) -> Bool {
-  guard let found = found.flatMap(flattened), let expected = flattened(expected) else {
-    return false
-  }
+  let found = found.flatMap(flattened)
+  let expected = flattened(expected)
+  guard let found, let expected else { return found == nil && expected == nil }
   return areEqual(found, expected) || areNumbersEqual(found, expected)
     || isRawValue(expected, of: found) || areTextsEqual(found, expected)
     || areCollectionsEqual(found, expected)
@@ -42,24 +42,18 @@ private func areTextsEqual(_ found: Any, _ expected: Any) -> Bool {
 
 private func areCollectionsEqual(_ found: Any, _ expected: Any) -> Bool {
   if let found = anyArray(found), let expected = anyArray(expected) {
-    return found.elementsEqual(expected) { areElementsEqual($0, $1) }
+    return found.elementsEqual(expected) { isExpected($0, $1) }
   }
   if let found = anySet(found), let expected = anySet(expected) {
     return found.count == expected.count
-      && found.allSatisfy { found in expected.contains { areElementsEqual(found.base, $0.base) } }
+      && found.allSatisfy { found in expected.contains { isExpected(found.base, $0.base) } }
   }
   guard let found = found as? [AnyHashable: Any], let expected = expected as? [AnyHashable: Any]
   else { return false }
   return found.count == expected.count
     && found.allSatisfy { key, value in
       expected.contains {
-        isExpected(key.base, $0.key.base) && areElementsEqual(value, $0.value)
+        isExpected(key.base, $0.key.base) && isExpected(value, $0.value)
       }
     }
-}
-
-private func areElementsEqual(_ found: Any, _ expected: Any) -> Bool {
-  let isNil = flattened(found) == nil
-  return isNil || flattened(expected) == nil
-    ? isNil && flattened(expected) == nil : isExpected(found, expected)
 }

@@ -63,7 +63,7 @@ extension KeyValueObserving where Self: KVOObject {
   }
 
   /// Waits until a condition is true of the value of a string key path, either the present one or a later
-  /// one. Values of another type, and nil, are ignored.
+  /// one. Without a condition, waits for the next change. Values of another type, and nil, are ignored.
   ///
   /// - Parameters:
   ///   - keyPath: a key or key path.
@@ -75,13 +75,14 @@ extension KeyValueObserving where Self: KVOObject {
   ///   such value in time; `CancellationError` if the task is cancelled.
   public func next<Value: Sendable>(
     keyPath: String, as type: Value.Type,
-    where condition: @escaping @Sendable (Value) -> Bool = { _ in true },
+    where condition: (@Sendable (Value) -> Bool)? = nil,
     timeout: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
   ) async throws -> Value {
     let outcome = Outcome<Value>()
-    let token = try observe(keyPath: keyPath, options: .initial) { object, _ in
-      outcome.take(where: condition) { try? object.value(forKeyPath: keyPath) }
+    let options: KeyValueObservingOptions = condition == nil ? [] : .initial
+    let token = try observe(keyPath: keyPath, options: options) { object, _ in
+      outcome.take(where: condition ?? { _ in true }) { try? object.value(forKeyPath: keyPath) }
     }
     return try await outcome.wait(
       for: "\"\(keyPath)\" of \(Swift.type(of: self))", token, timeout, isolation,

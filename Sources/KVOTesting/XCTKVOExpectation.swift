@@ -46,7 +46,11 @@
       super.init(description: XCTKVOExpectation.text(keyPath, object, expectedValue))
       try observe(object, expectedValue == nil ? [] : .initial) { object, _ in
         guard let expectedValue else { return true }
-        return isExpected(try? object.value(forKeyPath: keyPath), expectedValue)
+        do {
+          return isExpected(try object.value(forKeyPath: keyPath), expectedValue)
+        } catch {
+          return false
+        }
       }
     }
 

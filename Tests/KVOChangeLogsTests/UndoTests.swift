@@ -176,6 +176,29 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  @Test("N3: recorded keys that set each other are undone and redone, and each is set once")
+  func mutual() throws {
+    let first = Mutual()
+    let second = Mutual()
+    let log = try ChangeLog(of: first, second, recording: .keys(of: Mutual.self, \.half, \.whole))
+    let binding = first.bindTwoWay(\.half, to: second, \.half)
+    log.removeAll()
+    first.half = 2
+    second.whole = 10
+    let calls = Locked<[String]>([])
+    let tokens = [("first", first), ("second", second)].map { name, object in
+      object.observe(\.half) { object, _ in calls.withLock { $0.append("\(name) \(object.half)") } }
+    }
+    for (half, move) in [(2, log.undo), (0, log.undo), (2, log.redo), (5, log.redo)] {
+      try expect(move())
+      expectEqual(
+        [first.half, second.half, first.whole, second.whole], [half, half, half * 2, half * 2])
+      expectEqual(calls.withLock { $0.sorted() }, ["first \(half)", "second \(half)"])
+      calls.withLock { $0 = [] }
+    }
+    withExtendedLifetime((binding, tokens)) {}
+  }
+
   @Test("N3: an observer that always changes it again is reported, and stopped")
   func obstinate() async {
     await #expect(processExitsWith: .success) {
@@ -295,4 +318,15 @@ import Testing
   var even: Set<Int> = [2] { didSet { even = even.filter { $0 % 2 == 0 } } }
 
   var state: String { "\(last) \(sorted) \(even.sorted())" }
+}
+
+/// Each of two keys sets the other.
+private final class Mutual: Tracked {
+  @Observed var half = 0
+  var whole: Int {
+    get { half * 2 }
+    set { half = newValue / 2 }
+  }
+
+  override class func registerKeys() { declareKeys { $0.computed("whole", \.whole) } }
 }

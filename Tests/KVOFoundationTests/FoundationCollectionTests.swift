@@ -117,6 +117,32 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test(
+    "B13 D5: a setter that stores what it is passed, null for nil, changes elements; an old value of nil is nil"
+  )
+  func nils() throws {
+    let attic = Attic()
+    var notes: [String] = []
+    let tokens = try ["boxes", "marks"].map { key in
+      try attic.observe(keyPath: key, options: [.old, .new]) { _, change in
+        notes.append(
+          "\(key) \(change.kind) \((change.oldValue as? NSSet).map { "\($0.count)" } ?? "nil")")
+      }
+    }
+    try attic.mutableArrayValue(forKey: "boxes").append(Int?.none as Any)
+    try attic.mutableArrayValue(forKey: "boxes").append(NSNull())
+    expectEqual(attic.boxes.map { $0 is NSNull }, [true, true])
+    try attic.mutableSetValue(forKey: "marks").formUnion([3, 4])
+    expectEqual(attic.marks?.allObjects as? [Int], [4])
+    try attic.mutableSetValue(forKey: "marks").formUnion([5])
+    expectEqual(
+      notes,
+      [
+        "boxes insertion nil", "boxes insertion nil", "marks setting nil", "marks setting 1",
+      ])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test("B13 M3: one change of elements in a batch stays one")
   func batches() throws {
     let cellar = Cellar()
@@ -355,5 +381,12 @@ private final class Notes {
 
   private func sorted(_ list: NSArray) -> NSArray {
     NSArray(array: list.map { $0 as! Int }.sorted())
+  }
+}
+
+@KVO private final class Attic: KVOObject {
+  var boxes: NSMutableArray = [] { didSet {} }
+  var marks: NSSet? {
+    didSet { marks = marks.map { NSSet(array: $0.allObjects.filter { ($0 as! Int) % 2 == 0 }) } }
   }
 }

@@ -21,6 +21,11 @@ import Testing
         UInt64.max, NSNumber(value: UInt64.max), Decimal(UInt64.max),
         NSDecimalNumber(decimal: Decimal(UInt64.max)),
       ],
+      [
+        UInt64(12_345_678_901_234_567_890), Decimal(string: "12345678901234567890.0")!,
+        Decimal(
+          sign: .plus, exponent: -1, significand: Decimal(string: "123456789012345678900")!),
+      ],
       [Double.nan, NSNumber(value: Double.nan), Decimal.nan, NSDecimalNumber.notANumber],
       ["a", NSString("a"), NSMutableString("a")],
       [Date.distantPast, Date.distantPast as NSDate],

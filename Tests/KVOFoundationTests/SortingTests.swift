@@ -168,6 +168,15 @@ import Testing
   @Test("R4: filtered by a key, and by Foundation's predicates")
   func filters() throws {
     expectEqual(try members.filter("age", as: Int.self) { $0 > 30 }.map(\.name), ["anna", "Émil"])
+    expectEqual(
+      try members.filter("age", as: Double.self) { $0 > 30.5 }.map(\.name), ["anna", "Émil"])
+    let rows: [[String: Any]] = [
+      ["n": 1], ["n": 2.5], ["n": NSNumber(value: 3)], ["n": "4"], [:], ["n": NSString("5")],
+      ["n": "6"[...]],
+    ]
+    expectEqual(try rows.filter("n", as: Decimal.self) { $0 > 2 }.count, 2)
+    expectEqual(try rows.filter("n", as: Double.self) { $0 > 2 }.count, 2)
+    expectEqual(try rows.filter("n", as: Int.self) { $0 == 2 }.count, 1)
     expectEqual(try members.filter("nickname", as: String.self) { $0 < "f" }.count, 2)
     #expect(throws: KeyValueError.self) { try members.filter("agge", as: Int.self) { _ in true } }
     expectEqual(

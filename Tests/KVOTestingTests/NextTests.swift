@@ -55,6 +55,8 @@ import Testing
       download.title = "a"
     }
     expectEqual(try await download.next(keyPath: "title", as: String.self), "a")
+    change { $0.title = "b" }
+    expectEqual(try await download.next(keyPath: "title", as: String.self), "b")
     await #expect(throws: KeyValueError.self) {
       try await download.next(keyPath: "titel", as: String.self)
     }

@@ -61,6 +61,7 @@ import XCTest
       @Observed var mark: Character = "b"
       @Observed var notes: [String: Any] = ["a": 1, "b": [Double.nan]]
       @Observed var names: [Stage: String] = [.last: "end"]
+      @Observed var next: Stage?
     }
     let job = Job()
     for (key, value, result) in [
@@ -80,6 +81,8 @@ import XCTest
       ("notes", ["a": 1, "b": [0]], .timedOut), ("notes", ["a": 1], .timedOut),
       ("notes", ["a": 1, "c": [Double.nan]], .timedOut), ("names", [1: "end"], .completed),
       ("names", [0: "end"], .timedOut), ("notes", NSNull(), .timedOut),
+      ("next", Job.Stage?.none as Any, .completed), ("next", 0, .timedOut),
+      ("stage", Job.Stage?.none as Any, .timedOut),
     ] as [(String, Any, XCTWaiter.Result)] {
       let done = try XCTKVOExpectation(keyPath: key, object: job, expectedValue: value)
       expectEqual(wait(for: done, 0), result)

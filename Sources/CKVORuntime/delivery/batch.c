@@ -105,11 +105,10 @@ static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *ch
 
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
-// Two mutations of a to-many key are delivered as one setting.
+// Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since its
+// prior call, or a getter that reads them, may be what makes the second.
 static void note_again(kvo_changed_key *changed_key) {
   changed_key->last_serial = batch_serial_now();
-  if (changed_key->mutation.kind == KVO_SETTING) return;
-  kvo_mutation_destroy(&changed_key->mutation);
   changed_key->mutation.kind = KVO_SETTING;
 }
 

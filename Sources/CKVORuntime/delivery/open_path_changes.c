@@ -111,7 +111,9 @@ static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependen
 }
 
 static bool is_typed_path(const kvo_dependent_key *dependent_key) {
-  return dependent_key && dependent_key->is_tracked && dependent_key->accessors->property->is_path;
+  if (!dependent_key || !dependent_key->is_tracked) return false;
+  const kvo_property_description *property = dependent_key->accessors->property;
+  return property->is_path || property->has_link;
 }
 
 static bool is_before(const kvo_general_delivery *open, const kvo_path_node *node) {

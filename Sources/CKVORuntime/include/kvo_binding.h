@@ -133,6 +133,10 @@ typedef struct kvo_property_description {
   /// For a tracked key that represents a path along other properties: its observers are called among those of the
   /// property that changed, in the order of registration, not after them.
   bool is_path;
+  /// For a tracked key that represents a path, but whose observers are called after those of the property that changed.
+  /// While a change of its first property is open, changes behind that are part of it, if another path along that
+  /// property is observed too.
+  bool has_link;
   /// For an ordered to-many key: reads those elements at the indexes that exist into an uninitialised value of the
   /// type. NULL: all elements are read, and the type picks some.
   void (*KVO_NULLABLE pick)(kvo_object *object, const void *KVO_NULLABLE binding,

@@ -99,33 +99,36 @@ static bool has_new_elements(kvo_edit *edit) {
 // Adds the elements before the edit. Those that it has removed are still among the current ones.
 static kvo_status fallback_undo(const kvo_edit *edit, kvo_elements *old) {
   const kvo_value *current = edit->current.values, *kept = edit->passed.values;
+  const kvo_value *end =
+      kept + edit->passed.count; // fewer, if the setter's type made some of them equal
   size_t count = edit->kind == KVO_INSERTION ? edit->passed.count : edit->current.count;
   kvo_status status = KVO_OK;
   for (size_t i = 0; !status && i < count; i++) {
     bool is_changed = kvo_index_set_contains(edit->indexes, i);
-    if (!is_changed) status = kvo_elements_add(old, kept);
-    else if (edit->kind != KVO_INSERTION) status = kvo_elements_add(old, &current[i]);
+    if (!is_changed && kept < end) status = kvo_elements_add(old, kept);
+    else if (is_changed && edit->kind != KVO_INSERTION) status = kvo_elements_add(old, &current[i]);
     if (!is_changed || edit->kind != KVO_REMOVAL) kept++;
   }
   return status;
 }
 
-static kvo_status make_old_value(const kvo_edit *edit, kvo_value *value) {
+// The edit owns what is made, because converting and comparing elements may throw.
+static kvo_status make_old_value(kvo_edit *edit, kvo_value *value) {
   const kvo_type *type = edit->accessors->type;
-  kvo_elements old = {0};
   *value = KVO_VALUE_NIL;
   if (edit->was_nil) return KVO_OK;
-  kvo_status status = fallback_undo(edit, &old);
-  if (!status) status = kvo_value_from_elements(value, edit->proxy->collection.kind, &old);
-  kvo_elements_destroy(&old);
-  if (status || type->kind == KVO_KIND_OBJECT) return status;
-  kvo_value made = *value;
-  status = kvo_value_convert(value, type, &made);
-  kvo_value_destroy(&made);
-  return status;
+  kvo_elements_destroy(&edit->stored);
+  kvo_value_destroy(&edit->stored_value);
+  kvo_status status = fallback_undo(edit, &edit->stored);
+  if (!status)
+    status =
+        kvo_value_from_elements(&edit->stored_value, edit->proxy->collection.kind, &edit->stored);
+  if (status) return status;
+  return type->kind == KVO_KIND_OBJECT ? kvo_value_copy(value, &edit->stored_value)
+                                       : kvo_value_convert(value, type, &edit->stored_value);
 }
 
-static void fallback_make_setting(const kvo_edit *edit) {
+static void fallback_make_setting(kvo_edit *edit) {
   kvo_value old;
   kvo_status status = make_old_value(edit, &old);
   kvo_change_becomes_setting(kvo_edit_owner(edit), edit->accessors->id, status ? NULL : &old);

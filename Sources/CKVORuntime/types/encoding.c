@@ -90,8 +90,8 @@ static kvo_status refuse_end(const kvo_encoding_reader *reader) {
   if (reader->depth) return encoding_refuse(reader, "a struct or array is not closed");
   if (*reader->text) return encoding_refuse(reader, "it ends where a type should follow");
   return kvo_fail(reader->error, KVO_INVALID_ENCODING, NULL, NULL,
-      "no encoding was given; scalars and pointers have one by themselves, a struct needs it "
-      "named: "
+      "no encoding was given; scalars and pointers have one by themselves, except complex and "
+      "half-precision numbers and __int128, which can't be used; a struct needs it named: "
       "KVO_STRUCT(struct point, \"{point=dd}\"), or the sixth argument of PROPERTY");
 }
 

@@ -36,8 +36,8 @@ extension Sequence {
     try sorted(using: [sort])
   }
 
-  /// Returns the elements whose value for a key path satisfies a condition. Elements whose value is nil or of
-  /// another type are left out.
+  /// Returns the elements whose value for a key path satisfies a condition. Numbers are converted. Elements whose
+  /// value is nil or of another type are left out.
   ///
   /// ```swift
   /// let adults = try people.filter("age", as: Int.self) { $0 >= 18 }
@@ -54,7 +54,7 @@ extension Sequence {
   ) throws -> [Element] {
     try filter { element in
       let value = try KeyValueSorting.value(forKeyPath: keyPath, of: element).flatMap(flattened)
-      return try (value as? Value).map(condition) ?? false
+      return try value.flatMap { ValueConversion.read($0, as: type) }.map(condition) ?? false
     }
   }
 }

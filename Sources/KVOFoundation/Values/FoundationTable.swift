@@ -29,7 +29,10 @@ extension FoundationLink: FoundationValues {
   }
 
   private static func number(of decimal: Decimal) -> Number {
-    .decimal(decimal.isNaN ? "NaN" : decimal.description)
+    guard !decimal.isNaN else { return .decimal("NaN") }
+    var compact = decimal  // without zeros at the end of its fraction
+    NSDecimalCompact(&compact)
+    return .decimal(compact.description)
   }
 
   /// Converts an `NSNumber` to a Swift number, an `NSDecimalNumber` to a `Decimal`, and a boolean one to a

@@ -23,8 +23,19 @@ package class Accessors {
     case accessors
     /// Only the keys that are declared to affect it.
     case derived
-    /// All properties that its getter reads. The key may represent a path over other properties.
-    case tracked(isPath: Bool)
+    /// All properties that its getter reads.
+    case tracked(Tracked)
+  }
+
+  /// The kinds of tracked keys.
+  package enum Tracked {
+    /// A computed property.
+    case computed
+    /// A key path that begins with a property with observers, which `@KVO` stores beside it. The path's observers
+    /// follow after those that the property's own observers register.
+    case linked
+    /// A key path that begins with a stored property. Its observers are called among those of that property.
+    case path
   }
 
   init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use, isStored: Bool = false) {
@@ -64,8 +75,6 @@ package class Accessors {
 
   /// Whether all properties that the getter reads affect the key.
   var isTracked: Bool { if case .tracked = use { true } else { false } }
-  /// Whether a tracked key represents a path over other properties.
-  var isPath: Bool { if case .tracked(isPath: true) = use { true } else { false } }
 
   package var isWritable: Bool { false }
   /// Reads the value only to record the properties that the getter reads.

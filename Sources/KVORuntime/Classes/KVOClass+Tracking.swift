@@ -53,7 +53,7 @@ extension KVOClass {
   func track(_ keyPath: AnyKeyPath, _ reads: KeyPathReadRecorder) -> KeyName {
     if let known = tracked(like: keyPath) { return known }
     return addTracked(
-      reads.names, .keyPath(keyPath, .tracked(isPath: reads.isPath)), for: keyPath)
+      reads.names, .keyPath(keyPath, .tracked(reads.kind)), for: keyPath)
   }
 
   /// Leases a key to a key path with arguments.
@@ -66,13 +66,13 @@ extension KVOClass {
     return argumentKeys.key(of: keyPath) {
       reads().map {
         SubscriptKey.Kind(
-          type: ObjectIdentifier(Swift.type(of: keyPath).valueType), isPath: $0.isPath,
+          type: ObjectIdentifier(Swift.type(of: keyPath).valueType), kind: $0.kind,
           reads: $0.names)
       }
     } _: { kind in
       let accessors = SubscriptKeyAccessors(
         type: .of(any: Swift.type(of: keyPath).valueType), keyPath: nil,
-        .tracked(isPath: kind.isPath))
+        .tracked(kind.kind))
       return SubscriptKey(kind, addTracked(kind.reads, accessors), accessors)
     }
   }

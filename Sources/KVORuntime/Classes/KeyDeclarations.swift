@@ -57,7 +57,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   ) {
     let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
     accessors[key] = TypedAccessors<Root, Value>(
-      keyPath: keyPath, keyPaths == nil ? .tracked(isPath: false) : .derived,
+      keyPath: keyPath, keyPaths == nil ? .tracked(.computed) : .derived,
       get: { $0[keyPath: keyPath] },
       set: writable.map { writable in { $0[keyPath: writable] = $1 } })
     if let keyPaths, !keyPaths.isEmpty { dependency(key, on: keyPaths) }

@@ -138,6 +138,12 @@ extension Property {
     }
   }
 
+  /// A value in the type that the key takes; nil if it takes none such.
+  func converted(_ value: Any?) -> Any? {
+    guard let type = valueType, case .value(let converted) = convert(value) else { return nil }
+    return converted.withAddress { type.any(at: $0) }
+  }
+
   /// Whether it is a lazy property that has not been used yet.
   func isUnused(in object: KVOObject) -> Bool {
     accessors == nil && storage?.isUnused(in: object) == true
@@ -198,14 +204,16 @@ extension Property {
     var description = kvo_property_description(
       key: name.interned, type: observedType.cType, offset: 0, get: nil, set: nil, show: nil,
       binding: nil,
-      manual: isManual, track: nil, is_path: false, pick: isPickedHere ? pickHere : nil)
+      manual: isManual, track: nil, is_path: false, has_link: false,
+      pick: isPickedHere ? pickHere : nil)
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere(in: type) { description.get = readHere }
     if isWritable { description.set = setHere }
     if readToMany != nil || override != nil { description.show = showHere }
-    if let accessors, accessors.isTracked {
+    if case .tracked(let kind) = accessors?.use {
       description.track = trackHere
-      description.is_path = accessors.isPath
+      description.is_path = kind == .path
+      description.has_link = kind == .linked
     }
     // The core keeps the property forever.
     description.binding = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())

@@ -61,18 +61,25 @@ extension KVOObject {
 final class UnusedTokenCheck {
   private weak var object: KVOObject?
   private weak var token: KeyValueObservation?
-  private let subject: String
+  private let known: KVOClass
+  private let key: String
+  private let keyPath: AnyKeyPath?
   private let isCalled = LockedValue(false)
   private let start: UInt64
 
   // In milliseconds. A token that is kept lives longer.
   private static let moment: UInt64 = 10
 
-  init(_ object: KVOObject, _ key: String, _ token: KeyValueObservation) {
+  /// - Parameter keyPath: The key path that has leased the key. When the hint is given, another one may have it.
+  init(
+    _ object: KVOObject, _ key: String, leasedTo keyPath: AnyKeyPath? = nil,
+    _ token: KeyValueObservation
+  ) {
     self.object = object
     self.token = token
-    // Now: the key may be leased, to another key path afterwards.
-    subject = KVOClass.of(object).subject(ofKey: key)
+    self.key = key
+    self.keyPath = keyPath
+    known = KVOClass.of(object)
     start = kvo_milliseconds()
   }
 
@@ -86,7 +93,7 @@ final class UnusedTokenCheck {
     else { return }
     Hint.give(
       """
-      An observation of \(subject) ended where it was made, before its handler was called. Keep the token that observe \
+      An observation of \(keyPath?.text ?? known.subject(ofKey: key)) ended where it was made, before its handler was called. Keep the token that observe \
       returns, in a property: a release build lets go of a local variable or array after its last use.
       """)
   }

@@ -89,14 +89,15 @@ public final class ForeignObject: KeyValueObserving {
   ///   - changeHandler: called with the object and the change.
   /// - Returns: a token; releasing it ends the observation.
   /// - Throws: `KeyValueError.undefinedKey` if the object has no such key, `KeyValueError.typeMismatch` if
-  ///   its value can't be converted to `Value`. Then nothing is registered.
+  ///   its value can't be converted to `Value`. Then nothing is registered. A value that is nil now is converted when it
+  ///   changes; if that fails, it is reported as misuse, and the change has no value.
   public func observe<Value>(
     _ keyPath: String, as type: Value.Type, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (ForeignObject, KeyValueObservedChange<Value>) -> Void
   ) throws -> KeyValueObservation {
     try check(keyPath, becomes: type)
     return try register(keyPath, options) { object, change in
-      changeHandler(object, KeyValueObservedChange(converting: change))
+      changeHandler(object, object.converted(change, of: keyPath))
     }
   }
 
@@ -155,7 +156,9 @@ extension ForeignObject {
       failure { kvo_set_value_for_key(header, key, value, $0) }
     }
     guard let error else { return }
-    if error.status == .KVO_TYPE_MISMATCH, let original { throw mismatch(key, original) }
+    if error.status == .KVO_TYPE_MISMATCH, let original {
+      throw mismatch(key, original, expected: error.expected)
+    }
     throw KeyValueError(error, key: key, className: className)
   }
 
@@ -166,23 +169,50 @@ extension ForeignObject {
     }
   }
 
-  private func mismatch(_ key: String, _ value: Any) -> KeyValueError {
-    let expected = try? withValue(of: key) { ForeignValue.typeName(of: $0) }
+  private func mismatch(_ key: String, _ value: Any, expected cName: String) -> KeyValueError {
+    // A nil value has no type.
+    let present = try? withValue(of: key) {
+      kvo_value_is_nil($0) ? nil : ForeignValue.typeName(of: $0)
+    }
     let hasNUL = ValueConversion.convert(value, to: String.self)?.utf8.contains(0) ?? false
     return .typeMismatch(
-      key: key, className: className, expected: expected ?? "another type",
+      key: key, className: className,
+      expected: (present ?? nil) ?? (cName.isEmpty ? "another type" : swiftName(cName)),
       found: typeName(of: value) + (hasNUL ? " with a NUL, where a C string would end" : ""))
   }
 
-  private func check<Value>(_ key: String, becomes type: Value.Type) throws {
-    // The core checks key paths.
-    guard !key.utf8.contains(UInt8(ascii: ".")) else { return }
-    try withValue(of: key) { present in
-      guard !kvo_value_is_nil(present), ForeignValue.read(present, as: type) == nil else { return }
-      throw KeyValueError.typeMismatch(
-        key: key, className: className, expected: ForeignValue.typeName(of: present),
-        found: swiftName(of: type))
+  // The core checks the key path.
+  private func check<Value>(_ keyPath: String, becomes type: Value.Type) throws {
+    var present = kvo_value()
+    let error = try keyPath.withKey(className) { keyPath in
+      failure { kvo_value_for_key_path(header, keyPath, &present, $0) }
     }
+    if error != nil { return }
+    defer { kvo_value_destroy(&present) }
+    guard !kvo_value_is_nil(&present), ForeignValue.read(&present, as: type) == nil else { return }
+    throw KeyValueError.typeMismatch(
+      key: keyPath, className: className, expected: ForeignValue.typeName(of: &present),
+      found: swiftName(of: type))
+  }
+
+  // Values that can't be converted are absent.
+  private func converted<Value>(
+    _ change: OpaquePointer, of keyPath: String
+  ) -> KeyValueObservedChange<Value> {
+    func read(_ value: UnsafePointer<kvo_value>) -> Value? {
+      let converted = ForeignValue.read(value, as: Value.self)
+      if converted == nil, !kvo_value_is_nil(value) {
+        KVODiagnostics.report(
+          misuse: """
+            \(quoted(keyPath)) of \(className) is observed as \(swiftName(of: Value.self)), and is \
+            \(ForeignValue.typeName(of: value)): its change is delivered without that value.
+            """)
+      }
+      return converted
+    }
+    return KeyValueObservedChange(
+      change, newValue: kvo_change_get_new(change).flatMap(read),
+      oldValue: kvo_change_get_old(change).flatMap(read))
   }
 }
 

@@ -24,7 +24,7 @@ enum ForeignValue {
   /// The name of a C value's type for messages: the Swift type that represents it, or the encoding of a
   /// struct.
   static func typeName(of value: UnsafePointer<kvo_value>) -> String {
-    guard let type = value.pointee.type, let swiftValue = any(of: value, type: type) else {
+    guard let type = value.pointee.type, let swiftValue = ValueType.any(of: value) else {
       return "another type"
     }
     return type.pointee.kind == .KVO_KIND_STRUCT
@@ -161,15 +161,5 @@ enum ForeignValue {
   private static func bytes(of value: UnsafePointer<kvo_value>) -> UnsafeRawBufferPointer? {
     guard let type = value.pointee.type, let bytes = kvo_value_bytes(value) else { return nil }
     return UnsafeRawBufferPointer(start: bytes, count: type.pointee.size)
-  }
-}
-
-extension KeyValueObservedChange {
-  /// Creates a change whose values are converted to `Value`; values that can't be converted are absent.
-  init(converting change: OpaquePointer) {
-    self.init(
-      change,
-      newValue: kvo_change_get_new(change).flatMap { ForeignValue.read($0, as: Value.self) },
-      oldValue: kvo_change_get_old(change).flatMap { ForeignValue.read($0, as: Value.self) })
   }
 }

@@ -302,14 +302,18 @@ final class KeyPathReadRecorder: ReadRecorder {
     if !isWalking, UnsafeMutableRawPointer(object) == header { announced.insert(name) }
   }
 
-  /// Whether the key path begins with a stored property of the object, or stands for one.
-  var isPath: Bool {
-    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement || beginsWithLink
+  /// The kind of the key path's tracked key.
+  var kind: Accessors.Tracked { isPath ? .path : hasLink ? .linked : .computed }
+
+  // Whether the key path begins with a stored property of the object, or stands for one.
+  private var isPath: Bool {
+    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  // `@KVO` stores the value of a property with observers beside it, so the first one read is known by its key only.
-  private var beginsWithLink: Bool {
+  // Whether the key path continues from a property with observers. `@KVO` stores its value beside it, so the property
+  // read first is known by its key only.
+  private var hasLink: Bool {
     guard var components = KeyPathComponents(keyPath), let component = components.next(),
       let type = Swift.type(of: keyPath).rootType as? KVOObject.Type, !components.isAtEnd
     else { return false }

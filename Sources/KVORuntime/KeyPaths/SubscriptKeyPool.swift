@@ -87,7 +87,7 @@ extension SubscriptKeyPool.State {
 final class SubscriptKey: Sendable {
   struct Kind: Hashable, @unchecked Sendable {
     let type: ObjectIdentifier
-    let isPath: Bool
+    let kind: Accessors.Tracked
     let reads: [String]
   }
 

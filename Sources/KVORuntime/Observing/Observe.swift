@@ -210,7 +210,7 @@ extension KVOObject {
     let lease = key.lease
     guard Hint.areWanted else { return lease.map { lease in { withExtendedLifetime(lease) {} } } }
     hintAtGetter(of: key.name.string)
-    let watch = UnusedTokenCheck(self, key.name.string, token)
+    let watch = UnusedTokenCheck(self, key.name.string, leasedTo: lease?.keyPath, token)
     return { withExtendedLifetime(lease) { watch.noteCall() } }
   }
 

@@ -325,9 +325,8 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     let (before, changed) = try changed(body)
     try key.change(kind, at: indexes) {
       try key.object.setValue(changed, forKey: key.name.string)
-      if mayAdjust, !hasElements(self.elements, passed: changed) {
-        key.changeIsSetting(old: coreValue(of: before))
-      }
+      guard mayAdjust, !hasElements(elements, passed: passed(changed)) else { return }
+      key.changeIsSetting(old: coreValue(of: before))
     }
   }
 
@@ -335,6 +334,11 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   private var mayAdjust: Bool {
     let isPlain = property.map { $0.accessors == nil } ?? false
     return !isPlain && kvo_binding_is_observed(key.object.header)
+  }
+
+  // The elements as the setter gets them, in the property's type.
+  private func passed(_ elements: [Any]) -> [Any] {
+    property?.converted(elements).flatMap(anyArray) ?? elements
   }
 
   private func coreValue(of value: Any?) -> kvo_value {
@@ -388,9 +392,9 @@ struct KeyedSet: MemberReading, MemberMutation {
     ) {
       try set()
       guard property.accessors != nil else { return }
-      let stored = self.members
-      if stored.isWithin(changed), changed.isWithin(stored) { return }
-      key.changeIsSetting(old: property.observedValue(of: present))
+      let (stored, passed) = (self.members, property.converted(changed).flatMap(anySet) ?? changed)
+      if stored.isWithin(passed), passed.isWithin(stored) { return }
+      key.changeIsSetting(old: value == nil ? kvo_value() : property.observedValue(of: present))
     }
   }
 }

@@ -69,6 +69,14 @@ extension ValueConversion {
       ? FoundationLink.linked?.content(value) ?? value : value
   }
 
+  /// A value that has been read as another type: numbers are converted. Setting converts a text to a number, but reading
+  /// does not.
+  package static func read<T>(_ value: Any, as type: T.Type) -> T? {
+    if let value = value as? T { return value }
+    let isDecimal = FoundationLink.linked?.isDecimal(unwrapped(type)) == true
+    return Number(value) != nil && (isNumber(type) || isDecimal) ? convert(value, to: type) : nil
+  }
+
   /// The equal value of a simpler type, by which the core compares and hashes values of Foundation's types (B6): the number,
   /// text or date in an object, and the number nearest to a decimal one. Nil for other values.
   static func equivalent(_ value: Any) -> Any? {

@@ -180,6 +180,27 @@ import Testing
     log.end()
   }
 
+  @Test(
+    "M3: a prior call that sets the key of a mutation in a batch still has the mutation's elements")
+  func setInPriorCall() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let log = Recorder()
+    var calls: [String] = []
+    log.observe(object.object, "items", [.KVO_PRIOR, .KVO_OLD]) { call in
+      guard kvo_change_is_prior(call.change) else { return }
+      Many(mutable: object.object).set(ints(1, 2))
+      let indexes = kvo_change_get_indexes(call.change)
+      calls.append("\(indexes.map { kvo_index_set_count($0) } ?? 0)")
+      calls.append(kvo_change_get_old(call.change).map(text) ?? "none")
+    }
+    coalescing(object.object) { Many(mutable: object.object).remove(at: 0) }
+    expectEqual(calls, ["1", "[7]"])
+    _ = log.take()
+    log.end()
+  }
+
   @Test("M3 D9: a mutation that fails leaves the batch, and later changes, whole")
   func failedMutation() {
     let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])

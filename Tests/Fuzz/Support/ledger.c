@@ -329,7 +329,9 @@ static void check_setting(const ledger_change *change, const ledger_entry *entry
 // The finals begin with the first one, or with the prior call of an observer that is late. One of these entries is
 // called.
 static void begin_finals_if_due(ledger_change *change, ledger_set called, bool is_prior) {
-  bool is_due = !is_prior || !is_unsure();
+  called &= ~change->notified[is_prior];
+  bool is_late = !(called & first_entries(change->known));
+  bool is_due = !is_prior || !is_unsure() || is_late;
   for (size_t i = 0; i < change->known && is_prior; i++) {
     const ledger_entry *entry = &fuzz_ledger.entries[i];
     bool awaits_prior = entry->options & KVO_PRIOR && !(change->notified[true] & bit(entry));
@@ -383,6 +385,7 @@ static bool is_next(const ledger_entry *entry, const kvo_change *notified) {
   ledger_change *change = fuzz_ledger.top;
   bool is_prior = kvo_change_is_prior(notified);
   if (!change || change->notified[is_prior] & bit(entry)) return false;
+  if (!(first_entries(change->known) & bit(entry))) return false;
   if (is_prior && !(entry->options & KVO_PRIOR)) return false;
   if (is_unsure()) return asks_for(entry, notified);
   return change->recipients & bit(entry) && (is_prior || !is_left_out(change, entry, false));

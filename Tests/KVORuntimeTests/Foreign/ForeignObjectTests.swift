@@ -286,6 +286,29 @@ import Testing
     }
     expectEqual(kvo_isa(account.pointer.object), account_class())
     expect(account.wrapped.observationInfo.registrations.isEmpty)
+    expectEqual(
+      keyValueError { try account.wrapped.setValue(5, forKey: "owner") },
+      .typeMismatch(key: "owner", className: "CAccount", expected: "String", found: "Int"))
+  }
+
+  @Test("C8: a value of another type that comes after registration is reported, and left out")
+  func laterMismatch() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let account = CAccount()
+      let seen = Locked<[Int?]>([])
+      let token = try account.wrapped.observe("owner", as: Int.self, options: .new) { _, change in
+        seen.withLock { $0.append(change.newValue) }
+      }
+      try account.wrapped.setValue("Ada", forKey: "owner")
+      precondition(seen.withLock { $0 } == [nil])
+      token.invalidate()
+    }
+    expect(
+      result.errors.contains(
+        "\"owner\" of CAccount is observed as Int, and is String: its change is delivered without that value."
+      ))
   }
 
   @Test("J1: a C object's registrations are listed")

@@ -52,6 +52,16 @@ import Testing
     }
   }
 
+  @Test("C8: an impossible type at the end of a path is an error")
+  func impossibleType() throws {
+    try withPair { foreign, ada in
+      expectEqual(
+        keyValueError { _ = try foreign.observe("boss.name", as: Int.self) { _, _ in } },
+        .typeMismatch(key: "boss.name", className: "CWorker", expected: "String", found: "Int"))
+      expect(foreign.observationInfo.registrations.isEmpty)
+    }
+  }
+
   @Test("G1: a path from C to Swift and back is observed from either end")
   func observing() throws {
     try withPair { foreign, ada in

@@ -60,8 +60,7 @@ import Testing
     expectEqual(log.take(), ["typed old 3 new 4", "string old 3 new 4"])
   }
 
-  @Test(
-    "G5 Q6: they are if the link has observers that change the object behind it")
+  @Test("G5 Q6: they are if the link has observers that change the object behind it")
   func observedLinks() throws {
     let linked = LinkedView()
     linked.chosen = first
@@ -70,14 +69,24 @@ import Testing
     linked.willChangeValue(forKey: "chosen")
     first.on = 3
     linked.didChangeValue(forKey: "chosen")
-    expectEqual(
-      log.take().sorted(), ["string old 1 new 3", "typed old 1 new 3"])
+    expectEqual(log.take().sorted(), ["string old 1 new 3", "typed old 1 new 3"])
     linked.changes = true
     linked.chosen = second
-    expectEqual(
-      log.take().sorted(),
-      ["string old 3 new 102", "typed old 3 new 102"])
+    expectEqual(log.take().sorted(), ["string old 3 new 102", "typed old 3 new 102"])
     expectEqual(first.on, -1)
+  }
+
+  @Test("D13: observers that a link's `didSet` registers precede those of a path by the link")
+  func didSetRegisters() {
+    let linked = LinkedView()
+    log.observe(linked, \.chosen?.on, [.old, .new], as: "path")
+    linked.chosen = first
+    expectEqual(log.take(), ["path old nil new 1"])
+    linked.seen = { [log] in log.observe($0, \.on, [.old, .new], as: "own") }
+    linked.chosen = second
+    expectEqual(log.take(), ["path old 1 new 2"])
+    second.on = 9
+    expectEqual(log.take(), ["own old 2 new 9", "path old 2 new 9"])
   }
 
   @Test("G5: so they are in pairs by hand and brackets around the link's change")
@@ -115,8 +124,12 @@ import Testing
 
 @KVO private final class LinkedView: KVOObject {
   @KVOIgnored var changes = false
+  @KVOIgnored var seen: ((OpenPathChangeTests.Item) -> Void)?
   var chosen: OpenPathChangeTests.Item? {
     willSet { if changes { chosen?.on = -1 } }
-    didSet { if changes { chosen?.on += 100 } }
+    didSet {
+      if changes { chosen?.on += 100 }
+      if let chosen { seen?(chosen) }
+    }
   }
 }

@@ -111,7 +111,7 @@ import Testing
       [
         "prior prior insertion at 3", "none", "old old [1, 2, 3]",
         "new new [2, 3, 4]", "prior old [1, 2, 3] new [2, 3, 4]",
-        "count old 3 new 3", "sum old 6 new 9", "total old 6 new 9",
+        "sum old 6 new 9", "count old 3 new 3", "total old 6 new 9",
       ])
   }
 
@@ -123,6 +123,16 @@ import Testing
     desk.mutableArray(\.pins).append(Desk.Pin(x: 3))
     expectEqual(
       log.take().map { $0.split(separator: " ")[1] }, ["insertion", "insertion", "new"])
+  }
+
+  @Test("D5: a setter that stores what it is passed, in its own type, changes elements")
+  func converted() throws {
+    try log.observe(desk, "hues", .new, as: "a")
+    let hues = try desk.mutableArrayValue(forKey: "hues")
+    try hues.append(1)
+    try hues.replace(at: 0, with: 2)
+    expectEqual(desk.hues, [.blue])
+    expectEqual(log.take().map { $0.split(separator: " ")[1] }, ["insertion", "replacement"])
   }
 
   @Test("H4 D5: a set's handle notifies of the members that the setter has added and removed")
@@ -219,6 +229,10 @@ extension MutableOrderedSetProxy: Adjusting {
 
 @KVO class Desk: KVOObject {
   struct Pin { var x: Int }
+  enum Hue: Int {
+    case red = 1
+    case blue
+  }
 
   static let adjusting = ["sorted", "inSetter", "accessed", "declared", "typed"]
 
@@ -233,6 +247,11 @@ extension MutableOrderedSetProxy: Adjusting {
     get { store }
     set { store = newValue.sorted() }
   }
+  var hues: [Hue] {
+    get { painted }
+    set { painted = newValue }
+  }
+  var painted: [Hue] = []
   var store = [1, 5]
   @KVOIgnored var stock = [1, 5]
   @KVOIgnored var plain = [1, 5] { didSet { plain.sort() } }

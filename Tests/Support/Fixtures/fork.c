@@ -1,17 +1,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fixture_programs.h"
 #include "fixture_stress.h"
 #include "fixture_watchdog.h"
 
-bool fixture_can_fork(void) {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  return false;
-#endif
-#endif
-  return true;
-}
+bool fixture_can_fork(void) { return !fixture_has_thread_sanitizer(); }
 
 int fixture_fork(bool (*body)(void *context), void *context) {
   pid_t child = fork();
