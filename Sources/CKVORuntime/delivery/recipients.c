@@ -445,10 +445,12 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
   search->ok = search->ok && add_dirty_key(search->recipients, dirty);
 }
 
-// Whether the path continues after the node, by a key or only by an operator.
+// Whether the path's value is another one than the node's: it continues after the node, or has an operator.
 static bool recipients_leads_on(const kvo_path_node *node) {
   const kvo_key_path *path = node->observation->path;
-  return !kvo_path_node_is_last(node) || path->components[node->depth].operates;
+  bool has_operator = false;
+  for (size_t i = 0; i <= node->depth; i++) has_operator |= path->components[i].operates;
+  return !kvo_path_node_is_last(node) || has_operator;
 }
 
 // Whether another thread placed the node. A user's registration, which records its own thread, is not considered.

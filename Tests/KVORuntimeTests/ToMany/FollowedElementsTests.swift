@@ -41,6 +41,30 @@ import Testing
     expectEqual(log.take().sorted(), ["sum old 0 new 30", "total old 0 new 30"])
   }
 
+  @Test("H3: a change of elements behind a union is a setting of the union")
+  func unions() throws {
+    let (group, first) = (Group(), Group())
+    first.toys = [1, 2]
+    group.groups = [first, Group()]
+    let log = Recorder()
+    for name in ["unionOfArrays", "distinctUnionOfArrays"] {
+      try log.observe(group, "groups.@\(name).toys", [.old, .new], as: name)
+    }
+    group.groups[1].mutableArray(\.toys).append(2)
+    expectEqual(
+      log.take(),
+      ["unionOfArrays old [1, 2] new [1, 2, 2]", "distinctUnionOfArrays old [1, 2] new [1, 2]"])
+    try first.mutableArrayValue(forKey: "toys").remove(at: 0)
+    expectEqual(
+      log.take(),
+      ["unionOfArrays old [1, 2, 2] new [2, 2]", "distinctUnionOfArrays old [1, 2] new [2]"])
+  }
+
+  final class Group: Tracked {
+    @Observed var toys: [Int] = []
+    @Observed var groups: [Group] = []
+  }
+
   @Test("C6, F5: so they do with a set")
   func members() throws {
     let team = Team()
