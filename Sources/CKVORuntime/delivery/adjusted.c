@@ -7,6 +7,7 @@
 //
 // They may have had a prior call for the elements, and still be in it: the record keeps the elements until it ends.
 #include "base/kvo_forward.h"
+#include "base/kvo_memory.h"
 #include "delivery/kvo_general_delivery.h"
 #include "values/kvo_collection_internal.h"
 
@@ -18,7 +19,7 @@ static kvo_frame *find_open(const kvo_object *object, uintptr_t id) {
 static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
   bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
   kvo_mutation_record *record = is_general ? &frame->general_delivery->first.mutation : NULL;
-  return record && record->kind != KVO_SETTING ? record : NULL;
+  return record && (record->kind != KVO_SETTING || record->is_adjusted) ? record : NULL;
 }
 
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
@@ -26,23 +27,46 @@ bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
   return frame && (frame->flags & KVO_FRAME_BATCHED || adjusted_mutation_of(frame));
 }
 
-void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
+// Observers that have had a prior call may still read the value that is replaced. If memory runs out, it stays.
+static void replace_old_value(kvo_mutation_record *record, kvo_dirty_key *dirty,
     const kvo_value *old_value) {
+  kvo_replaced_value *kept = dirty->is_read ? kvo_alloc(sizeof *kept) : NULL;
+  kvo_value copy;
+  if ((dirty->is_read && !kept) || kvo_value_copy(&copy, old_value) != KVO_OK) {
+    kvo_free(kept);
+    return;
+  }
+  if (kept) {
+    *kept = (kvo_replaced_value){dirty->value, record->replaced};
+    record->replaced = kept;
+  }
+  dirty->value = copy;
+  dirty->is_read = true;
+}
+
+// Observers in their prior calls, and the setter, may mutate the key again, and these mutations may be adjusted, too. The
+// first of them gives the old value. That of the mutation that opened the change is older.
+void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
+    const kvo_value *old_value, bool is_first) {
   kvo_recipients *before = &delivery->before;
-  changed_key->mutation.kind = KVO_SETTING;
+  kvo_mutation_record *record = &changed_key->mutation;
+  bool replaces = is_first && record->is_adjusted;
   for (uint32_t i = 0; old_value && i < before->dirty_key_count; i++) {
     kvo_dirty_key *dirty = &before->dirty_keys[i];
-    if (dirty->changed_key == changed_key && !dirty->is_read)
-      dirty->is_read = kvo_value_copy(&dirty->value, old_value) == KVO_OK;
+    if (dirty->changed_key == changed_key && (!dirty->is_read || replaces))
+      replace_old_value(record, dirty, old_value);
   }
+  record->kind = KVO_SETTING;
+  record->is_adjusted = true;
 }
 
 // In a batch a further change of the key makes it a setting. The batch has read the old value.
-void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_value *old_value) {
+void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_value *old_value,
+    bool is_first) {
   kvo_frame *frame = find_open(object, id);
   if (frame && frame->flags & KVO_FRAME_BATCHED)
     (void)kvo_batch_record(frame->thread, object, id, NULL);
   else if (frame && adjusted_mutation_of(frame))
-    kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first,
-        old_value);
+    kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first, old_value,
+        is_first);
 }

@@ -52,8 +52,9 @@ bool kvo_change_names_elements(const kvo_object *object, uintptr_t id);
 /// The change of elements that this thread has open, if any, turns out to be another one: the property's setter has not
 /// stored the collection that it was passed. Observers of the property are notified of a setting (D5).
 /// - old_value: the collection before the change, which is copied; NULL if it is not known.
+/// - is_first: the caller has opened the change, and read the collection before that.
 void kvo_change_becomes_setting(kvo_object *object, uintptr_t id,
-    const kvo_value *KVO_NULLABLE old_value);
+    const kvo_value *KVO_NULLABLE old_value, bool is_first);
 /// Closes a change: reads the new value, calls the observers, pops the frame.
 void kvo_change_close(kvo_frame *frame);
 /// Delivers a setting to observers that other threads registered while a property was set without an open change. Its

@@ -11,6 +11,12 @@ KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
 /// A mutation of a to-many key, with the elements it removed and added.
+/// An old value that another one has replaced, and that an observer in its prior call may still read.
+typedef struct kvo_replaced_value {
+  kvo_value value;
+  struct kvo_replaced_value *KVO_NULLABLE next;
+} kvo_replaced_value;
+
 typedef struct kvo_mutation_record {
   kvo_change_kind kind; ///< KVO_SETTING: no mutation
   kvo_set_mutation set_mutation;
@@ -24,6 +30,8 @@ typedef struct kvo_mutation_record {
   kvo_value old_value, new_value; ///< removed and added elements
   kvo_value before;               ///< all members of a set
   bool elements_are_given;        ///< the binding supplied the removed and added elements
+  bool is_adjusted;               ///< a setter has stored other elements, so it has become a setting
+  kvo_replaced_value *KVO_NULLABLE replaced; ///< of an adjusted mutation; owned
 } kvo_mutation_record;
 
 /// A changed key of the frame's object. A single change has one root; a batch (batch.c) has one for each changed key.
@@ -162,8 +170,9 @@ typedef struct kvo_general_delivery {
 } kvo_general_delivery;
 
 /// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
+/// - is_first: the old value is from before everything that has happened in the change
 void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
-    const kvo_value *KVO_NULLABLE old_value);
+    const kvo_value *KVO_NULLABLE old_value, bool is_first);
 
 /// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
 /// to the nodes that lead on. False if out of memory.

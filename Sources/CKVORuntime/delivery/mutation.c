@@ -34,6 +34,15 @@ bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutatio
   return copy_objects(record, mutation) && copy_given(record, mutation);
 }
 
+static void free_replaced(kvo_replaced_value *replaced) {
+  while (replaced) {
+    kvo_replaced_value *next = replaced->next;
+    kvo_value_destroy(&replaced->value);
+    kvo_free(replaced);
+    replaced = next;
+  }
+}
+
 void kvo_mutation_destroy(kvo_mutation_record *record) {
   if (record->has_predicted) kvo_value_destroy(&record->predicted);
   if (record->has_old) kvo_value_destroy(&record->old_value);
@@ -41,6 +50,7 @@ void kvo_mutation_destroy(kvo_mutation_record *record) {
   if (record->has_before) kvo_value_destroy(&record->before);
   kvo_value_destroy(&record->objects);
   kvo_index_set_destroy(record->indexes);
+  free_replaced(record->replaced);
   *record = (kvo_mutation_record){0};
 }
 

@@ -388,8 +388,9 @@ kvo_frame *KVO_NULLABLE kvo_stored_property_will_change_part(void *header, const
 /// Makes the change of elements of the key that this thread has open, if any, a setting: the property's setter has not
 /// stored the collection that it was passed. To be called before `kvo_stored_property_did_change`.
 /// - old_value: the collection before the change, which is copied; NULL if it is not known.
+/// - is_first: the caller has opened the change, and read the collection before that.
 void kvo_stored_property_change_is_setting(void *header, const char *interned_key,
-    const kvo_value *KVO_NULLABLE old_value);
+    const kvo_value *KVO_NULLABLE old_value, bool is_first);
 
 /// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,

@@ -129,9 +129,9 @@ kvo_frame *kvo_stored_property_will_change_part(void *header, const char *intern
 }
 
 void kvo_stored_property_change_is_setting(void *header, const char *interned_key,
-    const kvo_value *old_value) {
+    const kvo_value *old_value, bool is_first) {
   uintptr_t id = kvo_class_key_id(kvo_class_of(header), interned_key);
-  if (id) kvo_change_becomes_setting(header, id, old_value);
+  if (id) kvo_change_becomes_setting(header, id, old_value, is_first);
 }
 
 KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {

@@ -128,20 +128,21 @@ static kvo_status make_old_value(kvo_edit *edit, kvo_value *value) {
                                        : kvo_value_convert(value, type, &edit->stored_value);
 }
 
-static void fallback_make_setting(kvo_edit *edit) {
+static void fallback_make_setting(kvo_edit *edit, bool is_first) {
   kvo_value old;
   kvo_status status = make_old_value(edit, &old);
-  kvo_change_becomes_setting(kvo_edit_owner(edit), edit->accessors->id, status ? NULL : &old);
+  const kvo_value *known = status ? NULL : &old;
+  kvo_change_becomes_setting(kvo_edit_owner(edit), edit->accessors->id, known, is_first);
   kvo_value_destroy(&old);
 }
 
 // If the setter has stored another collection than the new one, the change is not that of the named elements.
-static void check_stored(kvo_edit *edit) {
+static void check_stored(kvo_edit *edit, bool is_first) {
   kvo_object *owner = kvo_edit_owner(edit);
   uintptr_t id = edit->accessors->id;
   uint64_t shortages = kvo_shortages;
   if (edit->accessors->setter != KVO_ACCESS_METHOD || !kvo_change_names_elements(owner, id)) return;
-  if (!has_same_object(edit) && !has_new_elements(edit)) fallback_make_setting(edit);
+  if (!has_same_object(edit) && !has_new_elements(edit)) fallback_make_setting(edit, is_first);
   if (kvo_shortages != shortages) kvo_change_report_undelivered(owner, id);
 }
 
@@ -149,7 +150,7 @@ static void check_stored(kvo_edit *edit) {
 static kvo_status fallback_replace(kvo_edit *edit) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
   kvo_status status = fallback_set_value(edit);
-  if (!status && edit->indexes && edit->accessors) check_stored(edit);
+  if (!status && edit->indexes && edit->accessors) check_stored(edit, frame);
   if (frame && status) kvo_change_cancel(frame);
   else if (frame) kvo_change_close(frame);
   return status;

@@ -140,31 +140,36 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   ) throws {
     try place.requireUsed()
     let isExact = place.property.accessors == nil
-    _ = try place.key.change(kind, at: indexes, isExact: isExact) {
-      if isExact { return try update(body) }
-      return isOptional
-        ? try set([Element]?.self) { try $0.update([], body) } : try set([Element].self, body)
+    if isExact {
+      _ = try place.key.change(kind, at: indexes, isExact: true) { _ in try update(body) }
+    } else if isOptional {
+      _ = try set([Element]?.self, kind, at: indexes) { try $0.update([], body) }
+    } else {
+      _ = try set([Element].self, kind, at: indexes, body)
     }
   }
 
   // A setter of the program may store other elements than it is passed: then the change is a setting.
   private func set<Stored>(
-    _ type: Stored.Type, _ body: (inout Stored) throws -> [Element]
+    _ type: Stored.Type, _ kind: KeyValueChange, at indexes: RangeSet<Int>,
+    _ body: (inout Stored) throws -> [Element]
   ) throws -> [Element] {
-    var before: Stored?
-    var passed: Stored?
-    let gone = try place.write { address in
-      let stored = address.assumingMemoryBound(to: type)
-      before = stored.pointee
-      let gone = try body(&stored.pointee)
-      passed = stored.pointee
+    let isObserved = kvo_binding_is_observed(place.key.object.header)
+    let before = isObserved ? place.current(as: type) : nil
+    return try place.key.change(kind, at: indexes) { isFirst in
+      var passed: Stored?
+      let gone = try place.write { address in
+        let stored = address.assumingMemoryBound(to: type)
+        let gone = try body(&stored.pointee)
+        if isObserved { passed = stored.pointee }
+        return gone
+      }
+      guard let before, let passed, let stored = place.current(as: type),
+        !KVORuntime.hasElements(stored, passed: passed)
+      else { return gone }
+      place.key.changeIsSetting(old: .of(before), isFirst: isFirst)
       return gone
     }
-    guard kvo_binding_is_observed(place.key.object.header), let before, let passed,
-      let stored = place.current(as: type), !KVORuntime.hasElements(stored, passed: passed)
-    else { return gone }
-    place.key.changeIsSetting(old: .of(before))
-    return gone
   }
 
   private func update<R>(_ body: (inout [Element]) throws -> R) throws -> R {
@@ -323,10 +328,10 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
     let (before, changed) = try changed(body)
-    try key.change(kind, at: indexes) {
+    try key.change(kind, at: indexes) { isFirst in
       try key.object.setValue(changed, forKey: key.name.string)
       guard mayAdjust, !hasElements(elements, passed: passed(changed)) else { return }
-      key.changeIsSetting(old: coreValue(of: before))
+      key.changeIsSetting(old: coreValue(of: before), isFirst: isFirst)
     }
   }
 
@@ -389,12 +394,13 @@ struct KeyedSet: MemberReading, MemberMutation {
     try key.change(
       mutation.kind, goes: property.observedValue(of: present.removing(changed)),
       comes: property.observedValue(of: changed.removing(present))
-    ) {
+    ) { isFirst in
       try set()
       guard property.accessors != nil else { return }
       let (stored, passed) = (self.members, property.converted(changed).flatMap(anySet) ?? changed)
       if stored.isWithin(passed), passed.isWithin(stored) { return }
-      key.changeIsSetting(old: value == nil ? kvo_value() : property.observedValue(of: present))
+      let old = value == nil ? kvo_value() : property.observedValue(of: present)
+      key.changeIsSetting(old: old, isFirst: isFirst)
     }
   }
 }

@@ -116,16 +116,16 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    try key.change(.insertion, at: indexes) { try accessors.insert?(root, elements, indexes) }
+    try key.change(.insertion, at: indexes) { _ in try accessors.insert?(root, elements, indexes) }
   }
 
   func remove(at indexes: RangeSet<Int>) throws {
-    try key.change(.removal, at: indexes) { try accessors.remove?(root, indexes) }
+    try key.change(.removal, at: indexes) { _ in try accessors.remove?(root, indexes) }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    let refusal = try key.change(.replacement, at: indexes) { () -> (any Error)? in
+    let refusal = try key.change(.replacement, at: indexes) { _ -> (any Error)? in
       guard let replace = accessors.replace else { return try exchange(at: indexes, elements) }
       try replace(root, indexes, elements)
       return nil

@@ -68,12 +68,15 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
     let mutation = try contents.mutable()
     guard try contents.match(members, indexes) else { return }
+    // One search per member would take too long for many.
+    let present = members.count > 1 ? SoughtElements(contents.reading.elements(in: indices)) : nil
     var new: [AnyHashable] = []
     var newPlaces = RangeSet<Int>()
     var known: Set<AnyHashable> = []
     for (offset, index) in indexes.ranges.joined().enumerated() {
       let member = try converted(members[offset], by: mutation)
-      guard !contains(member), known.insert(member).inserted else { continue }
+      let isPresent = present?.contains(member.base) ?? contains(member)
+      guard !isPresent, known.insert(member).inserted else { continue }
       let place = index - (offset - new.count)
       newPlaces.insert(contentsOf: place..<place + 1)
       new.append(member)

@@ -89,19 +89,23 @@ struct ToManyKey {
 
   var className: String { KVORuntime.className(of: type(of: object)) }
 
+  // `isFirst`: whether the change is not part of another one that the thread has open.
+
   /// Runs a body as one change of the elements at some indexes. If the body throws, the change is cancelled.
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, isExact: Bool = false,
-    _ body: () throws -> R
+    _ body: (_ isFirst: Bool) throws -> R
   ) rethrows -> R { try announcing(.elements(kind, indexes, isExact: isExact), body) }
 
   /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
-  func changeWhole<R>(_ body: () throws -> R) rethrows -> R { try announcing(.whole, body) }
+  func changeWhole<R>(_ body: () throws -> R) rethrows -> R {
+    try announcing(.whole) { _ in try body() }
+  }
 
   /// Runs a body as one change of a set whose removed and added members are known.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
-    _ body: () throws -> R
+    _ body: (_ isFirst: Bool) throws -> R
   ) rethrows -> R {
     try announcing(
       .members(
@@ -115,14 +119,14 @@ struct ToManyKey {
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
     _ body: () throws -> R
-  ) rethrows -> R { try announcing(.mutation(mutation, members()), body) }
+  ) rethrows -> R { try announcing(.mutation(mutation, members())) { _ in try body() } }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: () throws -> R
+    _ part: @autoclosure () -> ToManyChange, _ body: (_ isFirst: Bool) throws -> R
   ) rethrows -> R {
     let frame = kvo_binding_is_observed(object.header) ? part().announce(object.header, name) : nil
     do {
-      let result = try body()
+      let result = try body(frame != nil)
       closeChange(frame, of: object.header, name)
       return result
     } catch {

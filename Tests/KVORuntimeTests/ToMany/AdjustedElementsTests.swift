@@ -125,6 +125,35 @@ import Testing
       log.take().map { $0.split(separator: " ")[1] }, ["insertion", "insertion", "new"])
   }
 
+  @Test("D5: a setter that mutates the key again is a setting from the value before both")
+  func nestedMutation() throws {
+    log.observe(desk, \.filled, [.old, .new], as: "a")
+    desk.mutableArray(\.filled).append(2)
+    try desk.mutableArrayValue(forKey: "filled").append(3)
+    expectEqual(
+      log.take(), ["a old [5, 7] new [-1, 2, 5, 7]", "a old [-1, 2, 5, 7] new [-1, 2, 3, 5, 7]"])
+  }
+
+  @Test("D5 D7: the old value is from before what prior calls have changed", arguments: [1, 2])
+  func mutationsInPriorCalls(_ count: Int) throws {
+    for isProxy in [false, true] {
+      let desk = Desk()
+      var more = (0..<count).map { 9 - $0 }
+      let token = desk.observe(\.sorted, options: .prior) { desk, _ in
+        while let value = more.popLast() { desk.mutableArray(\.sorted).insert(value, at: 0) }
+      }
+      log.observe(desk, \.sorted, [.old, .new], as: "a")
+      if isProxy {
+        try desk.mutableArrayValue(forKey: "sorted").append(0)
+      } else {
+        desk.mutableArray(\.sorted).append(0)
+      }
+      let added = count == 1 ? [9] : [8, 9]
+      expectEqual(log.take(), ["a old [1, 5] new \([0, 1, 5] + added)"])
+      token.invalidate()
+    }
+  }
+
   @Test("D5: a setter that stores what it is passed, in its own type, changes elements")
   func converted() throws {
     try log.observe(desk, "hues", .new, as: "a")
@@ -247,6 +276,14 @@ extension MutableOrderedSetProxy: Adjusting {
     get { store }
     set { store = newValue.sorted() }
   }
+  var filled: [Int] {
+    get { filling }
+    set {
+      filling = newValue.sorted()
+      if filling.count < 4 { mutableArray(\.filled).append(-1) }
+    }
+  }
+  var filling = [5, 7]
   var hues: [Hue] {
     get { painted }
     set { painted = newValue }
