@@ -84,14 +84,22 @@ static const char *first_key(const kvo_path_observation *observation) {
   return observation->path->components[0].key;
 }
 
+// Whether a property may be a link. A number leads to no other object, though it was read before one.
+static bool may_lead(const kvo_accessors *accessors) {
+  const kvo_type *type = accessors->type;
+  if (!type) return true; // a key that is only announced manually
+  bool is_number = type->kind < KVO_KIND_POINTER || (type->operations && type->operations->number);
+  return !is_number && type->kind != KVO_KIND_STRING;
+}
+
 static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
     const kvo_read *property) {
   for (uint32_t i = 0; i < path->count; i++) {
     const kvo_path_observation *read = path->path_observations[i];
-    bool is_of_property =
-        read->first && read->root == property->object && first_key(read) == property->key;
-    if (is_of_property && open_path_change_affects(open, read->root,
-                              kvo_registration_accessors(&read->first->entry)->id))
+    if (!read->first || read->root != property->object || first_key(read) != property->key)
+      continue;
+    const kvo_accessors *accessors = kvo_registration_accessors(&read->first->entry);
+    if (may_lead(accessors) && open_path_change_affects(open, read->root, accessors->id))
       return true;
   }
   return false;

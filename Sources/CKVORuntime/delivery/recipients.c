@@ -428,8 +428,10 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
   enter(search, dependent_key, behind);
   dependent_key->is_led = is_led;
   if (is_new) find_tracked(search, dependent_key);
-  if (dependent_key->is_tracked && dependent_key->accessors->property->is_path) {
+  const kvo_property_description *property = dependent_key->accessors->property;
+  if (dependent_key->is_tracked && (property->is_path || property->has_link))
     search->leads_on = true;
+  if (dependent_key->is_tracked && property->is_path) {
     dependent_key->pending = search->pending;
     search->pending = dependent_key;
     return;

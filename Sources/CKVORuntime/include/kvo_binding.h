@@ -134,8 +134,7 @@ typedef struct kvo_property_description {
   /// property that changed, in the order of registration, not after them.
   bool is_path;
   /// For a tracked key that represents a path, but whose observers are called after those of the property that changed.
-  /// While a change of its first property is open, changes behind that are part of it, if another path along that
-  /// property is observed too.
+  /// As with any path, changes behind its first property are part of an open change of that.
   bool has_link;
   /// For an ordered to-many key: reads those elements at the indexes that exist into an uninitialised value of the
   /// type. NULL: all elements are read, and the type picks some.

@@ -9,6 +9,7 @@ import Testing
 @Suite(.leakFree) struct OpenPathChangeTests {
   fileprivate class Item: Tracked {
     @Observed var on = 0
+    var sum: Int { on + ((self as? Pair)?.other ?? 0) }
   }
 
   private class View: Tracked {
@@ -74,6 +75,36 @@ import Testing
     linked.chosen = second
     expectEqual(log.take().sorted(), ["string old 3 new 102", "typed old 3 new 102"])
     expectEqual(first.on, -1)
+  }
+
+  @Test("G5 Q6: so they are if nothing else observes the link")
+  func observedLinkAlone() {
+    let linked = LinkedView()
+    linked.chosen = first
+    log.observe(linked, \.chosen?.on, [.old, .new], as: "typed")
+    linked.willChangeValue(forKey: "chosen")
+    first.on = 3
+    linked.didChangeValue(forKey: "chosen")
+    expectEqual(log.take(), ["typed old 1 new 3"])
+    linked.changes = true
+    linked.chosen = second
+    expectEqual(log.take(), ["typed old 3 new 102"])
+  }
+
+  @Test("G5 D8: an open change of a property of the last object, which is no link, silences no path")
+  func siblings() {
+    let pair = Pair()
+    view.chosen = pair
+    log.observe(view, \.chosen?.sum, [.old, .new], as: "path")
+    pair.willChangeValue(forKey: "on")
+    pair.other = 3
+    expectEqual(log.take(), ["path old 0 new 3"])
+    pair.didChangeValue(forKey: "on")
+    expectEqual(log.take(), ["path old 0 new 3"])
+  }
+
+  private final class Pair: Item {
+    @Observed var other = 0
   }
 
   @Test("D13: observers that a link's `didSet` registers precede those of a path by the link")
