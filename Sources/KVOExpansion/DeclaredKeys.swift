@@ -150,8 +150,10 @@ struct DeclaredKeys {
       let isObserved = ObservableMember.form(of: member) == .observed || member.has("Observed")
       return "keys.\(isObserved ? "_observed" : "stored")(\(key), \(keyPath))\(overrides)"
     }
-    let affecting =
-      methods.affecting(name.name) ?? keptSources(binding, name).map { "[\($0)]" }
+    let affecting = methods.affecting(name.name)
+    if affecting == nil, let sources = keptSources(binding, name) {
+      return "keys._keeping(\(key), \(keyPath), reads: [\(sources)])\(overrides)"
+    }
     let affectedBy = affecting.map { ", affectedBy: \($0)" } ?? ""
     return "keys.computed(\(key), \(keyPath)\(affectedBy))\(overrides)"
   }

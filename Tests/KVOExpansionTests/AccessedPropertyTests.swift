@@ -422,8 +422,10 @@ import Testing
       var sum: Int \(getter)
       }
       """
-    let affected = sources.map { ", affectedBy: \($0)" } ?? ""
-    expect(Asking.members(source).contains("keys.computed(\"sum\", \\.sum\(affected))"))
+    let declaration =
+      sources.map { "keys._keeping(\"sum\", \\.sum, reads: \($0))" }
+      ?? "keys.computed(\"sum\", \\.sum)"
+    expect(Asking.members(source).contains(declaration))
     expectEqual(Asking.messages(source).count, warnings)
   }
 

@@ -88,6 +88,26 @@ public struct KeyDeclarations<Root: KVOObject> {
       set: { $0[keyPath: keyPath] = $1 })
   }
 
+  /// Declares a computed property whose getter keeps its value. While it does, it reads none of the keys from which it
+  /// has made the value, so they are named. For code that `@KVO` makes.
+  public mutating func _keeping<Value>(
+    _ key: String, _ keyPath: KeyPath<Root, Value>, reads keys: [String]
+  ) {
+    let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
+    accessors[key] = TypedAccessors<Root, Value>(
+      keyPath: keyPath, .tracked(.computed),
+      get: { root in
+        let value = root[keyPath: keyPath]
+        for key in keys {
+          root.reportRead(of: {
+            KeyName.of(KVOClass.of(root).name(key, seenBy: KVOClass.of(Root.self))).interned
+          })
+        }
+        return value
+      },
+      set: writable.map { writable in { $0[keyPath: writable] = $1 } })
+  }
+
   /// Declares that the property of a key overrides the superclass's. For code that `@KVO` makes.
   public mutating func _overrides(_ key: String) { overridden.insert(key) }
 

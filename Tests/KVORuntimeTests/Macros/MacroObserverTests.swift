@@ -51,6 +51,19 @@ import Testing
     expectEqual(path.changes, ["0 1", "1 2", "2 3"])
   }
 
+  @Test("F5 Q6: a getter that only notes something in a stored property is tracked as any other")
+  func notes() {
+    let noted = Noted()
+    let (last, count) = (Seen(noted, \.shown), Seen(noted, \.counted))
+    noted.target?.level = 3
+    noted.target?.level = 4
+    noted.target = Dial()
+    last.end()
+    count.end()
+    expectEqual(last.changes, ["0 3", "3 4", "4 0"])
+    expectEqual(count.changes, ["0 3", "3 4", "4 0"])
+  }
+
   @Test("F5 Q6: a property that reads a cached one is notified, if its getter reports the read")
   func readersOfCaches() {
     let (counted, before) = (Counted(), Counted())
@@ -382,6 +395,22 @@ private class Dwelling: KVOObject {
   var letters: Int {
     otherCache = otherCache ?? text.count
     return otherCache!
+  }
+}
+
+@KVO private final class Noted: KVOObject {
+  var target: Dial? = Dial()
+  @KVOIgnored private var lastSeen = 0
+  @KVOIgnored private var readings = 0
+
+  var shown: Int {
+    guard let target else { return lastSeen }
+    lastSeen = target.level
+    return target.level
+  }
+  var counted: Int {
+    readings += 1
+    return target?.level ?? 0
   }
 }
 
