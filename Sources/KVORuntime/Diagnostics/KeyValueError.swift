@@ -99,8 +99,8 @@ private func end(of keyPath: String, in className: String, at component: String)
   let head = keyPath.dropLast(component.count)
   if let dictionary = dictionary(in: head.dropLast(), of: className) {
     return """
-      \(nowhere): \(quoted(dictionary)) is a dictionary, whose values have no mutable proxies. Set a changed value for \
-      the key path.
+      \(nowhere): the value before it, in the dictionary \(quoted(dictionary)), has no keys, and no mutable proxies. To \
+      change it, set a changed value for its key path.
       """
   }
   let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)

@@ -334,11 +334,11 @@ import Testing
     expectEqual(
       "\(error { _ = try account.mutableArrayValue(forKeyPath: "limits.day") })",
       """
-      The key path "limits.day" of Account leads nowhere at "day": "limits" is a dictionary, whose values have no mutable \
-      proxies. Set a changed value for the key path.
+      The key path "limits.day" of Account leads nowhere at "day": the value before it, in the dictionary "limits", has \
+      no keys, and no mutable proxies. To change it, set a changed value for its key path.
       """)
     let deeper = error { _ = try account.mutableSetValue(forKeyPath: "limits.day.all.list") }
-    expect("\(deeper)".contains("at \"list\": \"limits\" is a dictionary, whose values"))
+    expect("\(deeper)".contains("at \"list\": the value before it, in the dictionary \"limits\""))
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
     expectEqual("\(empty)", "The key path \"a..b\" of Account has an empty component.")
   }
