@@ -10,13 +10,13 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// A mutation of a to-many key, with the elements it removed and added.
 /// An old value that another one has replaced, and that an observer in its prior call may still read.
 typedef struct kvo_replaced_value {
   kvo_value value;
   struct kvo_replaced_value *KVO_NULLABLE next;
 } kvo_replaced_value;
 
+/// A mutation of a to-many key, with the elements it removed and added.
 typedef struct kvo_mutation_record {
   kvo_change_kind kind; ///< KVO_SETTING: no mutation
   kvo_set_mutation set_mutation;
