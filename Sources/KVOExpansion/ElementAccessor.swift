@@ -75,10 +75,10 @@ extension ElementAccessor.Parameter {
   fileprivate var beginnings: [String] {
     switch self {
     case .element: [""]
-    case .elements: ["["]
-    case .set: ["Set<"]
+    case .elements: ["[", "NSArray"]
+    case .set: ["Set<", "NSSet"]
     case .index: ["Int", "UInt", "NSInteger", "NSUInteger"]
-    case .indexes: ["RangeSet", "IndexSet"]
+    case .indexes: ["RangeSet", "IndexSet", "NSIndexSet"]
     }
   }
 
@@ -86,6 +86,7 @@ extension ElementAccessor.Parameter {
     let own: WrittenType? =
       switch self {
       case .index: type.mayBe("Int") ? type : nil
+      case .indexes where type == "NSIndexSet": nil
       case .indexes: type == "IndexSet" || type.mayBe("RangeSet<Int>") ? type : nil
       case .element: type
       case .elements: type.elementOfArray

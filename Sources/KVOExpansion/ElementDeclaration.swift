@@ -8,6 +8,8 @@ struct ElementDeclaration {
   private let type: ConventionMethods
   /// The words of the methods that are left out.
   private var excluded: Set<String> = []
+  /// The key's property, as its type is written; nil if that shows no elements.
+  private var property: WrittenCollection?
 
   /// Methods and properties that the declaration would call, but that don't fit.
   private(set) var misfits: [Misfit] = []
@@ -16,10 +18,12 @@ struct ElementDeclaration {
 
   init(of key: String, in type: ConventionMethods) {
     (self.key, self.type) = (key, type)
+    property = type.readable[key].flatMap { WrittenCollection(of: $0) }
     for (accessor, misfit) in unfitting where line != without(accessor).line {
       misfits.append(misfit)
     }
     excluded = Set(unfitting.map(\.0.word))
+    if line == nil { misfits += unreadable }
   }
 
   private func without(_ accessor: ElementAccessor) -> Self {
@@ -51,15 +55,49 @@ struct ElementDeclaration {
     return [(.count, Misfit(name: name, of: key, isMethod: false, reason))]
   }
 
-  private var elementOfList: WrittenType? {
-    shaped(.object).flatMap { $0.result.map { WrittenType($0) } } ?? property?.elementOfArray
-  }
-  private var elementOfSet: WrittenType? {
-    property?.elementOfSet
-      ?? shaped(.member).flatMap { $0.parameters.first }.map { WrittenType($0.type) }
+  /// The methods that would be called if the property's type showed its elements.
+  private var unreadable: [Misfit] {
+    guard property == nil, misfits.isEmpty, type.readable[key] != nil else { return [] }
+    let name = key.capitalizedFirst
+    let kinds: [(WrittenCollection.Kind, [ElementAccessor], String)] = [
+      (.list, [.insert, .insertObject], "countOf\(name)() and objectIn\(name)(at:)"),
+      (
+        .set, [.add, .addObject],
+        "countOf\(name)(), memberOf\(name)(_:) and enumeratorOf\(name)()"
+      ),
+    ]
+    return kinds.flatMap { kind, accessors, readers in
+      var shown = self
+      shown.property = WrittenCollection(kind)
+      guard shown.line != nil else { return [Misfit]() }
+      let reason = """
+        the written type of "\(key)" is neither an array nor a set: write it in full, or add \(readers)
+        """
+      return accessors.compactMap(method).prefix(1).map {
+        Misfit(name: $0.name, of: key, isMethod: true, reason)
+      }
+    }
   }
 
-  private var property: WrittenType? { type.readable[key]?.collection }
+  private var elementOfList: WrittenType? {
+    shaped(.object).flatMap { $0.result.map { WrittenType($0) } }
+      ?? (property?.kind == .list ? property?.element : nil) ?? inserted
+  }
+  private var elementOfSet: WrittenType? {
+    (property?.kind == .set ? property?.element : nil)
+      ?? shaped(.member).flatMap { $0.parameters.first }.map { WrittenType($0.type) } ?? added
+  }
+
+  // What the methods take, where the property's elements are of any type.
+  private var inserted: WrittenType? {
+    parameter(of: .insertObject) ?? parameter(of: .insert)?.elementOfArray
+  }
+  private var added: WrittenType? {
+    parameter(of: .addObject) ?? parameter(of: .add)?.elementOfSet
+  }
+  private func parameter(of accessor: ElementAccessor) -> WrittenType? {
+    shaped(accessor)?.parameters.first.map { WrittenType($0.type) }
+  }
   private var counter: Binding? { type.readable["countOf" + key.capitalizedFirst] }
 
   private func shaped(_ accessor: ElementAccessor) -> Function? {
@@ -103,13 +141,12 @@ struct ElementDeclaration {
   }
 
   private func unordered() -> String? {
-    let isProperty = property?.elementOfSet != nil
+    let set = property?.kind == .set ? property : nil
     let contains =
-      method(.member).map { "{ $0.\($0.name.text)($1) != nil }" }
-      ?? (isProperty ? "{ $0.\(key.inSource).contains($1) }" : nil)
+      method(.member).map { "{ $0.\($0.name.text)($1) != nil }" } ?? set?.contains(key.inSource)
     let elements =
       method(.enumerator).map { "{ AnySequence($0.\($0.name.text)()) }" }
-      ?? (isProperty ? "{ AnySequence($0.\(key.inSource)) }" : nil)
+      ?? set?.elements(key, as: elementOfSet)
     guard let count = size, let contains, let elements else { return nil }
     let add =
       method(.add).map { batch($0, "$0", ["$1"]) }
@@ -133,7 +170,7 @@ struct ElementDeclaration {
   private var isRead: Bool { countOfElements != nil && method(.object) != nil }
 
   private var size: String? {
-    countOfElements ?? (property == nil ? nil : "{ $0.\(key.inSource).count }")
+    countOfElements ?? property?.count(key.inSource)
   }
 
   private var countOfElements: String? {
@@ -146,7 +183,7 @@ struct ElementDeclaration {
 
   private var elementAt: String? {
     method(.object).map { "{ \(call($0, "$0", ["$1"])) }" }
-      ?? (property?.elementOfArray == nil ? nil : "{ $0.\(key.inSource)[$1] }")
+      ?? (property?.kind == .list ? property : nil)?.element(of: key, as: elementOfList)
   }
 
   /// `object.insertSongs($1, at: $2)`.
@@ -197,11 +234,66 @@ struct Misfit {
   }
 }
 
-extension Binding {
-  /// The property's type, written or shown by the initial value; nil if it is neither an array nor a set.
-  fileprivate var collection: WrittenType? {
-    let type = WrittenType(type ?? initialValue.flatMap(\.typeOfCall) ?? "")
-    return type.elementOfArray ?? type.elementOfSet == nil ? nil : type
+/// A property's type that shows that it is a collection, and how generated code reads its elements.
+private struct WrittenCollection {
+  enum Kind { case list, set }
+  let kind: Kind
+  /// Nil if the collection is one of Foundation's, whose elements are of any type.
+  let element: WrittenType?
+  private var isOptional = false
+
+  init(_ kind: Kind) { (self.kind, element) = (kind, nil) }
+
+  /// The type is written, or shown by the initial value; nil if it shows no collection.
+  init?(of property: Binding) {
+    let written = WrittenType(property.type ?? property.initialValue.flatMap(\.typeOfCall) ?? "")
+    let type = written.wrapped ?? written
+    if let element = type.elementOfArray {
+      (kind, self.element) = (.list, element)
+    } else if let element = type.elementOfSet {
+      (kind, self.element) = (.set, element)
+    } else if let kind = Self.ofFoundation[type.text] {
+      (self.kind, element) = (kind, nil)
+    } else {
+      return nil
+    }
+    isOptional = written.wrapped != nil
+  }
+
+  private static let ofFoundation: [String: Kind] = [
+    "NSArray": .list, "NSMutableArray": .list, "NSOrderedSet": .list, "NSMutableOrderedSet": .list,
+    "NSSet": .set, "NSMutableSet": .set,
+  ]
+
+  func count(_ property: String) -> String {
+    isOptional ? "{ $0.\(property)?.count ?? 0 }" : "{ $0.\(property).count }"
+  }
+
+  func contains(_ property: String) -> String {
+    isOptional
+      ? "{ $0.\(property)?.contains($1) == true }" : "{ $0.\(property).contains($1) }"
+  }
+
+  func element(of key: String, as type: WrittenType?) -> String {
+    let element = "$0.\(key.inSource)\(isOptional ? "!" : "")[$1]"
+    return "{ \(cast("$0", element, of: key, as: type)) }"
+  }
+
+  func elements(_ key: String, as type: WrittenType?) -> String {
+    func all(_ object: String) -> String {
+      isOptional ? "\(object).\(key.inSource) ?? []" : "\(object).\(key.inSource)"
+    }
+    guard element == nil else { return "{ AnySequence(\(all("$0"))) }" }
+    let made = cast("object", "$0", of: key, as: type)
+    let members = isOptional ? "(\(all("object")))" : all("object")
+    return "{ object in AnySequence(\(members).map { \(made) }) }"
+  }
+
+  private func cast(
+    _ object: String, _ value: String, of key: String, as type: WrittenType?
+  ) -> String {
+    guard element == nil, let type else { return value }
+    return "\(object)._element(\(value), of: \"\(key)\") as \(type.text)"
   }
 }
 

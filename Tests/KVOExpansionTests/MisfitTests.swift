@@ -35,6 +35,15 @@ import Testing
       ),
       (set, "func addTags(_ s: Set<String>) {}", "it takes Set<String>, and not Set<Int>"),
       (set, "func addTagsObject(_ s: String) {}", "it takes String, and not Int"),
+      (set, "func addTags(_ s: NSSet) {}", "it takes NSSet, and not Set<Int>"),
+      (
+        list, "func insertSongs(_ s: NSArray, at i: IndexSet) {}",
+        "it takes NSArray, and not [Song]"
+      ),
+      (
+        list, "func insertSongs(_ s: [Song], at i: NSIndexSet) {}",
+        "it takes NSIndexSet, and not RangeSet<Int> or IndexSet"
+      ),
     ])
   func left(_ others: String, _ misfit: String, _ reason: String) {
     // Leaves out the fitting method that the misfit replaces.
@@ -95,6 +104,83 @@ import Testing
     expect(Asking.messages("@KVO class A: B {\n\(tags)\(changes)\n}").isEmpty)
   }
 
+  private static let inserting =
+    "func insertObject(_ s: Song, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}"
+  private static let adding =
+    "func addTagsObject(_ t: Tag) {}\nfunc removeTagsObject(_ t: Tag) {}"
+
+  @Test(
+    "Q4 Q5: methods of a property whose written type shows no elements are reported",
+    arguments: [
+      "var songs: Songs { s }", "@KVOIgnored var songs = load()", "var songs: List<Song> { s }",
+      "@KVOIgnored var songs: Any = s",
+    ])
+  func unreadable(_ property: String) {
+    let reason = """
+      the written type of "songs" is neither an array nor a set: write it in full, or add countOfSongs() and \
+      objectInSongs(at:).
+      """
+    let body = "\(property)\n\(Self.inserting)"
+    expect(!Asking.declarations(body).contains { $0.contains("ToMany") })
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)"), "\(messages)")
+    let place = 18 + property.utf8.count + 1 + 5
+    expectEqual(messages.first?.hasPrefix("warning at \(place): @KVO: this method"), true)
+    let tags =
+      Asking.messages(
+        "@KVO class A: B {\n\(property.replacing("songs", with: "tags"))\n\(Self.adding)\n}")
+    expectEqual(tags.count, 1)
+    expectEqual(tags.first?.contains("memberOfTags(_:) and enumeratorOfTags()."), true)
+    let read =
+      body + "\nfunc countOfSongs() -> Int { 1 }\nfunc objectInSongs(at i: Int) -> Song { s }"
+    expect(Asking.messages("@KVO class A: B {\n\(read)\n}").isEmpty)
+  }
+
+  @Test(
+    "Q4 B13: the elements of Foundation's collections and of optional ones are read from the property",
+    arguments: [
+      (
+        "NSOrderedSet", "{ $0.songs.count }",
+        "{ $0._element($0.songs[$1], of: \"songs\") as Song }"
+      ), ("[Song]?", "{ $0.songs?.count ?? 0 }", "{ $0.songs![$1] }"),
+      (
+        "NSMutableArray!", "{ $0.songs?.count ?? 0 }",
+        "{ $0._element($0.songs![$1], of: \"songs\") as Song }"
+      ),
+    ])
+  func readElements(_ type: String, _ count: String, _ element: String) {
+    let body = "var songs: \(type) { s }\n\(Self.inserting)"
+    let line = Asking.declarations(body).last
+    expectEqual(
+      line?.hasPrefix("keys.orderedToMany(\"songs\", count: \(count), element: \(element), insert"),
+      true, line ?? "")
+    expect(Asking.messages("@KVO class A: B {\n\(body)\n}").isEmpty)
+  }
+
+  @Test(
+    "Q4 B13: so are the members of sets",
+    arguments: [
+      (
+        "NSSet", "count: { $0.tags.count }, contains: { $0.tags.contains($1) }, ",
+        "AnySequence(object.tags.map { object._element($0, of: \"tags\") as Tag })"
+      ),
+      (
+        "NSMutableSet?",
+        "count: { $0.tags?.count ?? 0 }, contains: { $0.tags?.contains($1) == true }, ",
+        "AnySequence((object.tags ?? []).map { object._element($0, of: \"tags\") as Tag })"
+      ),
+      (
+        "Set<Tag>?",
+        "count: { $0.tags?.count ?? 0 }, contains: { $0.tags?.contains($1) == true }, ",
+        "{ AnySequence($0.tags ?? []) }"
+      ),
+    ])
+  func readMembers(_ type: String, _ reading: String, _ members: String) {
+    let line = Asking.declarations("var tags: \(type) { s }\n\(Self.adding)").last
+    expectEqual(line?.contains(reading), true, line ?? "")
+    expectEqual(line?.contains(members), true, line ?? "")
+  }
+
   @Test(
     "Q4 Q5: a key for which no accessor is called is not reported",
     arguments: [
@@ -106,7 +192,6 @@ import Testing
       // Conditional properties, and ones whose getters are async or throw.
       "#if X\nvar songs: [S] { s }\n#endif\nfunc insertObject(_ s: S, inSongsAt i: Int) {}\nfunc removeObject(fromSongsAt i: Int) {}",
       "var tags: Set<S> { get async { s } }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
-      "var tags: Set<S>? { s }\nfunc addTags(_ s: Set<S>) {}\nfunc removeTags(_ s: Set<S>) {}",
     ])
   func untold(_ body: String) {
     expect(!Asking.declarations(body).contains { $0.contains("ToMany") })

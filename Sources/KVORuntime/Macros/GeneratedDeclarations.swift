@@ -15,6 +15,18 @@ extension KVOObject {
   }
 }
 
+extension KVOObject {
+  /// An element of one of Foundation's collections, as the methods for the key's elements take it. For code that `@KVO`
+  /// makes. Stops the program if there is an element of another type.
+  public final func _element<Element>(_ element: Any, of key: String) -> Element {
+    if let element = ValueConversion.convert(element, to: Element.self) { return element }
+    let error = KeyValueError.typeMismatch(
+      key: key, className: KVOClass.of(self).name, expected: swiftName(of: Element.self),
+      found: swiftName(of: Swift.type(of: element)))
+    KVODiagnostics.stop("\(error) The methods for its elements take no others.")
+  }
+}
+
 extension KeyValueObserving where Self: KVOObject {
   /// Declares the keys of the class that has the macro. For code that `@KVO` makes. May be called on any
   /// thread.
