@@ -131,6 +131,7 @@ static void read_set_before(kvo_mutation_record *record, kvo_object *object, uin
   if (!(options & (KVO_OLD | KVO_NEW))) return;
   mutation_read_key(object, id, &record->before);
   record->has_before = kvo_value_snapshot(&record->before) == KVO_OK;
+  kvo_value_detach(&record->before);
   if (record->has_before && options & KVO_OLD && gives_old_elements(record))
     record->has_predicted = mutation_predict(record);
 }

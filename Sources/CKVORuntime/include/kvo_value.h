@@ -145,6 +145,8 @@ typedef struct kvo_type_operations {
   /// number object. A value is compared with values of other types by it, and hashed by it if `hash` is NULL. Returns
   /// false if there is none.
   bool (*KVO_NULLABLE equivalent)(const kvo_type *type, const void *value, kvo_value *equivalent);
+  /// Replaces a value that others may change in place by a copy. NULL: values don't change.
+  void (*KVO_NULLABLE detach)(const kvo_type *type, void *value);
 } kvo_type_operations;
 
 /// The number of bytes that a value stores inline, and the nil value.

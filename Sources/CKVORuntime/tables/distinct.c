@@ -22,6 +22,7 @@
 #include "base/kvo_memory.h"
 #include "objects/kvo_class_internal.h"
 #include "tables/kvo_group.h"
+#include "values/kvo_collection_internal.h"
 
 typedef struct kvo_known {
   uint32_t references;    // atomic
@@ -67,6 +68,7 @@ static kvo_known *make_known(const kvo_value *value) {
     kvo_free(known);
     return NULL;
   }
+  kvo_value_detach(&known->value);
   return known;
 }
 

@@ -220,6 +220,12 @@ kvo_status kvo_value_snapshot(kvo_value *value) {
   return KVO_OK;
 }
 
+void kvo_value_detach(kvo_value *value) {
+  const kvo_type *type = value->type;
+  if (type && type->operations && type->operations->detach)
+    type->operations->detach(type, (void *)(uintptr_t)kvo_value_bytes(value));
+}
+
 // The collection operations of a binding's type, for nil values too; NULL for other types.
 static const kvo_collection_operations *own_operations(const kvo_value *value) {
   return value->type && value->type->operations ? value->type->operations->collection : NULL;

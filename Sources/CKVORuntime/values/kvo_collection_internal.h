@@ -107,6 +107,8 @@ kvo_status kvo_value_from_elements(kvo_value *value, kvo_collection_kind kind,
     kvo_elements *elements);
 /// Replaces a proxy by a stored collection; other values stay unchanged. Nil if that fails.
 kvo_status kvo_value_snapshot(kvo_value *value);
+/// Makes an owned value keep what it has now, although others may change it in place.
+void kvo_value_detach(kvo_value *value);
 /// Initialises `*picked` as an array of those elements at the indexes that exist; an empty one if the value is not a
 /// collection.
 kvo_status kvo_value_pick(const kvo_value *collection, const kvo_index_set *indexes,

@@ -131,6 +131,20 @@ extension FoundationLink: FoundationValues {
     }
   }
 
+  package static func mayBeMutable(_ type: Any.Type) -> Bool {
+    collection(type) != nil || type is NSString.Type || type is NSAttributedString.Type
+      || type is NSData.Type
+  }
+
+  package static func copy(ofMutable value: Any) -> Any? {
+    switch value {
+    case is NSMutableArray, is NSMutableOrderedSet, is NSMutableSet, is NSMutableDictionary,
+      is NSMutableString, is NSMutableAttributedString, is NSMutableData:
+      (value as? NSObject)?.mutableCopy()
+    default: nil
+    }
+  }
+
   // MARK: Collections
 
   package static func collection(_ type: Any.Type) -> FoundationCollection? {

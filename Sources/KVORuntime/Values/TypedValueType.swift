@@ -110,6 +110,13 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return true
   }
 
+  override func detach(at address: UnsafeMutableRawPointer) {
+    guard let value = any(at: address), type(of: value) is AnyClass,
+      let copy = FoundationLink.linked?.copy(ofMutable: value) as? T
+    else { return }
+    address.assumingMemoryBound(to: T.self).pointee = copy
+  }
+
   override func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
     into sum: UnsafeMutablePointer<kvo_value>
@@ -129,6 +136,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     if isNumber || T.self == Bool.self { abilities.insert(.number) }
     if let foundation = FoundationLink.linked {
       if foundation.isDecimal(T.self) { abilities.insert(.sum) }
+      if T.self is AnyClass, foundation.mayBeMutable(T.self) { abilities.insert(.mutable) }
       if T.self is AnyClass, foundation.hasContent(T.self) {
         // Foundation's numbers are compared with all numbers, by what they contain.
         abilities.insert(.operand)
@@ -208,7 +216,7 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
 
 /// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
 final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
-  init() { super.init([.object, .wrapper]) }
+  init() { super.init([.object, .wrapper, .mutable]) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
     // Generic code that converts an `Any` to `Any` would wrap it once more.

@@ -55,7 +55,8 @@ enum ValueOperations {
       values: abilities.isDisjoint(with: [.keyed, .mapped]) ? nil : values,
       operand: abilities.contains(.operand) ? operand : nil,
       add: abilities.contains(.sum) ? add : nil,
-      equivalent: abilities.contains(.equivalent) ? equivalent : nil)
+      equivalent: abilities.contains(.equivalent) ? equivalent : nil,
+      detach: abilities.contains(.mutable) ? detach : nil)
   }
 }
 
@@ -180,6 +181,10 @@ private let equivalent:
   @convention(c) (
     UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeMutablePointer<kvo_value>
   ) -> Bool = { ValueType.of($0).equivalent(at: $1, into: $2) }
+
+private let detach: @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer) -> Void = {
+  ValueType.of($0).detach(at: $1)
+}
 
 private let values:
   @convention(c) (

@@ -58,8 +58,10 @@ package class ValueType: @unchecked Sendable {
     static let mapped = Self(rawValue: 512)
     /// Equal to a value of a simpler type: `equivalent`.
     static let equivalent = Self(rawValue: 1024)
+    /// Others may change a value in place.
+    static let mutable = Self(rawValue: 2048)
     /// The abilities that an optional has if the wrapped type has them.
-    static let ofContent: Self = [.reference, .object, .keyed, .mapped]
+    static let ofContent: Self = [.reference, .object, .keyed, .mapped, .mutable]
   }
 
   /// Whether a value may be NaN or contain NaN, so that it is not equal to itself.
@@ -106,6 +108,8 @@ package class ValueType: @unchecked Sendable {
   func equivalent(
     at address: UnsafeRawPointer, into equivalent: UnsafeMutablePointer<kvo_value>
   ) -> Bool { false }
+  /// Replaces a value that others may change in place by a copy.
+  func detach(at address: UnsafeMutableRawPointer) {}
   /// Initialises a core value with the sum of this and another number (nothing if nil), divided by `count`.
   func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
