@@ -1,4 +1,5 @@
 import Expectations
+import Foundation
 import KVOFoundation
 import KVORuntime
 import ModelFixtures
@@ -167,6 +168,45 @@ import Testing
       keyValueError { try proxy.moveObjects(at: RangeSet([0]), to: 3) },
       .indexOutOfBounds(key: "observed", className: "Orchard", index: 3, count: 3))
     expect(orchard.observed == [1, 2, 3] && log.take() == [])
+  }
+
+  @Test("B9 H2: a move to where the members are changes nothing")
+  func unmoved() throws {
+    let orchard = Orchard()
+    orchard.observed = [1, 2, 3]
+    let log = Recorder()
+    try log.observe(orchard, "observed")
+    let proxy = try orchard.mutableOrderedSetValue(forKey: "observed")
+    try proxy.moveObjects(at: RangeSet([1]), to: 1)
+    try proxy.moveObjects(at: RangeSet(0..<2), to: 0)
+    expectEqual(log.take(), [])
+    try proxy.moveObjects(at: RangeSet([1, 2]), to: 0)
+    expectEqual(orchard.observed, [2, 3, 1])
+    expectEqual(log.take().count, 2)
+  }
+
+  @Test("B9: an accessor may answer NSNotFound for a member that is not there")
+  func notFound() throws {
+    final class Shelf: KVOObject {
+      let store = NSMutableOrderedSet()
+      override class func registerKeys() {
+        declareKeys {
+          $0.orderedSet(
+            "subs", count: { $0.store.count }, element: { $0.store[$1] as! String },
+            index: { $0.store.index(of: $1) },
+            insert: { $0.store.insert($1, at: IndexSet($2)) },
+            remove: { $0.store.removeObjects(at: IndexSet($1)) })
+        }
+      }
+    }
+    let shelf = Shelf()
+    let subs = try shelf.mutableOrderedSetValue(forKey: "subs")
+    expect(!subs.contains("a"))
+    try subs.add("a")
+    try subs.add("b")
+    try subs.add("a")
+    expectEqual(shelf.store.map { "\($0)" }, ["a", "b"])
+    expect(subs.contains("b") && !subs.contains("c"))
   }
 
   @Test("B9: a move whose insertion is refused leaves the members in place")

@@ -53,6 +53,29 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
+  @Test(
+    "R7: no work at all is unknown work before a unit is completed, and finished work after",
+    arguments: [0, 5])
+  func noUnits(_ completed: Int64) throws {
+    for isChild in [false, true] {
+      let top = KVOProgress(totalUnitCount: 10)
+      let progress =
+        isChild
+        ? KVOProgress(totalUnitCount: 42, parent: top, pendingUnitCount: 5)
+        : KVOProgress(totalUnitCount: 42)
+      progress.completedUnitCount = completed
+      let received = Locked<[String]>([])
+      let tokens = try observe(progress, "p", ["totalUnitCount", "isFinished"], received)
+      progress.totalUnitCount = 0
+      expectEqual(
+        Set(received.withLock { $0 }),
+        ["p totalUnitCount 42 0", "p isFinished false \(completed > 0)"])
+      expectEqual(progress.isIndeterminate, completed == 0)
+      expectEqual(progress.fractionCompleted, completed == 0 ? 0 : 1)
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
   @Test("R7: a child's change changes the ancestors' fractions, its end the parent's units")
   func tree() throws {
     let top = KVOProgress(totalUnitCount: 2)

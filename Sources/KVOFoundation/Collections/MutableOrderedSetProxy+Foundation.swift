@@ -105,7 +105,7 @@ extension MutableOrderedSetProxy {
     try contents.exchange(first, second)
   }
 
-  /// Moves members to an index, in their order: a removal followed by an insertion. Without indexes nothing
+  /// Moves members to an index, in their order: a removal followed by an insertion. If no member moves, nothing
   /// changes.
   ///
   /// - Parameters:
@@ -117,6 +117,7 @@ extension MutableOrderedSetProxy {
     let mutation = try contents.mutable()
     guard !indexes.isEmpty else { return }
     let places = RangeSet(try contents.places(of: indexes, movedTo: index))
+    guard places != indexes else { return }
     let members = indexes.map { contents.reading.element(at: $0) }
     try mutation.remove(at: indexes)
     do {

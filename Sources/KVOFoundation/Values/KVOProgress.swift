@@ -108,7 +108,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     get { read("totalUnitCount") { $0.totalUnitCount } }
     set {
       change(
-        "totalUnitCount", by: { $0.totalUnitCount = newValue },
+        "totalUnitCount", by: { $0.setTotal(newValue) },
         to: { ($0.completedUnitCount, newValue) })
     }
   }
@@ -543,5 +543,13 @@ private final class CurrentProgress {
       KVODiagnostics.stop("No memory for the progress that is current on a thread.")
     }
     if let old { Unmanaged.passUnretained(old).release() }
+  }
+}
+
+extension Progress {
+  // On Linux, Foundation's setter divides by the new number if the old one is positive.
+  fileprivate func setTotal(_ total: Int64) {
+    if total == 0 { totalUnitCount = -1 }
+    totalUnitCount = total
   }
 }

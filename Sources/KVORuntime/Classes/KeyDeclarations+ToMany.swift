@@ -74,7 +74,7 @@ extension KeyDeclarations {
   ///   - key: The key's name.
   ///   - count: Returns the number of elements.
   ///   - element: Returns the element at an index.
-  ///   - index: Returns the index of an element, or nil if it is not there.
+  ///   - index: Returns the index of an element; nil, or Foundation's `NSNotFound`, if it is not there.
   ///   - elements: Returns several elements at once, if that is cheaper than one by one.
   ///   - insert: Inserts elements at as many indexes, which are those that the elements have afterwards.
   ///   - remove: Removes the elements at some indexes.
@@ -92,6 +92,7 @@ extension KeyDeclarations {
       count: count, element: element,
       index: { root, candidate in
         member(candidate, as: Element.self).flatMap { index(root, $0) }
+          .flatMap { $0 == notFound ? nil : $0 }
       },
       elements: elements, insert: insert, remove: remove, replace: replace)
   }
