@@ -21,8 +21,8 @@ struct RecordedPlace {
   func isSame(as other: RecordedPlace) -> Bool { object === other.object && index == other.index }
 }
 
-/// One recorded change. Only the last change of a log is modified, before it has been read, under the log's
-/// lock. The lock also protects `group` and `isWanted`.
+/// One recorded change. It is modified only before it has been read, under the log's lock, which also protects `group`
+/// and `isWanted`.
 ///
 /// A set of a number is one allocation of 72 bytes.
 // The lock ensures that accesses are exclusive, so Swift need not check it, here and below.

@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import Synchronization
 
 /// A retained object of the C runtime, for key-value coding and observing from Swift.
 ///
@@ -96,8 +97,9 @@ public final class ForeignObject: KeyValueObserving {
     changeHandler: @escaping (ForeignObject, KeyValueObservedChange<Value>) -> Void
   ) throws -> KeyValueObservation {
     try check(keyPath, becomes: type)
+    let values = ChangedValues<Value>(of: keyPath)
     return try register(keyPath, options) { object, change in
-      changeHandler(object, object.converted(change, of: keyPath))
+      changeHandler(object, values.convert(change, of: object))
     }
   }
 
@@ -194,25 +196,35 @@ extension ForeignObject {
       key: keyPath, className: className, expected: ForeignValue.typeName(of: &present),
       found: swiftName(of: type))
   }
+}
 
-  // Values that can't be converted are absent.
-  private func converted<Value>(
-    _ change: OpaquePointer, of keyPath: String
+/// The values of a registration's changes. Those that can't be converted are absent, which is reported once.
+private final class ChangedValues<Value>: Sendable {
+  private let keyPath: String
+  private let isReported = Atomic(false)
+
+  init(of keyPath: String) { self.keyPath = keyPath }
+
+  func convert(
+    _ change: OpaquePointer, of object: ForeignObject
   ) -> KeyValueObservedChange<Value> {
     func read(_ value: UnsafePointer<kvo_value>) -> Value? {
       let converted = ForeignValue.read(value, as: Value.self)
-      if converted == nil, !kvo_value_is_nil(value) {
-        KVODiagnostics.report(
-          misuse: """
-            \(quoted(keyPath)) of \(className) is observed as \(swiftName(of: Value.self)), and is \
-            \(ForeignValue.typeName(of: value)): its change is delivered without that value.
-            """)
-      }
+      if converted == nil, !kvo_value_is_nil(value) { report(value, of: object) }
       return converted
     }
     return KeyValueObservedChange(
       change, newValue: kvo_change_get_new(change).flatMap(read),
       oldValue: kvo_change_get_old(change).flatMap(read))
+  }
+
+  private func report(_ value: UnsafePointer<kvo_value>, of object: ForeignObject) {
+    guard !isReported.exchange(true, ordering: .relaxed) else { return }
+    KVODiagnostics.report(
+      misuse: """
+        \(quoted(keyPath)) of \(object.className) is observed as \(swiftName(of: Value.self)), and is \
+        \(ForeignValue.typeName(of: value)): its change is delivered without that value.
+        """)
   }
 }
 
