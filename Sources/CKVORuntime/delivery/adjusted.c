@@ -67,6 +67,6 @@ void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_valu
   if (frame && frame->flags & KVO_FRAME_BATCHED)
     (void)kvo_batch_record(frame->thread, object, id, NULL);
   else if (frame && adjusted_mutation_of(frame))
-    kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first, old_value,
-        is_first);
+    kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first,
+        old_value, is_first);
 }

@@ -30,7 +30,7 @@ typedef struct kvo_mutation_record {
   kvo_value old_value, new_value; ///< removed and added elements
   kvo_value before;               ///< all members of a set
   bool elements_are_given;        ///< the binding supplied the removed and added elements
-  bool is_adjusted;               ///< a setter has stored other elements, so it has become a setting
+  bool is_adjusted; ///< a setter has stored other elements, so it has become a setting
   kvo_replaced_value *KVO_NULLABLE replaced; ///< of an adjusted mutation; owned
 } kvo_mutation_record;
 

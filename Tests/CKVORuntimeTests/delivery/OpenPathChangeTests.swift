@@ -353,6 +353,40 @@ import Testing
     root.release()
   }
 
+  @Test("G5 Q6: a tracked key with a link is silent behind it while the link's change is open")
+  func ownLinkOfKey() {
+    let objects = makeStoredPaths("COpenSum", 2)
+    let (root, next) = (objects[0], objects[1])
+    stored_path_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "sum", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "next")
+    stored_path_setX(next, 5)
+    expectEqual(log.take(), [])
+    kvo_did_change(root.object, "next")
+    expectEqual(log.take(), ["a: sum old 0 new 5"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
+  @Test("G5 Q6: a number that a key has read is no link to what it reads next")
+  func numberIsNoLink() {
+    let objects = makeStoredPaths("COpenNumber", 2)
+    let (root, next) = (objects[0], objects[1])
+    stored_path_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "sum", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "x")
+    stored_path_setX(next, 5)
+    expectEqual(log.take(), ["a: sum old 0 new 5"])
+    kvo_did_change(root.object, "x")
+    expectEqual(log.take(), ["a: sum old 0 new 5"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
   @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
   func trackedPath() {
     let objects = makeStoredPaths("COpenTrail", 2)

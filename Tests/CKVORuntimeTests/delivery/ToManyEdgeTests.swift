@@ -30,6 +30,22 @@ import Testing
   }
 
   @Test(
+    "H3: a change of elements behind an operator is a setting of the operator's value",
+    arguments: ["wares.@unionOfArrays.items", "wares.@distinctUnionOfArrays.items"])
+  func unions(_ path: String) {
+    let nodes = (0..<3).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    let wares = collected(.KVO_ARRAY, nodes[1...].map(\.object))
+    wares.lend { graph_node_setWares(nodes[0], $0) }
+    let log = Mutations(of: nodes[0].object, path, [])
+    graph_node_insertItem(nodes[1], nodes[2], 0)
+    graph_node_removeItem(nodes[1], 0)
+    expectEqual(log.take(), ["setting", "setting"])
+    graph_node_setWares(nodes[0], nil)
+    log.end()
+  }
+
+  @Test(
     "C6: the elements of collections in a collection are followed",
     arguments: ["wares.@unionOfArrays.value", "wares.@distinctUnionOfArrays.value"])
   func nested(_ path: String) {

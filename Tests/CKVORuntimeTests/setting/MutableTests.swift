@@ -199,6 +199,29 @@ import Testing
     log.end()
   }
 
+  @Test(
+    "D5 D7: the old value is from before whatever prior calls do, also if the setter adjusts it",
+    arguments: [true, false])
+  func changedInPriorCall(_ isSet: Bool) {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8, 9]))
+    object.pointee.most = 3
+    let proxy = Many(mutable: object.object)
+    var isDone = false
+    let prior = Mutations(of: object.object, "items", .KVO_PRIOR) { _ in
+      guard !isDone else { return }
+      isDone = true
+      if isSet { object.store(Many(ints: [1, 2, 3])) } else { proxy.append(.int(1)) }
+      proxy.append(.int(2))
+    }
+    let log = Mutations(of: object.object)
+    if isSet { proxy.append(.int(0)) } else { proxy.remove(at: 0) }
+    expectEqual(log.take(), ["setting old [7, 8, 9] new [8, 9\(isSet ? ", 0" : "")]"])
+    log.end()
+    prior.end()
+  }
+
   @Test("D5 G1: a path is followed through the elements that the setter has stored")
   func adjustedForOthers() {
     let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])

@@ -91,7 +91,8 @@ import Testing
     expectEqual(log.take(), ["typed old 3 new 102"])
   }
 
-  @Test("G5 D8: an open change of a property of the last object, which is no link, silences no path")
+  @Test(
+    "G5 D8: an open change of a property of the last object, which is no link, silences no path")
   func siblings() {
     let pair = Pair()
     view.chosen = pair

@@ -33,6 +33,38 @@ static kvo_status get(kvo_object *object, const void *unused, kvo_value *value, 
   return KVO_OK;
 }
 
+static long sum(const stored_path *self) { return self->x + (self->next ? self->next->x : 0); }
+
+static void track_sum(kvo_object *object, const void *unused, kvo_reads *reads) {
+  (void)unused;
+  stored_path *self = (stored_path *)object;
+  tell_step(reads, self, "x", &self->x);
+  tell_step(reads, self, "next", &self->next);
+  if (self->next) tell_step(reads, self->next, "x", &self->next->x);
+  kvo_value *answer = kvo_reads_result(reads);
+  if (answer) *answer = kvo_value_int(sum(self));
+}
+
+static kvo_status get_sum(kvo_object *object, const void *unused, kvo_value *value,
+    kvo_error *error) {
+  (void)unused;
+  (void)error;
+  *value = kvo_value_int(sum((stored_path *)object));
+  return KVO_OK;
+}
+
+static void add_sum(kvo_class *cls) {
+  kvo_error error = {0};
+  const kvo_property_description property = {.key = "sum",
+      .type = kvo_type_for_encoding("q", &error),
+      .get = get_sum,
+      .binding = binding,
+      .track = track_sum,
+      .has_link = true};
+  require_ok(error.status, &error);
+  require_ok(kvo_class_add_property(cls, &property, &error), &error);
+}
+
 static void set_up(kvo_class *cls) {
   kvo_error error = {0};
   const kvo_property_description property = {.key = "behind",
@@ -43,6 +75,7 @@ static void set_up(kvo_class *cls) {
       .is_path = true};
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
+  add_sum(cls);
 }
 
 KVO_CLASS_IMPLEMENTATION(stored_path, "CTrail", kvo_root_class, TRAIL_PROPERTIES, set_up)

@@ -1,11 +1,11 @@
-/// A computed key that a binding tracks and declares as a path of stored properties.
+/// Computed keys that a binding tracks: one that it declares as a path of stored properties, one that has a link.
 #ifndef FIXTURE_STORED_PATH_H
 #define FIXTURE_STORED_PATH_H
 
 #include <CKVORuntime.h>
 
 /// `behind`, a `long`, is the next object's x, or -1. How often it is tracked depends on changes of the class, so
-/// only one test uses it.
+/// only one test uses it. `sum` is x and the next object's x; `next` is its link.
 typedef struct stored_path {
   kvo_object object;
   long x;
