@@ -96,34 +96,40 @@ class PropertyCollection<Root: KVOObject, Stored> {
 
   final func change<R>(
     _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
-  ) -> R { announcing(part()) { _, _ in access(body) } }
+  ) -> R { announcing(part()) { _ in access(body) } }
 
   final func changeElements<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Stored) -> R
   ) -> R {
-    let before = isInPlace || !isObserved ? nil : object[keyPath: keyPath]
-    return announcing(.elements(kind, indexes(), isExact: isInPlace)) { isObserved, isFirst in
-      guard let before, isObserved else { return access(body) }
-      return set(body, before, isFirst)
-    }
+    isInPlace || !isObserved
+      ? announcing(.elements(kind, indexes(), isExact: isInPlace)) { _ in access(body) }
+      : set(.elements(kind, indexes(), isExact: false), body)
   }
 
   private var isObserved: Bool { isKey && kvo_binding_is_observed(object.header) }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: (_ isObserved: Bool, _ isFirst: Bool) -> R
+    _ part: @autoclosure () -> ToManyChange, _ body: (_ isFirst: Bool) -> R
   ) -> R {
     let isObserved = isObserved
     // An overlapping access stops the program, before observers are called.
     if isObserved, let storage { kvo_swift_check_access(storage, false) }
     let frame = isObserved ? part().announce(object.header, name) : nil
     defer { if isKey { closeChange(frame, of: object.header, name) } }
-    return body(isObserved, frame != nil)
+    return body(frame != nil)
   }
 
-  // A setter of the program may store other elements than it is passed: then the change is a setting.
-  private func set<R>(_ body: (inout Stored) -> R, _ before: Stored, _ isFirst: Bool) -> R {
+  // A setter of the program may store other elements than it is passed: then the change is a setting. Prior calls may
+  // change the collection, so its old value is read before them.
+  private func set<R>(
+    _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
+  ) -> R {
+    let before = object[keyPath: keyPath]
+    return announcing(part()) { set(body, before, isFirst: $0) }
+  }
+
+  private func set<R>(_ body: (inout Stored) -> R, _ before: Stored, isFirst: Bool) -> R {
     var passed = object[keyPath: keyPath]
     let result = body(&passed)
     object[keyPath: keyPath] = passed
