@@ -44,6 +44,6 @@ extension ValueType {
   /// Whether it is a collection whose elements have keys.
   var hasKeyedElements: Bool {
     guard let element = shape?.element else { return false }
-    return !element.abilities.isDisjoint(with: .ofContent) || element.holdsAnything
+    return !element.abilities.isDisjoint(with: .keys) || element.holdsAnything
   }
 }

@@ -60,8 +60,10 @@ package class ValueType: @unchecked Sendable {
     static let equivalent = Self(rawValue: 1024)
     /// Others may change a value in place.
     static let mutable = Self(rawValue: 2048)
+    /// Those of values that have keys.
+    static let keys: Self = [.reference, .object, .keyed, .mapped]
     /// The abilities that an optional has if the wrapped type has them.
-    static let ofContent: Self = [.reference, .object, .keyed, .mapped, .mutable]
+    static let ofContent = keys.union(.mutable)
   }
 
   /// Whether a value may be NaN or contain NaN, so that it is not equal to itself.
