@@ -256,6 +256,16 @@ import Testing
     #expect(throws: KeyValueError.self) { try old.setValue(1, forKey: "info") }
   }
 
+  @Test("B13: an ordered set has an element once that is given twice")
+  func duplicates() throws {
+    let old = Old()
+    try old.setValue([3, 1, 3], forKey: "order")
+    expectEqual(old.order.array as? [Int], [3, 1])
+    expectEqual(old.order.map { $0 as? Int }, [3, 1])
+    try old.mutableOrderedSetValue(forKey: "order").add(1)
+    expectEqual(old.order.count, 2)
+  }
+
   @Test("B6: Decimal stays Decimal; NSNumbers and raw values are numbers")
   func operators() throws {
     let old = Old()

@@ -180,13 +180,20 @@ extension FoundationLink: FoundationValues {
     return switch type {
     case is NSMutableArray.Type: NSMutableArray(array: elements)
     case is NSArray.Type: NSArray(array: elements)
-    case is NSMutableOrderedSet.Type: NSMutableOrderedSet(array: elements)
-    case is NSOrderedSet.Type: NSOrderedSet(array: elements)
+    case is NSMutableOrderedSet.Type: orderedSet(of: elements)
+    case is NSOrderedSet.Type: NSOrderedSet(orderedSet: orderedSet(of: elements))
     case is NSCountedSet.Type: NSCountedSet(array: elements)
     case is NSMutableSet.Type: NSMutableSet(array: elements)
     case is NSSet.Type: NSSet(array: elements)
     default: nil
     }
+  }
+
+  // On Linux, the initialiser from an array keeps elements that occur twice.
+  private static func orderedSet(of elements: [Any]) -> NSMutableOrderedSet {
+    let made = NSMutableOrderedSet()
+    for element in elements { made.add(element) }
+    return made
   }
 
   package static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any? {

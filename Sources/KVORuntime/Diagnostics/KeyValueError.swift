@@ -104,6 +104,9 @@ private func end(of keyPath: String, in className: String, at component: String)
       """
   }
   let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)
+  if owner?.abilities.contains(.reference) == true {
+    return "\(nowhere): \(quoted(String(head.dropLast()))) is nil."
+  }
   guard let owner, owner.shape != nil else { return fault }
   guard owner.hasKeyedElements else {
     return fault + (isOperator(component) ? " Did you mean \(quoted("@" + component))?" : "")

@@ -27,6 +27,7 @@ import Testing
     @Observed var names: [String] = []
     @Observed var tags: Set<String> = []
     @Observed var limits: [String: [Int]] = [:]
+    @Observed var parent: Account?
     var none: Int?
     @Observed var label = ""
     let model = Model()
@@ -337,6 +338,13 @@ import Testing
       The key path "limits.day" of Account leads nowhere at "day": the value before it, in the dictionary "limits", has \
       no keys, and no mutable proxies. To change it, set a changed value for its key path.
       """)
+    expectEqual(
+      "\(error { _ = try account.mutableArrayValue(forKeyPath: "parent.parent.names") })",
+      "The key path \"parent.parent.names\" of Account leads nowhere at \"names\": \"parent.parent\" is nil."
+    )
+    expectEqual(
+      "\(error { _ = try account.mutableArrayValue(forKeyPath: "parent.names") })",
+      "The key path \"parent.names\" of Account leads nowhere at \"names\": \"parent\" is nil.")
     let deeper = error { _ = try account.mutableSetValue(forKeyPath: "limits.day.all.list") }
     expect("\(deeper)".contains("at \"list\": the value before it, in the dictionary \"limits\""))
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
