@@ -112,9 +112,9 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
 
   override func detach(at address: UnsafeMutableRawPointer) {
     guard let value = any(at: address), type(of: value) is AnyClass,
-      let copy = FoundationLink.linked?.copy(ofMutable: value) as? T
+      let copy = FoundationLink.linked?.copy(ofMutable: value), let same = copy as? T
     else { return }
-    address.assumingMemoryBound(to: T.self).pointee = copy
+    address.assumingMemoryBound(to: T.self).pointee = same
   }
 
   override func add(
