@@ -1,7 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixture_programs.h"
+#include "fixture_sanitizers.h"
 #include "fixture_stress.h"
 #include "fixture_watchdog.h"
 

@@ -197,21 +197,3 @@ fixture_run fixture_run_program(const char *program, const char *variable, const
   if (WIFSIGNALED(status)) run.signal = WTERMSIG(status);
   return run;
 }
-
-bool fixture_has_thread_sanitizer(void) {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  return true;
-#endif
-#endif
-  return false;
-}
-
-bool fixture_has_address_sanitizer(void) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  return true;
-#endif
-#endif
-  return false;
-}

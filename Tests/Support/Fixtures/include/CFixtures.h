@@ -35,6 +35,7 @@
 #include "fixture_programs.h"
 #include "fixture_records.h"
 #include "fixture_refused.h"
+#include "fixture_sanitizers.h"
 #include "fixture_scalars.h"
 #include "fixture_setters.h"
 #include "fixture_shared_node.h"

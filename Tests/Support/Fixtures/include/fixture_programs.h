@@ -23,13 +23,6 @@ typedef struct fixture_run {
 ///   "observe-refused": observes it where no closures can be made, and writes the result.
 fixture_run fixture_run_program(const char *program, const char *variable, const char *value);
 
-/// Whether the tests were built with the thread sanitizer, which follows no forks, and takes the address of a Swift
-/// property without a size, which may be anything, for one of memory.
-bool fixture_has_thread_sanitizer(void);
-
-/// Whether the tests were built with the address sanitizer, which reports a stack overflow itself.
-bool fixture_has_address_sanitizer(void);
-
 KVO_ASSUME_NONNULL_END
 KVO_END_DECLS
 
