@@ -40,13 +40,15 @@ typedef struct kvo_accessors {
   bool overrides_get_value : 1; ///< the class overrides `valueForKey:`: its hook is not the root's
   bool overrides_set_value : 1; ///< the class overrides `setValue:forKey:`
   bool is_bound : 1;            ///< a binding has described the key in `property`
+  /// `field` is a binding's storage, whose values are copied to be kept: `field_kind` is KVO_KIND_VOID.
+  bool field_is_copied : 1;
   bool never_settles; ///< it was reported that its getter reads other properties each time; atomic
   bool
       is_interposed; ///< its setters are interposed in the dynamic subclass, for these and all later accessors; atomic
   /// Observing the key needs no more preparation: it has a getter, depends on nothing, and its setters are
   /// interposed. Valid as long as the class has not changed; atomic.
   bool is_ready;
-  uint32_t field; ///< with `field_kind`
+  uint32_t field; ///< with `field_kind` or `field_is_copied`
   /// The id of the key in observation tables: the offset of a binding's storage, by which changes announce it, or
   /// else the address of the interned key.
   uintptr_t id;

@@ -161,10 +161,11 @@ static const kvo_accessors *accessor_search_no_memory(const kvo_class *cls, cons
   return NULL;
 }
 
-static bool accessor_search_is_plain(const kvo_type *type) {
-  bool is_inline = type->size <= sizeof(((kvo_value *)0)->payload) && type->alignment <= 16;
-  return is_inline && !type->copy && !type->destroy;
+static bool accessor_search_is_inline(const kvo_type *type) {
+  return type->size <= sizeof(((kvo_value *)0)->payload) && type->alignment <= 16;
 }
+
+static bool accessor_search_is_plain(const kvo_type *type) { return !type->copy && !type->destroy; }
 
 // Determines whether a change may read a field instead of calling the getter.
 static void take_field(kvo_accessors *found) {
@@ -174,9 +175,11 @@ static void take_field(kvo_accessors *found) {
   if (found->getter == KVO_ACCESS_METHOD)
     field = kvo_field_of_getter(kvo_class_imp(cls, found->get_method));
   bool is_asked = found->overrides_get_value && !cls->is_bound; // see kvo_accessors_read
-  if (field < 0 || field > UINT32_MAX || is_asked || !accessor_search_is_plain(found->type)) return;
+  if (field < 0 || field > UINT32_MAX || is_asked || !accessor_search_is_inline(found->type))
+    return;
   found->field = (uint32_t)field;
-  found->field_kind = (uint8_t)found->type->kind;
+  if (accessor_search_is_plain(found->type)) found->field_kind = (uint8_t)found->type->kind;
+  else found->field_is_copied = found->is_bound && found->getter == KVO_ACCESS_STORED;
 }
 
 // Adds accessors to their class. If another thread has added the same ones since they were searched for, returns that

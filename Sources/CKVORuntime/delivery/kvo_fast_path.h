@@ -71,11 +71,10 @@ KVO_INLINE bool kvo_observer_slot_is_current(const kvo_object *object,
          KVO_LIKELY(__atomic_load_n(slot->source, __ATOMIC_SEQ_CST) == slot->found);
 }
 
-/// Finds the observer of a change whose frame has just been pushed, and reads the old value if the observer asks for
-/// it. False: the change takes the slow path.
-KVO_INLINE bool kvo_fast_path_begin(kvo_frame *frame, kvo_object *object, uintptr_t id,
-    kvo_observer_slot *slot, kvo_kind kind, size_t size) {
-  if (KVO_UNLIKELY(!kvo_fast_path_find(object, id, slot))) return false;
+/// Reads the old value if the observer asks for it. False: it asks for values that are not read from a field of this
+/// kind.
+KVO_INLINE bool kvo_fast_path_read_old(kvo_frame *frame, kvo_object *object,
+    const kvo_observer_slot *slot, kvo_kind kind, size_t size) {
   uint32_t options = kvo_observer_slot_registration(slot)->options;
   frame->change.old_value = NULL;
   if (options & (KVO_OLD | KVO_NEW)) {
@@ -85,6 +84,14 @@ KVO_INLINE bool kvo_fast_path_begin(kvo_frame *frame, kvo_object *object, uintpt
       frame->change.old_value = kvo_field_read(&frame->old_value, accessors, object, size);
   }
   return true;
+}
+
+/// Finds the observer of a change whose frame has just been pushed, and reads the old value if the observer asks for
+/// it. False: the change takes the slow path.
+KVO_INLINE bool kvo_fast_path_begin(kvo_frame *frame, kvo_object *object, uintptr_t id,
+    kvo_observer_slot *slot, kvo_kind kind, size_t size) {
+  return KVO_LIKELY(kvo_fast_path_find(object, id, slot)) &&
+         KVO_LIKELY(kvo_fast_path_read_old(frame, object, slot, kind, size));
 }
 
 /// The will phase of an automatic change, in a frame with its `id`. False: the change takes the slow path.
@@ -97,7 +104,7 @@ KVO_INLINE bool kvo_fast_path_will_change(kvo_thread *thread, kvo_frame *frame, 
 
 /// Lets the did phase continue on the slow path, with the old value that has been read.
 KVO_INLINE void kvo_fast_path_leave(kvo_frame *frame) {
-  frame->flags &= ~(uint32_t)KVO_FRAME_FAST_PATH;
+  frame->flags &= ~(uint32_t)(KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES);
   if (frame->change.old_value) frame->flags |= KVO_FRAME_HAS_OLD;
 }
 

@@ -280,8 +280,9 @@ typedef struct kvo_frame kvo_frame;
 /// Opens an automatic change of the property stored at `storage`. If the property has observers, it reads the old value
 /// and calls prior observers. Pass the result to `kvo_stored_property_did_change` or
 /// `kvo_stored_property_cancel_change`, on the same thread unless the language suspends inside an access. The caller
-/// must keep the object alive until then. The property is read both here and in `kvo_stored_property_did_change`. No
-/// exception may leave either function: the binding's callback must catch an observer's.
+/// must keep the object alive until then. The property is read both here and in `kvo_stored_property_did_change`, so
+/// that no mutation in place may be under way then: the caller ensures that. No exception may leave either function: the
+/// binding's callback must catch an observer's.
 /// - Returns: NULL if the storage is not the object's, or if the change joins one in progress.
 kvo_frame *KVO_NULLABLE kvo_stored_property_will_change(void *header, const void *storage);
 /// Opens a change as `kvo_stored_property_will_change` does, for a mutation in place: until the change is closed, the

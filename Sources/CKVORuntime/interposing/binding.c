@@ -59,15 +59,90 @@ SAME_STORAGE(indexes);
 #undef SAME_STORAGE
 _Static_assert(offsetof(kvo_keyed_change, key_index) == sizeof(kvo_change_parts), "behind them");
 
+// MARK: Values that are copied
+
+// What the fast path does, for a property whose values have references, such as a text: the frame owns copies of them.
+// These functions are apart, so that changes of numbers do not pay for them.
+
+static void copy_field(kvo_value *value, const kvo_accessors *accessors, const kvo_object *object) {
+  value->type = accessors->type;
+  value->type->copy(value->type, value->payload.words, (const char *)object + accessors->field);
+}
+
+// The will phase, with the observer that has been found. Only a stored property has such values, and the caller has made
+// sure that it is not being mutated in place.
+static __attribute__((noinline)) kvo_frame *will_change_copied(kvo_thread *thread, kvo_frame *frame,
+    kvo_object *object, const kvo_observer_slot *slot) {
+  const kvo_accessors *accessors = kvo_observer_slot_accessors(slot);
+  if (!accessors->field_is_copied || !kvo_field_is_current(accessors))
+    return kvo_change_open_frame(frame, object);
+  frame->flags = KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES;
+  frame->change.old_value = NULL;
+  if (kvo_observer_slot_registration(slot)->options & KVO_OLD) {
+    copy_field(&frame->old_value, accessors, object);
+    frame->change.old_value = &frame->old_value;
+    frame->flags |= KVO_FRAME_HAS_OLD;
+  }
+  thread->open_count = 1;
+  return frame;
+}
+
+static void destroy_copy(kvo_value *value) {
+  value->type->destroy(value->type, value->payload.words);
+}
+
+static void destroy_copies(kvo_frame *frame) {
+  const uint32_t both = KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW;
+  uint32_t flags = frame->flags;
+  frame->flags &= ~both;
+  if (flags & KVO_FRAME_HAS_OLD) destroy_copy(&frame->old_value);
+  if (flags & KVO_FRAME_HAS_NEW) destroy_copy(&frame->new_value);
+}
+
+static void call_with_copies(kvo_frame *frame, const kvo_accessors *accessors,
+    kvo_registration *registration) {
+  frame->change.new_value = NULL;
+  if (registration->options & KVO_NEW) {
+    copy_field(&frame->new_value, accessors, frame->object);
+    frame->change.new_value = &frame->new_value;
+    frame->flags |= KVO_FRAME_HAS_NEW;
+  }
+  const char *key = accessors->key;
+  if (KVO_LIKELY(!(registration->options & (KVO_BY_OBSERVER | KVO_GROUPED))))
+    registration->callback(registration->context, frame->object, key, &frame->change);
+  else kvo_fast_path_call_other(frame, registration, key);
+  destroy_copies(frame);
+}
+
+// The did phase.
+static __attribute__((noinline)) void did_change_copied(kvo_frame *frame) {
+  const kvo_observer_slot *slot = &frame->observer_slot;
+  frame->thread->open_count--;
+  frame->flags &= KVO_FRAME_HAS_OLD;
+  __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
+  kvo_light_fence(); // a thread that registers now sees the stored value
+  bool is_there = kvo_observer_slot_is_current(frame->object, slot);
+  const kvo_accessors *accessors = is_there ? kvo_observer_slot_accessors(slot) : NULL;
+  if (KVO_LIKELY(accessors && kvo_field_is_current(accessors)))
+    call_with_copies(frame, accessors, kvo_observer_slot_registration(slot));
+  else kvo_change_finish(frame);
+  kvo_frame_pop_own(frame->thread, frame);
+}
+
+// MARK: Changes
+
 KVO_INLINE kvo_frame *binding_will(kvo_object *object, uintptr_t id) {
   kvo_thread *thread = kvo_fast_path_thread;
   if (!kvo_fast_path_may_begin(thread)) return kvo_change_open(object, id);
   kvo_frame *frame = kvo_frame_push_as(thread, object, KVO_FRAME_OPEN);
   if (KVO_UNLIKELY(!frame)) return kvo_change_open(object, id);
   frame->id = id;
-  if (KVO_UNLIKELY(!kvo_fast_path_will_change(thread, frame, object, id, &frame->observer_slot,
-          KVO_KIND_VOID, 0)))
+  kvo_observer_slot *slot = &frame->observer_slot;
+  if (KVO_UNLIKELY(!kvo_fast_path_find(object, id, slot)))
     return kvo_change_open_frame(frame, object);
+  if (KVO_UNLIKELY(!kvo_fast_path_read_old(frame, object, slot, KVO_KIND_VOID, 0)))
+    return will_change_copied(thread, frame, object, slot);
+  thread->open_count = 1;
   frame->flags = KVO_FRAME_FAST_PATH;
   return frame;
 }
@@ -87,7 +162,7 @@ kvo_frame *kvo_stored_property_will_change(void *header, const void *storage) {
 
 // On the fast path no key depends on the property.
 KVO_INLINE kvo_frame *mark_in_place(kvo_frame *frame, kvo_object *object, uintptr_t id) {
-  bool is_fast = frame && frame->flags == KVO_FRAME_FAST_PATH;
+  bool is_fast = frame && frame->flags & KVO_FRAME_FAST_PATH;
   return KVO_LIKELY(is_fast) ? frame : kvo_in_place_mark(frame, object, id);
 }
 
@@ -134,16 +209,24 @@ void kvo_stored_property_change_is_setting(void *header, const char *interned_ke
   if (id) kvo_change_becomes_setting(header, id, old_value, is_first);
 }
 
+KVO_INLINE bool is_open_here(const kvo_frame *frame) {
+  return frame->thread == kvo_fast_path_thread &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+}
+
 KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
-  bool is_fast = frame->flags == KVO_FRAME_FAST_PATH && thread == kvo_fast_path_thread &&
-                 __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
-  if (KVO_LIKELY(is_fast)) {
+  if (KVO_LIKELY(frame->flags == KVO_FRAME_FAST_PATH && is_open_here(frame))) {
     thread->open_count--;
     frame->flags = 0;
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     kvo_fast_path_finish(frame, frame->object, &frame->observer_slot, key, 0);
     kvo_frame_pop_own(thread, frame);
+    return;
+  }
+  const uint32_t copied = KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES | KVO_FRAME_HAS_OLD;
+  if ((frame->flags | KVO_FRAME_HAS_OLD) == copied && is_open_here(frame)) {
+    did_change_copied(frame);
     return;
   }
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_FAST_PATH)) kvo_fast_path_leave(frame);

@@ -59,6 +59,8 @@ enum kvo_frame_flag {
   KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
   KVO_FRAME_IN_PLACE =
       65536, ///< the property can't be read until the change is closed (in_place.c)
+  KVO_FRAME_COPIES =
+      131072, ///< with KVO_FRAME_FAST_PATH: the values are copies, which the frame owns
 };
 
 /// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.

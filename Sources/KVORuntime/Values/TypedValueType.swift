@@ -159,6 +159,8 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       || isExistential(T.self)
   }
 
+  private static var isText: Bool { T.self == String.self }
+
   // The core itself copies values without references, byte by byte.
   private static var description: kvo_type {
     kvo_type(
@@ -166,8 +168,9 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       size: MemoryLayout<T>.size,
       alignment: MemoryLayout<T>.alignment,
       kind: .KVO_KIND_BINDING,
-      copy: _isPOD(T.self) ? nil : ValueOperations.copy,
-      destroy: _isPOD(T.self) ? nil : ValueOperations.destroy,
+      copy: _isPOD(T.self) ? nil : isText ? ValueOperations.copyText : ValueOperations.copy,
+      destroy: _isPOD(T.self)
+        ? nil : isText ? ValueOperations.destroyText : ValueOperations.destroy,
       equal: isCompared ? ValueOperations.equal : nil,
       describe: ValueOperations.describe,
       binding: nil,

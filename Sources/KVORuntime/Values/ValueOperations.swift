@@ -72,6 +72,18 @@ extension ValueOperations {
     ValueType.of($0).destroy($1)
   }
 
+  // The most common type with references. The compiler knows how it is copied.
+  static let copyText:
+    @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafeRawPointer) -> Void = {
+      let source = $2.assumingMemoryBound(to: String.self)
+      $1.assumingMemoryBound(to: String.self).initialize(to: source.pointee)
+    }
+
+  static let destroyText:
+    @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer) -> Void = {
+      $1.assumingMemoryBound(to: String.self).deinitialize(count: 1)
+    }
+
   static let equal:
     @convention(c) (UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafeRawPointer) -> Bool = {
       ValueType.of($0).areEqual($1, $2)
