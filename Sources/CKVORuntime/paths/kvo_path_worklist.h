@@ -60,7 +60,7 @@ typedef struct kvo_path_worklist {
   kvo_targets found;                    ///< of the node that is being followed; empty between nodes
   kvo_reads reads;                      ///< of the key that is being tracked
   uint64_t ticket;                      ///< the ticket of that reading
-  kvo_read_result *KVO_NULLABLE result; ///< where to store the key's value
+  kvo_read_result *KVO_NULLABLE result; ///< where to store the value of the key it was begun for
   kvo_retired *KVO_NULLABLE retired;
   /// Dependent keys that this one has begun to attach, linked by `next_own`; references.
   kvo_dependent_key *KVO_NULLABLE own;

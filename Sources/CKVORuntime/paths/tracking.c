@@ -407,10 +407,12 @@ bool kvo_path_worklist_track(kvo_path_worklist *worklist, kvo_dependent_key *dep
   kvo_reads *reads = &worklist->reads;
   if (!tracking_begin(worklist, dependent_key, &reading)) return false;
   worklist->ticket = reading.ticket;
-  reads->result = worklist->result;
+  // The worklist may have come to follow other keys, too, whose values are not asked for.
+  bool is_asked = worklist->active_threads == &dependent_key->active_threads;
+  kvo_read_result *result = reads->result = is_asked ? worklist->result : NULL;
   kvo_path_worklist_settle(worklist);
   if (!tracking_read(dependent_key, reading.object, reads)) return false;
-  if (worklist->result) worklist->result->ticket = reading.ticket;
+  if (result) result->ticket = reading.ticket;
   if (tracking_stays(worklist, dependent_key, &reading)) return false;
   tracking_diverge(reads);
   note_last_reads(reads);
