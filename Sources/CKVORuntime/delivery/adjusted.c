@@ -6,6 +6,9 @@
 // what it has passed to the setter, compares this with what is stored, and observers are notified of a setting.
 //
 // They may have had a prior call for the elements, and still be in it: the record keeps the elements until it ends.
+//
+// Prior observers may change the key themselves. Then the mutation is made to what they have left, and observers are
+// notified of a setting as well, even if the mutation fails.
 #include "base/kvo_forward.h"
 #include "base/kvo_memory.h"
 #include "delivery/kvo_general_delivery.h"
@@ -20,6 +23,19 @@ static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
   bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
   kvo_mutation_record *record = is_general ? &frame->general_delivery->first.mutation : NULL;
   return record && (record->kind != KVO_SETTING || record->is_adjusted) ? record : NULL;
+}
+
+bool kvo_change_joins_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  kvo_frame *frame = kvo_thread_find_open(thread, object, id);
+  if (!frame) return false;
+  frame->joins++;
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_is_joined(frame);
+  return true;
+}
+
+bool kvo_change_is_adjusted(const kvo_frame *frame) {
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  return is_general && frame->general_delivery->first.mutation.is_adjusted;
 }
 
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
@@ -50,7 +66,7 @@ void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_ke
     const kvo_value *old_value, bool is_first) {
   kvo_recipients *before = &delivery->before;
   kvo_mutation_record *record = &changed_key->mutation;
-  bool replaces = is_first && record->is_adjusted;
+  bool replaces = is_first && record->is_adjusted && !record->has_first_old;
   for (uint32_t i = 0; old_value && i < before->dirty_key_count; i++) {
     kvo_dirty_key *dirty = &before->dirty_keys[i];
     if (dirty->changed_key == changed_key && (!dirty->is_read || replaces))

@@ -25,7 +25,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   if (!delivery) return NULL;
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
-  delivery->has_others = false;
+  delivery->has_others = delivery->is_in_priors = false;
   delivery->newer = NULL;
   delivery->slot = NULL;
   delivery->task = NULL;
@@ -214,11 +214,19 @@ static uint32_t options_of_detailed(const kvo_recipients *recipients,
   return options;
 }
 
+// Whether a member that was to be notified of elements gets the key's whole values after all. At the end of a path, it
+// gets those of the path's last key.
+static bool is_adjusted(const kvo_recipients *recipients, const kvo_pending_notification *pending) {
+  const kvo_changed_key *changed_key = recipients->dirty_keys[pending->dirty_key].changed_key;
+  return !pending->is_whole && changed_key && changed_key->mutation.is_adjusted;
+}
+
 // The value that was read for a member, or NULL.
 static const kvo_value *value_of(const kvo_recipients *recipients,
     const kvo_pending_notification *pending) {
   if (pending->is_read) return &pending->value;
-  if (observation_of(pending) || pending->path) return NULL;
+  if (pending->path) return NULL;
+  if (observation_of(pending) && !is_adjusted(recipients, pending)) return NULL;
   const kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
   return dirty->is_read ? &dirty->value : NULL;
 }
@@ -489,16 +497,37 @@ static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
   return false;
 }
 
-static void call_priors(const kvo_frame *frame, const kvo_general_delivery *delivery,
-    uint32_t start) {
+static void call_priors(const kvo_frame *frame, kvo_general_delivery *delivery, uint32_t start) {
   const kvo_frame *outer = kvo_thread_begin_priors(frame);
+  delivery->is_in_priors = true;
   for (uint32_t i = start; i < delivery->before.pending_count; i++)
     call_prior(frame, delivery, &delivery->before.pending[i]);
+  delivery->is_in_priors = false;
   kvo_thread_end_priors(frame, outer);
 }
 
+// A getter may change the key, too: that finds the delivery out of its prior calls.
+void kvo_general_delivery_is_joined(const kvo_frame *frame) {
+  kvo_general_delivery *delivery = frame->general_delivery;
+  kvo_recipients *before = &delivery->before;
+  kvo_mutation_record *record = &delivery->first.mutation;
+  if (!delivery->is_in_priors || record->kind == KVO_SETTING) return;
+  void *recorder = kvo_suspend_recording();
+  delivery->is_in_priors = false;
+  for (uint32_t i = 0; i < before->pending_count; i++) {
+    kvo_pending_notification *pending = &before->pending[i];
+    bool lacks_old = pending->registration->options & KVO_OLD && !pending->is_read;
+    if (lacks_old && !pending->is_behind && is_detailed(before, pending))
+      read_member(frame, delivery, before, pending);
+  }
+  delivery->is_in_priors = true;
+  record->kind = KVO_SETTING;
+  record->is_adjusted = record->has_first_old = true;
+  kvo_resume_recording(recorder);
+}
+
 void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
-  const kvo_general_delivery *delivery = frame->general_delivery;
+  kvo_general_delivery *delivery = frame->general_delivery;
   if (has_prior(&delivery->before, 0)) call_priors(frame, delivery, 0);
 }
 

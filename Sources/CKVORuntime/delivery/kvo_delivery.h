@@ -47,8 +47,16 @@ kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 /// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes
 /// other elements.
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
+bool kvo_change_joins_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Whether this thread has an automatic change of the property open, which a change that is to begin joins. If that is
+/// in its prior calls and names elements, it becomes a setting: an observer changes the elements itself (D7).
+KVO_INLINE bool kvo_change_joins(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  return KVO_UNLIKELY(thread->open_count) && kvo_change_joins_open(thread, object, id);
+}
 /// Whether this thread has a change of the property open of which observers will get the elements.
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id);
+/// Whether an open change of elements has become a setting, because other elements have been stored than it named.
+bool kvo_change_is_adjusted(const kvo_frame *frame);
 /// The change of elements that this thread has open, if any, turns out to be another one: the property's setter has not
 /// stored the collection that it was passed. Observers of the property are notified of a setting (D5).
 /// - old_value: the collection before the change, which is copied; NULL if it is not known.

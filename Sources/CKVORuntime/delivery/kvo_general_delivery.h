@@ -30,7 +30,9 @@ typedef struct kvo_mutation_record {
   kvo_value old_value, new_value; ///< removed and added elements
   kvo_value before;               ///< all members of a set
   bool elements_are_given;        ///< the binding supplied the removed and added elements
-  bool is_adjusted; ///< a setter has stored other elements, so it has become a setting
+  bool is_adjusted;               ///< other elements have been stored, so it has become a setting
+  bool
+      has_first_old; ///< with `is_adjusted`: the old value is from before all that has happened in the change
   kvo_replaced_value *KVO_NULLABLE replaced; ///< of an adjusted mutation; owned
 } kvo_mutation_record;
 
@@ -152,6 +154,7 @@ typedef struct kvo_general_delivery {
   uint32_t references;                  ///< atomic: frames and pairs
   bool has_others;                      ///< other changes have left recipients to it; graph lock
   bool has_before;                      ///< `before` has been found
+  bool is_in_priors;                    ///< prior observers are being called
   bool ran_out_of_memory;               ///< there was no memory for some of the new values
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
@@ -169,6 +172,10 @@ typedef struct kvo_general_delivery {
       is_listed; ///< it has entered the list and not left it, except by its thread's end; its own users'
 } kvo_general_delivery;
 
+/// A further change of the frame's key is to begin. If prior observers are being called, a change of elements becomes a
+/// setting: one of them changes the elements itself. Members get the old value, which is read, since nothing has been
+/// changed yet.
+void kvo_general_delivery_is_joined(const kvo_frame *frame);
 /// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
 /// - is_first: the old value is from before everything that has happened in the change
 void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,

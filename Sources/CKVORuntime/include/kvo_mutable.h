@@ -58,12 +58,13 @@ kvo_status kvo_mutable_ordered_set_key_path(kvo_object *object, const char *key_
     kvo_collection *KVO_NULLABLE *KVO_NONNULL proxy, kvo_error *KVO_NULLABLE error);
 
 // The functions below all change a collection through a proxy. Elements stay the caller's. On any error nothing has
-// been changed and no observer was called. KVO_READ_ONLY for a stored collection or a key that can't be changed,
-// KVO_TYPE_MISMATCH for an element that can't become what the accessor takes or a key that holds no such collection,
-// KVO_NO_MEMORY. On any thread that may call the accessors.
+// been changed and no observer was called, unless prior observers change the key themselves (D7). KVO_READ_ONLY for a
+// stored collection or a key that can't be changed, KVO_TYPE_MISMATCH for an element that can't become what the accessor
+// takes or a key that holds no such collection, KVO_NO_MEMORY. On any thread that may call the accessors.
 
 /// Inserts an element at an index of an array or ordered set. Inserting an element that an ordered set already has is
-/// not a change. The element stays the caller's. On any error nothing has been changed and no observer was called.
+/// not a change. The element stays the caller's. On any error nothing has been changed and no observer was called, unless
+/// prior observers change the key themselves (D7).
 ///
 /// KVO_INDEX_OUT_OF_BOUNDS; KVO_INVALID_ARGUMENT for a set; KVO_READ_ONLY for a stored collection or a key that can't
 /// be changed; KVO_TYPE_MISMATCH for an element that the accessor does not take or a key that holds no such
@@ -97,7 +98,8 @@ kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element
 
 /// Adds an element. An array or ordered set appends it; an ordered set that already has it does not change. For a set
 /// each call is one change, and notifies observers even if the set already has the element. The element stays the
-/// caller's. On any error nothing has been changed and no observer was called.
+/// caller's. On any error nothing has been changed and no observer was called, unless prior observers change the key
+/// themselves (D7).
 ///
 /// KVO_READ_ONLY for a stored collection or a key that can't be changed; KVO_TYPE_MISMATCH for an element that the
 /// accessor does not take or a key that holds no such collection; KVO_NO_MEMORY. Any thread that may call the

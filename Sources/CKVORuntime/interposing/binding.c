@@ -209,6 +209,10 @@ void kvo_stored_property_change_is_setting(void *header, const char *interned_ke
   if (id) kvo_change_becomes_setting(header, id, old_value, is_first);
 }
 
+bool kvo_stored_property_change_is_adjusted(const kvo_frame *frame) {
+  return kvo_change_is_adjusted(frame);
+}
+
 KVO_INLINE bool is_open_here(const kvo_frame *frame) {
   return frame->thread == kvo_fast_path_thread &&
          __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;

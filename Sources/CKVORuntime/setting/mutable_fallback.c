@@ -3,6 +3,7 @@
 //
 // The new collection is made before anything is changed. Then a change is opened that names the removed and added
 // elements; the setter's own change joins it. A setter may store another collection; then the change becomes a setting.
+// So it does if prior observers change the key; then the new collection is made once more, from what they have left.
 // If the key can't be set, no change is opened, and key-value coding produces the error (or a hook of the class handles
 // it).
 #include "setting/kvo_edit.h"
@@ -26,6 +27,7 @@ static kvo_status refuse_kind(const kvo_edit *edit) {
 static kvo_status read_current(kvo_edit *edit) {
   kvo_value *value = &edit->value; // owned by the edit, because reading its elements may throw
   kvo_collection_kind kind = 0;
+  kvo_value_destroy(value);
   kvo_status status = kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, edit->error);
   edit->was_nil = kvo_value_is_nil(value);
   bool fits = edit->was_nil ||
@@ -146,10 +148,12 @@ static void check_stored(kvo_edit *edit, bool is_first) {
   if (kvo_shortages != shortages) kvo_change_report_undelivered(owner, id);
 }
 
-// Sets the key to the new value, in a change that names the removed and added elements.
-static kvo_status fallback_replace(kvo_edit *edit) {
+// Sets the key to the new value, in a change that names the removed and added elements. `make_again` makes the value
+// again from the present elements.
+static kvo_status fallback_replace(kvo_edit *edit, kvo_status (*make_again)(kvo_edit *edit)) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
-  kvo_status status = fallback_set_value(edit);
+  kvo_status status = frame && kvo_change_is_adjusted(frame) ? make_again(edit) : KVO_OK;
+  if (!status) status = fallback_set_value(edit);
   if (!status && edit->indexes && edit->accessors) check_stored(edit, frame);
   if (frame && status) kvo_change_cancel(frame);
   else if (frame) kvo_change_close(frame);
@@ -193,7 +197,7 @@ static kvo_status check_agreement(const kvo_edit *edit) {
       edit->proxy->key, index, count);
 }
 
-kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
+static kvo_status make_ordered(kvo_edit *edit) {
   kvo_elements elements = {0};
   kvo_status status = read_current(edit);
   if (!status) status = check_agreement(edit);
@@ -202,7 +206,21 @@ kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
                                          : remove_or_replace(edit, &elements);
   if (!status) status = make_value(edit, &elements);
   kvo_elements_destroy(&elements);
-  return status ? status : fallback_replace(edit);
+  return status;
+}
+
+// The new elements have been moved into the new value.
+static kvo_status make_ordered_again(kvo_edit *edit) {
+  kvo_elements_destroy(&edit->elements);
+  kvo_status status = edit->kind == KVO_REMOVAL ? KVO_OK
+                                                : kvo_value_elements(&edit->value, edit->indexes,
+                                                      &edit->elements, edit->error);
+  return status ? status : make_ordered(edit);
+}
+
+kvo_status kvo_edit_replace_ordered(kvo_edit *edit) {
+  kvo_status status = make_ordered(edit);
+  return status ? status : fallback_replace(edit, make_ordered_again);
 }
 
 kvo_status kvo_edit_replace_all(kvo_edit *edit) {
@@ -239,15 +257,19 @@ static kvo_status fallback_combine(const kvo_edit *edit, kvo_elements *elements)
   return status ? status : fallback_add_all(edit, &edit->elements, elements);
 }
 
-// The edit owns the new members: if comparing members throws, they are destroyed with the edit.
-kvo_status kvo_edit_replace_set(kvo_edit *edit) {
+// Nothing can be removed from nil. It stays nil, but observers are notified. The edit owns the new members: if comparing
+// members throws, they are destroyed with the edit.
+static kvo_status make_set(kvo_edit *edit) {
   kvo_elements *elements = &edit->comes.elements;
-  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
-  if (!status) status = read_current(edit);
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
-  // Nothing can be removed from nil. It stays nil, but observers are notified.
-  if (!status && edit->was_nil && takes) return fallback_replace(edit);
-  if (!status) status = fallback_combine(edit, elements);
-  if (!status) status = make_value(edit, elements);
-  return status ? status : fallback_replace(edit);
+  kvo_status status = read_current(edit);
+  if (status || (edit->was_nil && takes)) return status;
+  status = fallback_combine(edit, elements);
+  return status ? status : make_value(edit, elements);
+}
+
+kvo_status kvo_edit_replace_set(kvo_edit *edit) {
+  kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
+  if (!status) status = make_set(edit);
+  return status ? status : fallback_replace(edit, make_set);
 }

@@ -7,19 +7,21 @@ internal import CKVORuntime
 extension ToManyKey {
   /// Makes the open change of elements, if there is one, a setting.
   /// - Parameters:
-  ///   - old: the collection before the change, which is destroyed.
+  ///   - old: the collection before the change, which is destroyed; nil if it is not known.
   ///   - isFirst: whether the caller has opened the change, and read the collection before that.
-  func changeIsSetting(old: kvo_value, isFirst: Bool) {
+  func changeIsSetting(old: kvo_value?, isFirst: Bool) {
     makeSetting(object, name, old: old, isFirst: isFirst)
   }
 }
 
 /// Makes the change of a key's elements that the thread has open, if there is one, a setting.
 /// - Parameters:
-///   - old: the collection before the change, which is destroyed.
+///   - old: the collection before the change, which is destroyed; nil if it is not known.
 ///   - isFirst: whether the caller has opened the change, and read the collection before that.
-func makeSetting(_ object: KVOObject, _ name: KeyName, old: kvo_value, isFirst: Bool) {
-  var old = old
+func makeSetting(_ object: KVOObject, _ name: KeyName, old: kvo_value?, isFirst: Bool) {
+  guard var old else {
+    return kvo_stored_property_change_is_setting(object.header, name.interned, nil, isFirst)
+  }
   kvo_stored_property_change_is_setting(object.header, name.interned, &old, isFirst)
   kvo_value_destroy(&old)
 }

@@ -96,23 +96,25 @@ class PropertyCollection<Root: KVOObject, Stored> {
 
   final func change<R>(
     _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
-  ) -> R { announcing(part()) { _ in access(body) } }
+  ) -> R { announcing(part(), isObserved: isObserved) { _ in access(body) } }
 
+  // Whether the object is observed is asked only once: another thread may register an observer.
   final func changeElements<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Stored) -> R
   ) -> R {
-    isInPlace || !isObserved
-      ? announcing(.elements(kind, indexes(), isExact: isInPlace)) { _ in access(body) }
-      : set(.elements(kind, indexes(), isExact: false), body)
+    let isObserved = isObserved
+    if isObserved, !isInPlace { return set(.elements(kind, indexes(), isExact: false), body) }
+    return announcing(
+      .elements(kind, indexes(), isExact: isInPlace), isObserved: isObserved
+    ) { _ in access(body) }
   }
 
   private var isObserved: Bool { isKey && kvo_binding_is_observed(object.header) }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: (_ isFirst: Bool) -> R
+    _ part: @autoclosure () -> ToManyChange, isObserved: Bool, _ body: (_ isFirst: Bool) -> R
   ) -> R {
-    let isObserved = isObserved
     // An overlapping access stops the program, before observers are called.
     if isObserved, let storage { kvo_swift_check_access(storage, false) }
     let frame = isObserved ? part().announce(object.header, name) : nil
@@ -126,7 +128,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
     _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
   ) -> R {
     let before = object[keyPath: keyPath]
-    return announcing(part()) { set(body, before, isFirst: $0) }
+    return announcing(part(), isObserved: true) { set(body, before, isFirst: $0) }
   }
 
   private func set<R>(_ body: (inout Stored) -> R, _ before: Stored, isFirst: Bool) -> R {

@@ -154,21 +154,28 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     _ type: Stored.Type, _ kind: KeyValueChange, at indexes: RangeSet<Int>,
     _ body: (inout Stored) throws -> [Element]
   ) throws -> [Element] {
-    let isObserved = kvo_binding_is_observed(place.key.object.header)
-    let before = isObserved ? place.current(as: type) : nil
-    return try place.key.change(kind, at: indexes) { isFirst in
-      var passed: Stored?
-      let gone = try place.write { address in
-        let stored = address.assumingMemoryBound(to: type)
-        let gone = try body(&stored.pointee)
-        if isObserved { passed = stored.pointee }
-        return gone
-      }
-      guard let before, let passed, let stored = place.current(as: type),
+    // Asked only once: another thread may register an observer.
+    guard place.key.isObserved else {
+      return try place.key.unannounced { try write(type, body).gone }
+    }
+    let before = place.current(as: type)
+    return try place.key.change(kind, at: indexes) { open in
+      let (gone, passed) = try write(type, body)
+      guard let before, let stored = place.current(as: type),
         !KVORuntime.hasElements(stored, passed: passed)
       else { return gone }
-      place.key.changeIsSetting(old: .of(before), isFirst: isFirst)
+      place.key.changeIsSetting(old: .of(before), isFirst: open.isFirst)
       return gone
+    }
+  }
+
+  private func write<Stored>(
+    _ type: Stored.Type, _ body: (inout Stored) throws -> [Element]
+  ) throws -> (gone: [Element], passed: Stored) {
+    try place.write { address in
+      let stored = address.assumingMemoryBound(to: type)
+      let gone = try body(&stored.pointee)
+      return (gone, stored.pointee)
     }
   }
 
@@ -243,7 +250,7 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
     try place.requireUsed()
     // Made only if the key is observed. `ToManyKey.change` destroys the value.
-    try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) {
+    try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) { _ in
       _ = try update { make(mutation, members, &$0) }
     }
   }
@@ -320,25 +327,32 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   }
 
   func set(_ elements: [Any]) throws {
-    let (_, changed) = try changed { $0 = elements }
+    let changed = try changed { $0 = elements }.elements
     try key.changeWhole { try key.object.setValue(changed, forKey: key.name.string) }
   }
 
   private func update(
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
-    let (before, changed) = try changed(body)
-    try key.change(kind, at: indexes) { isFirst in
-      try key.object.setValue(changed, forKey: key.name.string)
-      guard mayAdjust, !hasElements(elements, passed: passed(changed)) else { return }
-      key.changeIsSetting(old: coreValue(of: before), isFirst: isFirst)
+    func make() throws -> (before: [Any]?, elements: [Any]) {
+      try changed {
+        try key.checkBounds(of: kind, indexes, $0.count)
+        body(&$0)
+      }
+    }
+    let (before, made) = try make()
+    try key.change(kind, at: indexes) { open in
+      let made = open.isAdjusted ? try make().elements : made
+      try key.object.setValue(made, forKey: key.name.string)
+      guard mayAdjust, !hasElements(elements, passed: passed(made)) else { return }
+      key.changeIsSetting(old: coreValue(of: before), isFirst: open.isFirst)
     }
   }
 
   // A setter of the program may store other elements than it is passed. Plain storage does not.
   private var mayAdjust: Bool {
     let isPlain = property.map { $0.accessors == nil } ?? false
-    return !isPlain && kvo_binding_is_observed(key.object.header)
+    return !isPlain && key.isObserved
   }
 
   // The elements as the setter gets them, in the property's type.
@@ -346,22 +360,26 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     property?.converted(elements).flatMap(anyArray) ?? elements
   }
 
-  private func coreValue(of value: Any?) -> kvo_value {
-    guard let value, let property else { return CoreValue.of(value) }
-    return property.observedValue(of: value)
+  private func coreValue(of elements: [Any]?) -> kvo_value {
+    guard let elements, let property else { return CoreValue.of(elements) }
+    return property.observedValue(of: elements)
   }
 
   // Throws for elements that the key can't have, before any observer is notified.
-  // - Returns: the value before the change, and the new elements.
-  private func changed(_ body: (inout [Any]) -> Void) throws -> (before: Any?, elements: [Any]) {
+  // - Returns: the elements before the change, nil if the value was nil, and the new ones. A setter may change the value
+  //   itself in place.
+  private func changed(
+    _ body: (inout [Any]) throws -> Void
+  ) throws -> (before: [Any]?, elements: [Any]) {
     let value = try key.object.value(forKey: key.name.string)
-    guard var elements = anyArray(value ?? []) else {
+    guard let before = anyArray(value ?? []) else {
       throw key.holds(value as Any, no: [Any].self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
-    body(&elements)
+    var elements = before
+    try body(&elements)
     _ = try property?.takes(elements, of: key.object)
-    return (value, elements)
+    return (value == nil ? nil : before, elements)
   }
 }
 
@@ -379,29 +397,44 @@ struct KeyedSet: MemberReading, MemberMutation {
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
     let members = members.inSwiftForm
+    let (before, made) = try changed(mutation, members)
+    // Returns the new members.
+    let set = { (open: OpenChange) throws -> Set<AnyHashable> in
+      let made = open.isAdjusted ? try changed(mutation, members).members : made
+      try key.object.setValue(made, forKey: key.name.string)
+      return made
+    }
+    guard let property, property.observedType.hidesMembers else {
+      return try key.change(mutation, .of(members)) { _ = try set($0) }
+    }
+    // The type does not describe its members, so the core can't compare them. Compute the difference here.
+    let present = before ?? []
+    try key.change(
+      mutation.kind, goes: property.observedValue(of: present.removing(made)),
+      comes: property.observedValue(of: made.removing(present))
+    ) { open in
+      let made = try set(open)
+      guard property.accessors != nil else { return }
+      let (stored, passed) = (self.members, property.converted(made).flatMap(anySet) ?? made)
+      if stored.isWithin(passed), passed.isWithin(stored) { return }
+      let old = before.map { property.observedValue(of: $0) } ?? kvo_value()
+      key.changeIsSetting(old: old, isFirst: open.isFirst)
+    }
+  }
+
+  // Throws for members that the key can't have.
+  // - Returns: the members before the change, nil if the value was nil, and the new ones.
+  private func changed(
+    _ mutation: KeyValueSetMutation, _ operand: Set<AnyHashable>
+  ) throws -> (before: Set<AnyHashable>?, members: Set<AnyHashable>) {
     let value = try key.object.value(forKey: key.name.string)
     guard let present = anySet(value ?? Set<AnyHashable>()) else {
       throw key.holds(value as Any, no: Set<AnyHashable>.self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
-    let changed = mutation.result(of: present, members)
-    _ = try property?.takes(changed, of: key.object)
-    let set = { try key.object.setValue(changed, forKey: key.name.string) }
-    guard let property, property.observedType.hidesMembers else {
-      return try key.change(mutation, .of(members), set)
-    }
-    // The type does not describe its members, so the core can't compare them. Compute the difference here.
-    try key.change(
-      mutation.kind, goes: property.observedValue(of: present.removing(changed)),
-      comes: property.observedValue(of: changed.removing(present))
-    ) { isFirst in
-      try set()
-      guard property.accessors != nil else { return }
-      let (stored, passed) = (self.members, property.converted(changed).flatMap(anySet) ?? changed)
-      if stored.isWithin(passed), passed.isWithin(stored) { return }
-      let old = value == nil ? kvo_value() : property.observedValue(of: present)
-      key.changeIsSetting(old: old, isFirst: isFirst)
-    }
+    let made = mutation.result(of: present, operand)
+    _ = try property?.takes(made, of: key.object)
+    return (value == nil ? nil : present, made)
   }
 }
 

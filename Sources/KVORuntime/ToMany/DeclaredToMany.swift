@@ -225,7 +225,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       adds
       ? Set(try members.map { try key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
-    let refusal = try key.change(mutation, .of(converted)) { try make(mutation, converted) }
+    let refusal = try key.change(mutation, .of(converted)) { _ in try make(mutation, converted) }
     if let refusal { throw refusal }
   }
 

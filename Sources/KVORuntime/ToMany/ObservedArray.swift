@@ -160,10 +160,7 @@ extension ObservedArray: RangeReplaceableCollection {
   /// - Complexity: O(1), amortised.
   public func append(_ newElement: Element) {
     let end = count
-    handle.change(.insertion, at: RangeSet(end..<end + 1)) {
-      check(end..<end, $0.count)
-      if $0.count == end { $0.append(newElement) } else { $0.insert(newElement, at: end) }
-    }
+    handle.change(.insertion, at: RangeSet(end..<end + 1)) { $0.append(newElement) }
   }
 
   /// Adds elements at the end, as one insertion.

@@ -43,8 +43,9 @@ extension OrderedReading {
   }
 }
 
-/// Changes an ordered to-many key. Each call is one change, of which observers are notified once. If it
-/// throws, nothing has changed, and no observer is notified.
+/// Changes an ordered to-many key. Each call is one change, of which observers are notified once. If it throws, nothing
+/// has changed, and no observer is notified, unless prior observers or accessors that throw half way have changed the key
+/// (D7, D9).
 package protocol OrderedMutation {
   /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws
@@ -74,13 +75,27 @@ extension MemberReading {
   func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> { values.inSwiftForm }
 }
 
-/// Changes an unordered to-many key. Each call is one change, of which observers are notified once. If it
-/// throws, nothing has changed, and no observer is notified.
+/// Changes an unordered to-many key. Each call is one change, of which observers are notified once. It throws as an
+/// ordered one's does.
 package protocol MemberMutation {
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws
 }
 
 // MARK: The key of an object
+
+/// The change of a to-many key that is open while the mutation is made.
+struct OpenChange {
+  /// Whether it is not part of another one that the thread has open.
+  let isFirst: Bool
+  /// Whether prior observers have changed the elements themselves. The mutation is made to the present ones.
+  let isAdjusted: Bool
+
+  /// - Parameter frame: nil if no change has been opened.
+  init(_ frame: OpaquePointer?) {
+    isFirst = frame != nil
+    isAdjusted = frame.map { kvo_stored_property_change_is_adjusted($0) } ?? false
+  }
+}
 
 /// A to-many key of an object. Makes errors that name it, and notifies observers of its changes.
 struct ToManyKey {
@@ -89,12 +104,12 @@ struct ToManyKey {
 
   var className: String { KVORuntime.className(of: type(of: object)) }
 
-  // `isFirst`: whether the change is not part of another one that the thread has open.
+  var isObserved: Bool { kvo_binding_is_observed(object.header) }
 
   /// Runs a body as one change of the elements at some indexes. If the body throws, the change is cancelled.
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, isExact: Bool = false,
-    _ body: (_ isFirst: Bool) throws -> R
+    _ body: (OpenChange) throws -> R
   ) rethrows -> R { try announcing(.elements(kind, indexes, isExact: isExact), body) }
 
   /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
@@ -105,7 +120,7 @@ struct ToManyKey {
   /// Runs a body as one change of a set whose removed and added members are known.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
-    _ body: (_ isFirst: Bool) throws -> R
+    _ body: (OpenChange) throws -> R
   ) rethrows -> R {
     try announcing(
       .members(
@@ -118,15 +133,23 @@ struct ToManyKey {
   /// - Parameter members: the operand of the mutation, of the key's own type.
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
-    _ body: () throws -> R
-  ) rethrows -> R { try announcing(.mutation(mutation, members())) { _ in try body() } }
+    _ body: (OpenChange) throws -> R
+  ) rethrows -> R { try announcing(.mutation(mutation, members()), body) }
+
+  /// Runs a body that changes the key, but announces no change. Observers that another thread registers in the meantime
+  /// are notified.
+  func unannounced<R>(_ body: () throws -> R) rethrows -> R {
+    let result = try body()
+    closeChange(nil, of: object.header, name)
+    return result
+  }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: (_ isFirst: Bool) throws -> R
+    _ part: @autoclosure () -> ToManyChange, _ body: (OpenChange) throws -> R
   ) rethrows -> R {
-    let frame = kvo_binding_is_observed(object.header) ? part().announce(object.header, name) : nil
+    let frame = isObserved ? part().announce(object.header, name) : nil
     do {
-      let result = try body(frame != nil)
+      let result = try body(OpenChange(frame))
       closeChange(frame, of: object.header, name)
       return result
     } catch {
@@ -152,6 +175,14 @@ extension ToManyKey {
   }
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }
+
+  /// Throws for an index that was valid when the caller checked it, but not any more: prior observers have changed the
+  /// key as well.
+  func checkBounds(of kind: KeyValueChange, _ indexes: RangeSet<Int>, _ count: Int) throws {
+    let beyond =
+      kind == .insertion ? indexes.firstBeyond(insertingInto: count) : indexes.firstBeyond(count)
+    if let beyond { throw outOfBounds(beyond, of: count) }
+  }
 
   /// The error for an index that was valid when the change was announced, but not any more: prior observers
   /// changed the key as well.
@@ -211,6 +242,8 @@ private func stands(_ value: Any, for element: Any) -> Bool {
 // MARK: Bounds
 
 extension RangeSet<Int> {
+  var hasSeveral: Bool { ranges.count > 1 || (ranges.first?.count ?? 0) > 1 }
+
   /// The first index at which an insertion is not possible, or nil. An index may be at most the count, plus
   /// the number of elements that the same insertion inserts before it.
   func firstBeyond(insertingInto count: Int) -> Int? {

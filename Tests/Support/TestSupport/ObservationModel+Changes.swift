@@ -3,7 +3,7 @@
 /// A recipient of a change, which gets it as a mutation or as a setting, with the old value if it asks for that.
 struct Notified {
   let registration: Registration
-  let mutation: Mutation?
+  var mutation: Mutation?
   var old: GraphValue?
   /// Whether an open change of a link before it on its path notifies it.
   let isBehind: Bool
@@ -33,6 +33,10 @@ final class Change {
   var new: [GraphValue?] = []
   /// Whether its did named another mutation than its will, so that it ends as a setting.
   var endsAsSetting = false
+  /// Whether its prior calls are being made.
+  var isInPriors = false
+  /// Whether an observer has changed the key in a prior call, so that it ends as a setting.
+  var isAdjusted = false
   /// From its will to its did.
   var isOpen = false
   /// The keys that it affected when it began.
@@ -121,16 +125,29 @@ extension ObservationModel {
   }
 
   /// Without accessors, the proxy makes the new list before any notification, and retains the old one until all are
-  /// made.
+  /// made. If observers change the list in prior calls, it makes the new one again, from what they have left.
   private func replace(_ value: GraphValue, by mutation: Mutation, _ node: Node) {
-    for object in value.objects { retain(object) }
-    automatic(node, mutation) { store(mutation.applied(to: value), node) }
-    for object in value.objects { release(object) }
+    var (old, fits) = (value, true)
+    for object in old.objects { retain(object) }
+    automatic(node, mutation) {
+      if openChange(of: node)?.isAdjusted == true {
+        let present = read(node.object, node.key)
+        for object in present.objects { retain(object) }
+        for object in old.objects { release(object) }
+        old = present
+        fits = mutation.fits(old.elements.count)
+      }
+      if fits { store(mutation.applied(to: old), node) }
+    } unless: {
+      !fits
+    }
+    for object in old.objects { release(object) }
+    if !fits { log.add(.outOfBounds) }
   }
 
   package func willChange(_ object: Int, _ key: GraphClass.Key, _ mutation: Mutation?) {
     let node = Node(object: object, key: key)
-    let change = begin(node, mutation, joins: open.contains(node))
+    let change = begin(node, mutation, joins: joinsOpenChange(of: node))
     pairs.append(change)
     tellPriors(change)
   }
@@ -173,13 +190,34 @@ extension ObservationModel {
     _ node: Node, _ mutation: Mutation?, isSaid: Bool = false, _ body: () -> Void,
     unless isCancelled: () -> Bool = { false }
   ) {
-    guard !open.contains(node) else { return body() }
+    guard !joinsOpenChange(of: node) else { return body() }
     let change = begin(node, mutation, joins: false, isSaid: isSaid)
     open.append(node)
+    change.isInPriors = true
     tellPriors(change)
+    change.isInPriors = false
     body()
     open.removeLast()
-    if isCancelled() { end(change) } else { finish(change) }
+    if isCancelled(), !change.isAdjusted { end(change) } else { finish(change) }
+  }
+
+  private func openChange(of node: Node) -> Change? {
+    underWay.last { $0.node == node && !$0.joins && $0.isOpen }
+  }
+
+  /// Whether an automatic change of the key is open, which a change that begins joins. If that is a mutation whose prior
+  /// calls are being made, it becomes a setting.
+  private func joinsOpenChange(of node: Node) -> Bool {
+    guard open.contains(node) else { return false }
+    guard let change = openChange(of: node), change.isInPriors, change.mutation != nil,
+      !change.isAdjusted
+    else { return true }
+    change.isAdjusted = true
+    for index in change.notified.indices where change.notified[index].mutation != nil {
+      change.notified[index].mutation = nil
+      change.notified[index].old = old(for: change.notified[index], node)
+    }
+    return true
   }
 
   // MARK: Will phase
@@ -238,15 +276,15 @@ extension ObservationModel {
   /// Observers of the collection itself get the mutation, all others a setting.
   private func mutation(of change: Change, for registration: Registration) -> Mutation? {
     let places = places(at: change.node).filter { $0.strand === registration.strand }
-    let isDetailed = !places.isEmpty && places.allSatisfy(\.isLast) && !change.endsAsSetting
-    return isDetailed ? change.mutation : nil
+    let isDetailed = !places.isEmpty && places.allSatisfy(\.isLast)
+    return isDetailed && !change.endsAsSetting && !change.isAdjusted ? change.mutation : nil
   }
 
   private func tellPriors(_ change: Change) {
-    for notified in change.notified
-    where notified.registration.isLive && notified.registration.options.contains(.prior)
-      && !notified.isBehind
-    {
+    for index in change.notified.indices {
+      let notified = change.notified[index]
+      let isCalled = notified.registration.isLive && !notified.isBehind
+      guard isCalled, notified.registration.options.contains(.prior) else { continue }
       var call = call(of: notified.registration, notified.mutation)
       call.isPrior = true
       if notified.registration.options.contains(.old) { call.old = notified.old }

@@ -17,11 +17,11 @@ extension Scenario {
       set a.value 1 => x prior old 0; x old 0 new 1
       """),
     Scenario(
-      "D7", "a mutation of the key in its prior call joins the change",
+      "D7", "a mutation of the key in its prior call makes the change a setting",
       """
       on x a.items prior old new
       when x 1: insert a.items 0 c
-      insert a.items 0 b => x prior insertion 0; x insertion 0 new [b]
+      insert a.items 0 b => x prior insertion 0; x old [] new [b c]
       insert a.items 2 d => x prior insertion 2; x insertion 2 new [d]
       """),
     Scenario(

@@ -1,0 +1,178 @@
+import Expectations
+import KVORuntime
+import TestSupport
+import Testing
+
+/// D7: prior observers that mutate the key which is about to be mutated, and accessors that throw half way (D9).
+@Suite(.leakFree) struct PriorMutationTests {
+  @Test(
+    "D7 H5: a mutation is made to what a prior call has left, and is a setting from the first value",
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"])
+  func ordered(_ key: String) throws {
+    let mutations: [(MutableArrayProxy) throws -> Void] = [
+      { try $0.remove(at: 1) }, { try $0.replace(at: 0, with: 5) }, { try $0.insert(6, at: 2) },
+    ]
+    for (mutate, expected) in zip(mutations, [[8], [5, 9], [8, 9, 6]]) {
+      let rack = PriorRack()
+      let proxy = try rack.mutableArrayValue(forKey: key)
+      let log = try observe(rack, key) { try proxy.remove(at: 0) }
+      try mutate(proxy)
+      expectEqual(log.take(), ["setting [7, 8, 9] > \(expected)"])
+      expectEqual(proxy.map { "\($0)" }, expected.map { "\($0)" })
+    }
+  }
+
+  @Test("D7 H5: so is a mutation by a handle", arguments: [\PriorRack.stored, \PriorRack.computed])
+  func handles(_ keyPath: ReferenceWritableKeyPath<PriorRack, [Int]> & Sendable) throws {
+    let rack = PriorRack()
+    let handle = rack.mutableArray(keyPath)
+    let key = keyPath == \.stored ? "stored" : "computed"
+    let log = try observe(rack, key) { handle.remove(at: 0) }
+    handle.append(4)
+    expectEqual(log.take(), ["setting [7, 8, 9] > [8, 9, 4]"])
+    expectEqual(rack[keyPath: keyPath], [8, 9, 4])
+  }
+
+  @Test("D7 H4: so is a mutation of a set, by a handle or a proxy", arguments: [true, false])
+  func sets(_ isHandle: Bool) throws {
+    let rack = PriorRack()
+    let handle = rack.mutableSet(\.members)
+    let log = try observe(rack, "members") { handle.remove(1) }
+    if isHandle {
+      handle.insert(3)
+    } else {
+      try rack.mutableSetValue(forKey: "members").formUnion([3])
+    }
+    expectEqual(log.take(), ["setting [1, 2] > [2, 3]"])
+  }
+
+  @Test(
+    "D7: a mutation that fails after a prior call delivers what the prior call has changed",
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"])
+  func failing(_ key: String) throws {
+    let rack = PriorRack()
+    let proxy = try rack.mutableArrayValue(forKey: key)
+    let log = try observe(rack, key) { try proxy.remove(at: RangeSet(0..<2)) }
+    for change in [{ try proxy.remove(at: 2) }, { try proxy.replace(at: 2, with: 0) }] {
+      #expect(
+        throws: KeyValueError.indexOutOfBounds(key: key, className: "PriorRack", index: 2, count: 1)
+      ) { try change() }
+      expectEqual(log.take(), ["setting [7, 8, 9] > [9]"])
+      try proxy.insert([7, 8], at: RangeSet(0..<2))
+      _ = log.take()
+      log.rearm()
+    }
+  }
+
+  @Test("D9: an accessor that throws half way notifies of what it has changed")
+  func halfWay() throws {
+    let rack = PriorRack()
+    let log = try observe(rack, "declared")
+    let members = try observe(rack, "few")
+    let proxy = try rack.mutableArrayValue(forKey: "declared")
+    rack.capacity = 4
+    #expect(throws: PriorRack.Full.self) { try proxy.insert([4, 5], at: RangeSet(0..<2)) }
+    expectEqual(log.take(), ["setting [4, 7, 8, 9] > [4, 7, 8, 9]"])
+    #expect(throws: PriorRack.Full.self) { try proxy.insert([4, 5], at: RangeSet(0..<2)) }
+    #expect(throws: PriorRack.Full.self) { try proxy.insert(4, at: 0) }
+    expectEqual(log.take(), [])
+    #expect(throws: PriorRack.Full.self) {
+      try rack.mutableSetValue(forKey: "few").formUnion([3, 4, 5])
+    }
+    expectEqual(rack.few.count, 4)
+    expectEqual(members.take().map { $0.prefix(9) }, ["insertion"])
+    expectEqual(proxy.count, 4)
+  }
+
+  // MARK: Observing
+
+  /// The lines of an observer, registered after a prior observer that runs a body in its first prior call.
+  private final class Log: @unchecked Sendable {
+    var lines: [String] = []
+    var tokens: [KeyValueObservation] = []
+    private let body: (() throws -> Void)?
+    private var isDone = false
+
+    init(_ body: (() throws -> Void)?) { self.body = body }
+
+    func take() -> [String] {
+      defer { lines = [] }
+      return lines
+    }
+
+    func rearm() { isDone = false }
+
+    func runOnce() {
+      if isDone { return }
+      isDone = true
+      do { try body?() } catch { Issue.record("\(error)") }
+    }
+  }
+
+  private func observe(
+    _ rack: PriorRack, _ key: String, _ body: (() throws -> Void)? = nil
+  ) throws -> Log {
+    let log = Log(body)
+    log.tokens.append(
+      try rack.observe(keyPath: key, options: .prior) { [unowned log] _, change in
+        if change.isPrior { log.runOnce() }
+      })
+    log.tokens.append(
+      try rack.observe(keyPath: key, options: [.old, .new]) { [unowned log] _, change in
+        let values = [change.oldValue, change.newValue].map { value -> String in
+          if let members = value as? Set<Int> { return "\(members.sorted())" }
+          return value.map { "\($0)" } ?? "-"
+        }
+        log.lines.append("\(change.kind) \(values.joined(separator: " > "))")
+      })
+    return log
+  }
+}
+
+/// Arrays and a set that are stored, computed, or reached by accessors that throw when they are full.
+final class PriorRack: KVOObject, @unchecked Sendable {
+  struct Full: Error {}
+
+  @Observed var stored = [7, 8, 9]
+  @Observed var perhaps: [Int]? = [7, 8, 9]
+  @Observed var members: Set = [1, 2]
+  @Observed var anything: Any = [7, 8, 9]
+  var capacity = 100
+  fileprivate private(set) var few: Set = [1, 2]
+  private var items = [7, 8, 9]
+  private var others = [7, 8, 9]
+
+  var computed: [Int] {
+    get { items }
+    set { withAutomaticChange(of: \.computed) { items = newValue } }
+  }
+
+  override class func registerKeys() {
+    declareKeys {
+      $0.computed("computed", \.computed)
+      $0.orderedToMany(
+        "declared", count: { $0.others.count }, element: { $0.others[$1] },
+        insert: { rack, elements, indexes in
+          for (element, index) in zip(elements, indexes.ranges.joined()) {
+            try rack.checkRoom(rack.others.count)
+            rack.others.insert(element, at: index)
+          }
+        },
+        remove: { rack, indexes in rack.others.removeSubranges(indexes) })
+      $0.unorderedToMany(
+        "few", count: { $0.few.count }, contains: { $0.few.contains($1) },
+        elements: { AnySequence($0.few) },
+        add: { rack, members in
+          for member in members {
+            try rack.checkRoom(rack.few.count)
+            rack.few.insert(member)
+          }
+        },
+        remove: { $0.few.subtract($1) })
+    }
+  }
+
+  private func checkRoom(_ count: Int) throws {
+    if count >= capacity { throw Full() }
+  }
+}
