@@ -116,16 +116,37 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
 
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    try key.change(.insertion, at: indexes) { _ in try accessors.insert?(root, elements, indexes) }
+    try change(.insertion, at: indexes) { try accessors.insert?(root, elements, indexes) }
   }
 
   func remove(at indexes: RangeSet<Int>) throws {
-    try key.change(.removal, at: indexes) { _ in try accessors.remove?(root, indexes) }
+    try change(.removal, at: indexes) { try accessors.remove?(root, indexes) }
+  }
+
+  // An accessor may throw after it has inserted or removed some of several elements. Then observers are notified of a
+  // setting, whose old value is not known.
+  private func change(
+    _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> Void
+  ) throws {
+    let refusal = try key.change(kind, at: indexes) { open -> (any Error)? in
+      if open.isAdjusted { try key.checkBounds(of: kind, indexes, count) }
+      let present = key.isObserved && indexes.hasSeveral ? count : nil
+      do {
+        try body()
+        return nil
+      } catch {
+        guard let present, count != present else { throw error }
+        key.changeIsSetting(old: nil, isFirst: open.isFirst)
+        return error
+      }
+    }
+    if let refusal { throw refusal }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    let refusal = try key.change(.replacement, at: indexes) { _ -> (any Error)? in
+    let refusal = try key.change(.replacement, at: indexes) { open -> (any Error)? in
+      if open.isAdjusted { try key.checkBounds(of: .replacement, indexes, count) }
       guard let replace = accessors.replace else { return try exchange(at: indexes, elements) }
       try replace(root, indexes, elements)
       return nil
@@ -225,7 +246,16 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       adds
       ? Set(try members.map { try key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
-    let refusal = try key.change(mutation, .of(converted)) { _ in try make(mutation, converted) }
+    let refusal = try key.change(mutation, .of(converted)) { _ -> (any Error)? in
+      let present = key.isObserved && converted.count > 1 ? count : nil
+      do {
+        return try make(mutation, converted)
+      } catch {
+        // An accessor may have added or removed some of several members.
+        guard let present, count != present else { throw error }
+        return error
+      }
+    }
     if let refusal { throw refusal }
   }
 
