@@ -97,11 +97,10 @@ extension ElementAccessor.Parameter {
   }
 
   fileprivate func phrase(_ element: WrittenType?) -> String {
-    let element = element?.text ?? "the elements' type"
-    return switch self {
-    case .element: element
-    case .elements: "[\(element)]"
-    case .set: "Set<\(element)>"
+    switch self {
+    case .element: element?.text ?? "an element"
+    case .elements: element.map { "[\($0.text)]" } ?? "a Swift array of the elements"
+    case .set: element.map { "Set<\($0.text)>" } ?? "a Swift set of the elements"
     case .index: "Int"
     case .indexes: "RangeSet<Int> or IndexSet"
     }

@@ -70,7 +70,11 @@ struct ElementDeclaration {
       var shown = self
       shown.property = WrittenCollection(kind)
       guard shown.line != nil else { return [Misfit]() }
-      let reason = """
+      let isCounted = type.readable[key].map(WrittenCollection.type)?.text == "NSCountedSet"
+      let reason =
+        isCounted
+        ? "an NSCountedSet is read neither as an array nor as a set: add \(readers)"
+        : """
         the written type of "\(key)" is neither an array nor a set: write it in full, or add \(readers)
         """
       return accessors.compactMap(method).prefix(1).map {
@@ -143,20 +147,21 @@ struct ElementDeclaration {
   private func unordered() -> String? {
     let set = property?.kind == .set ? property : nil
     let contains =
-      method(.member).map { "{ $0.\($0.name.text)($1) != nil }" } ?? set?.contains(key.inSource)
+      method(.member).map { "{ $0.\($0.name.text)(\(member("$1", of: "$0"))) != nil }" }
+      ?? set?.contains(key.inSource)
     let elements =
-      method(.enumerator).map { "{ AnySequence($0.\($0.name.text)()) }" }
-      ?? set?.elements(key, as: elementOfSet)
+      method(.enumerator).map { members(from: $0) }
+      ?? set?.elements(key, as: hasMembersOfAnyType ? "AnyHashable" : elementOfSet)
     guard let count = size, let contains, let elements else { return nil }
     let add =
       method(.add).map { batch($0, "$0", ["$1"]) }
       ?? method(.addObject).map {
-        each($0, "elements", "element", ["element"], "object, elements")
+        each($0, "elements", "element", [member("element", of: "object")], "object, elements")
       }
     let remove =
       method(.remove).map { batch($0, "$0", ["$1"]) }
       ?? method(.removeObjectOfSet).map {
-        each($0, "elements", "element", ["element"], "object, elements")
+        each($0, "elements", "element", [member("element", of: "object")], "object, elements")
       }
     guard let add, let remove else { return nil }
     var arguments = ["count: \(count)", "contains: \(contains)", "elements: \(elements)"]
@@ -165,6 +170,21 @@ struct ElementDeclaration {
       arguments.append("intersect: \(batch(intersect, "$0", ["$1"]))")
     }
     return "keys.unorderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
+  }
+
+  /// Whether the methods take members as `Any` or another type that is not hashable, as those of a set are. The
+  /// generated code has them as `AnyHashable`.
+  private var hasMembersOfAnyType: Bool { elementOfSet?.isExistential == true }
+
+  private func member(_ value: String, of object: String) -> String {
+    hasMembersOfAnyType ? "\(object)._element(\(value), of: \"\(key)\")" : value
+  }
+
+  private func members(from enumerator: Function) -> String {
+    let call = "\(enumerator.name.text)()"
+    guard hasMembersOfAnyType else { return "{ AnySequence($0.\(call)) }" }
+    let made = "object._element($0, of: \"\(key)\") as AnyHashable"
+    return "{ object in AnySequence(object.\(call).map { \(made) }) }"
   }
 
   private var isRead: Bool { countOfElements != nil && method(.object) != nil }
@@ -244,9 +264,14 @@ private struct WrittenCollection {
 
   init(_ kind: Kind) { (self.kind, element) = (kind, nil) }
 
-  /// The type is written, or shown by the initial value; nil if it shows no collection.
+  /// The type that is written, or shown by the initial value.
+  static func type(of property: Binding) -> WrittenType {
+    WrittenType(property.type ?? property.initialValue.flatMap(\.typeOfCall) ?? "")
+  }
+
+  /// Nil if the type shows no collection.
   init?(of property: Binding) {
-    let written = WrittenType(property.type ?? property.initialValue.flatMap(\.typeOfCall) ?? "")
+    let written = Self.type(of: property)
     let type = written.wrapped ?? written
     if let element = type.elementOfArray {
       (kind, self.element) = (.list, element)
@@ -280,13 +305,13 @@ private struct WrittenCollection {
   }
 
   func elements(_ key: String, as type: WrittenType?) -> String {
-    func all(_ object: String) -> String {
-      isOptional ? "\(object).\(key.inSource) ?? []" : "\(object).\(key.inSource)"
+    guard element == nil else {
+      return "{ AnySequence($0.\(key.inSource)\(isOptional ? " ?? []" : "")) }"
     }
-    guard element == nil else { return "{ AnySequence(\(all("$0"))) }" }
-    let made = cast("object", "$0", of: key, as: type)
-    let members = isOptional ? "(\(all("object")))" : all("object")
-    return "{ object in AnySequence(\(members).map { \(made) }) }"
+    // Foundation's sets have no literals.
+    let members = "object.\(key.inSource)\(isOptional ? "?" : "").map"
+    let made = "\(members) { \(cast("object", "$0", of: key, as: type)) }"
+    return "{ object in AnySequence(\(made)\(isOptional ? " ?? []" : "")) }"
   }
 
   private func cast(

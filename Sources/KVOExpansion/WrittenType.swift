@@ -65,6 +65,9 @@ struct WrittenType: Hashable {
       || Self.names.contains(String(text.prefix { $0 != "<" }))
   }
 
+  /// Whether it is the type of values of any type, or of any that conforms to a protocol.
+  var isExistential: Bool { ["Any", "AnyObject"].contains(text) || text.hasPrefix("any ") }
+
   /// Whether it may be that type: true unless this type is known and differs.
   func mayBe(_ type: WrittenType) -> Bool {
     if self == type || !isKnown { return true }
@@ -75,7 +78,7 @@ struct WrittenType: Hashable {
   /// is known, so that this one may be a superclass or protocol of the other.
   func mayTake(_ value: WrittenType) -> Bool {
     if self == value || !isKnown && !value.isKnown { return true }
-    if ["Any", "AnyObject", "AnyHashable"].contains(text) || text.hasPrefix("any ") { return true }
+    if isExistential || text == "AnyHashable" { return true }
     return wrapped?.mayTake(value) == true
       || parts(with: value).contains { own, other in own.mayTake(other) }
   }

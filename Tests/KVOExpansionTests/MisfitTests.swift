@@ -167,7 +167,7 @@ import Testing
       (
         "NSMutableSet?",
         "count: { $0.tags?.count ?? 0 }, contains: { $0.tags?.contains($1) == true }, ",
-        "AnySequence((object.tags ?? []).map { object._element($0, of: \"tags\") as Tag })"
+        "AnySequence(object.tags?.map { object._element($0, of: \"tags\") as Tag } ?? [])"
       ),
       (
         "Set<Tag>?",
@@ -179,6 +179,56 @@ import Testing
     let line = Asking.declarations("var tags: \(type) { s }\n\(Self.adding)").last
     expectEqual(line?.contains(reading), true, line ?? "")
     expectEqual(line?.contains(members), true, line ?? "")
+  }
+
+  @Test(
+    "Q4 B13: members that are taken as values of any type are hashable in between",
+    arguments: ["Any", "AnyObject", "any Tag"])
+  func membersOfAnyType(_ type: String) {
+    let body = """
+      func addTagsObject(_ t: \(type)) {}
+      func removeTagsObject(_ t: \(type)) {}
+      """
+    let line = Asking.declarations("var tags: NSSet { s }\n\(body)").last
+    let made = "object._element($0, of: \"tags\") as AnyHashable"
+    expectEqual(line?.contains("object.tags.map { \(made) }"), true, line ?? "")
+    expectEqual(
+      line?.contains("object.addTagsObject(object._element(element, of: \"tags\"))"), true)
+    expectEqual(
+      line?.contains("object.removeTagsObject(object._element(element, of: \"tags\"))"), true)
+    let readers = """
+      func countOfTags() -> Int { 1 }
+      func memberOfTags(_ t: \(type)) -> Tag? { t }
+      func enumeratorOfTags() -> NSEnumerator { e }
+      """
+    let read = Asking.declarations("\(readers)\n\(body)").last
+    expectEqual(read?.contains("object.enumeratorOfTags().map { \(made) }"), true, read ?? "")
+    expectEqual(read?.contains("$0.memberOfTags($0._element($1, of: \"tags\")) != nil"), true)
+  }
+
+  @Test(
+    "Q4 Q5: the message about Foundation's collections says what to write",
+    arguments: [
+      (
+        "var tags: NSCountedSet { s }\n\(adding)",
+        "an NSCountedSet is read neither as an array nor as a set: add countOfTags(), memberOfTags(_:) and enumeratorOfTags()"
+      ),
+      (
+        "@KVOIgnored var tags = NSCountedSet()\n\(adding)",
+        "an NSCountedSet is read neither as an array nor as a set: add countOfTags(), memberOfTags(_:) and enumeratorOfTags()"
+      ),
+      (
+        "var songs: NSArray { s }\nfunc insertSongs(_ s: NSArray, at i: IndexSet) {}\nfunc removeSongs(at i: IndexSet) {}",
+        "it takes NSArray, and not a Swift array of the elements"
+      ),
+      (
+        "var tags: NSSet { s }\nfunc addTags(_ s: NSSet) {}\nfunc removeTagsObject(_ t: Tag) {}",
+        "it takes NSSet, and not a Swift set of the elements"
+      ),
+    ])
+  func messagesOfFoundation(_ body: String, _ reason: String) {
+    let messages = Asking.messages("@KVO class A: B {\n\(body)\n}")
+    expect(messages.count == 1 && messages[0].hasSuffix(", since \(reason)."), "\(messages)")
   }
 
   @Test(

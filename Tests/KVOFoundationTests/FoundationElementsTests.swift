@@ -61,6 +61,31 @@ import Testing
       log.take(), ["tags insertion new {(\n    x\n)}", "tags removal old {(\n    x\n)}"])
   }
 
+  @Test("Q4 B13: so does one of a set that may be nil, or whose methods take any value")
+  func optionalSets() throws {
+    let tagged = Tagged()
+    for key in ["maybe", "must", "anything", "objects"] {
+      try log.observe(tagged, key, [.old, .new], as: key)
+      let members = try tagged.mutableSetValue(forKey: key)
+      expectEqual(members.count, 0)
+      try members.add(7 as NSNumber)
+      expect(members.contains(7 as NSNumber))
+      try members.remove(7 as NSNumber)
+    }
+    expectEqual(
+      tagged.calls,
+      [
+        "add 7", "remove 7", "add [7]", "remove [7]", "add NSNumber", "remove NSNumber",
+        "add NSNumber", "remove NSNumber",
+      ])
+    let changes = log.take()
+    expectEqual(changes.count, 8)
+    for key in ["maybe", "must", "anything", "objects"] {
+      expectEqual(changes.filter { $0.hasPrefix("\(key) insertion new") }.count, 1)
+      expectEqual(changes.filter { $0.hasPrefix("\(key) removal old") }.count, 1)
+    }
+  }
+
   @Test("Q4: an element that the methods can't take stops the program when it is read")
   func wrongElement() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -115,6 +140,47 @@ import Testing
     perhaps = numbers
   }
   func removeObject(fromPerhapsAt index: Int) { perhaps = nil }
+}
+
+@KVO private final class Tagged: KVOObject {
+  @KVOIgnored var calls: [String] = []
+  @KVOIgnored var maybe: NSSet?
+  @KVOIgnored var must: NSMutableSet!
+  @KVOIgnored var anything = NSMutableSet()
+  @KVOIgnored var objects: NSMutableSet? = NSMutableSet()
+
+  func addMaybeObject(_ number: Int) {
+    calls.append("add \(number)")
+    maybe = NSSet(object: number)
+  }
+  func removeMaybeObject(_ number: Int) {
+    calls.append("remove \(number)")
+    maybe = nil
+  }
+  func addMust(_ numbers: Set<Int>) {
+    calls.append("add \(numbers)")
+    must = NSMutableSet(array: Array(numbers))
+  }
+  func removeMust(_ numbers: Set<Int>) {
+    calls.append("remove \(numbers)")
+    must = nil
+  }
+  func addAnythingObject(_ value: Any) {
+    calls.append("add \(type(of: value))")
+    anything.add(value)
+  }
+  func removeAnythingObject(_ value: Any) {
+    calls.append("remove \(type(of: value))")
+    anything.remove(value)
+  }
+  func addObjectsObject(_ object: AnyObject) {
+    calls.append("add \(type(of: object))")
+    objects?.add(object)
+  }
+  func removeObjectsObject(_ object: AnyObject) {
+    calls.append("remove \(type(of: object))")
+    objects?.remove(object)
+  }
 }
 
 @KVO private final class TaggedNote: KVOObject {
