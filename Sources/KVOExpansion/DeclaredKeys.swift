@@ -225,12 +225,13 @@ struct DeclaredKeys {
       ObservableMember.form(of: member) == .known, methods.affecting(name.name) == nil,
       !setters.saysOtherwise(name.name),
       let getter = bindings[0].accessors?.block("get", "_read", "read"),
-      let kept = setters.keeping(getter, of: name.name), kept.sources.isEmpty
+      let kept = setters.keeping(getter, of: name.name), kept.sources.isEmpty,
+      let cache = kept.cache
     else { return }
     diagnose(
       .warning, member,
       """
-      @KVO: the getter of "\(name.name)" keeps its value in "\(kept.cache)" and names no observed property that it is made \
+      @KVO: the getter of "\(name.name)" keeps its value in "\(cache)" and names no observed property that it is made \
       from, so its observers may not be notified; name them in keyPathsForValuesAffecting\(name.name.capitalizedFirst)().
       """)
   }

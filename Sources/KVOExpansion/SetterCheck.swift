@@ -13,8 +13,8 @@ internal import SwiftSource
 
 struct SetterCheck {
   /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.
-  private var observed: Set<String> = []
-  private var silent: Set<String> = []
+  private(set) var observed: Set<String> = []
+  private(set) var silent: Set<String> = []
   /// The properties that the macro makes observable, with the offsets of their declarations.
   private var stored: [String: Int] = [:]
   /// For each name, the computed properties whose accessors use it.
@@ -24,8 +24,8 @@ struct SetterCheck {
   /// The names of the type's own members (`static`, `class`).
   private var namesOfType: [String] = []
   /// The bodies of methods, and those of getters and setters, by the names of the methods and properties.
-  private var methods: [String: [Body]] = [:]
-  private var getters: [String: Body] = [:]
+  private(set) var methods: [String: [Body]] = [:]
+  private(set) var getters: [String: Body] = [:]
   private var setters: [String: Body] = [:]
   private let tokens: [Token]
 
@@ -71,13 +71,20 @@ struct SetterCheck {
   }
 
   private mutating func add(_ block: Accessors.Block, of name: String) {
-    let body = Array(block.body)
-    let isGetter = ["get", "_read", "read"].contains(block.name)
-    for index in body.indices where body[index].kind == .identifier {
-      users[body[index].name, default: []].insert(name)
-      if isGetter, isRoot(index, in: body), !isLabel(index, in: body) {
-        readers[body[index].name, default: []].insert(name)
+    for token in Array(block.body).withInterpolations.joined() where token.kind == .identifier {
+      users[token.name, default: []].insert(name)
+    }
+    guard ["get", "_read", "read"].contains(block.name) else { return }
+    for read in names(in: Array(block.body)) { readers[read, default: []].insert(name) }
+  }
+
+  /// The names with which the expressions of a body begin, also in interpolations.
+  private func names(in body: [Token]) -> Set<String> {
+    body.withInterpolations.reduce(into: []) { names, tokens in
+      let roots = tokens.indices.filter {
+        tokens[$0].kind == .identifier && tokens.isRoot($0) && !tokens.isLabel($0)
       }
+      names.formUnion(roots.map { tokens[$0].name })
     }
   }
 
@@ -105,29 +112,11 @@ struct SetterCheck {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
       announces(Array(setter.body), key, by: Self.manual)
     else { return nil }
-    let (set, read) = (Array(setter.body), Array(getter.body))
+    let (set, read) = (Array(setter.body), names(in: Array(getter.body)))
     return set.indices.first { index in
-      stored[set[index].name] != nil && isRoot(index, in: set) && isAssigned(index, in: set)
-        && read.indices.contains { read[$0].name == set[index].name && isRoot($0, in: read) }
+      stored[set[index].name] != nil && set.isRoot(index) && set.isSetAsAWhole(index)
+        && read.contains(set[index].name)
     }.map { set[$0].name }
-  }
-
-  /// The unobserved stored property in which a getter caches its value, and the observed ones that it names, from
-  /// which the value may be computed. While the cache is filled, the getter reads none of them, so tracking can't
-  /// find them (Q6).
-  func keeping(_ getter: Accessors.Block, of key: String) -> (cache: String, sources: [String])? {
-    let body = Array(getter.body)
-    let roots = body.indices.filter { index in
-      body[index].kind == .identifier && isRoot(index, in: body) && !isLabel(index, in: body)
-    }
-    let cache = roots.first { silent.contains(body[$0].name) && isAssigned($0, in: body) }
-    guard let cache else { return nil }
-    var sources: [String] = []
-    for name in roots.map({ body[$0].name })
-    where observed.contains(name) && name != key && !sources.contains(name) {
-      sources.append(name)
-    }
-    return (body[cache].name, sources)
   }
 
   /// Why other getters that read a key do not find out what it depends on.
@@ -144,23 +133,13 @@ struct SetterCheck {
     of key: String, _ getter: Accessors.Block
   ) -> (readers: [String], why: Unawareness)? {
     guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return nil }
-    let body = Array(getter.body)
-    let read = Set(body.indices.filter { isRoot($0, in: body) }.map { body[$0].name })
+    let read = names(in: Array(getter.body))
     guard !read.contains("access") else { return nil }
-    if let kept = keeping(getter, of: key) { return (readers.sorted(), .cached(kept.cache)) }
+    if let cache = keeping(getter, of: key)?.cache { return (readers.sorted(), .cached(cache)) }
     guard read.isDisjoint(with: observed),
       announces(tokens, key, by: ["withAutomaticChange"] + Self.manual)
     else { return nil }
     return (readers.sorted(), .manual)
-  }
-
-  private func isAssigned(_ index: Int, in body: [Token]) -> Bool {
-    if index > 0 {
-      let before = body[index - 1]
-      if before.isWord("let") || before.isWord("var") { return false }
-      if before.is("&") { return body[index].leadingTrivia.isEmpty }
-    }
-    return index + 1 < body.count && isAssignment(body[index + 1])
   }
 
   private static let manual = ["withChange", "willChangeValue", "willChange"]
@@ -168,7 +147,7 @@ struct SetterCheck {
   private func announces(_ body: [Token], _ key: String, by calls: [String]) -> Bool {
     body.indices.contains { index in
       guard calls.contains(body[index].name),
-        isRoot(index, in: body), index + 1 < body.count, body[index + 1].is("(")
+        body.isRoot(index), index + 1 < body.count, body[index + 1].is("(")
       else { return false }
       let arguments = Array(body[(index + 2)...].prefix { !$0.is(")") })
       return arguments.contains { $0.text == "\"\(key)\"" }
@@ -189,9 +168,9 @@ struct SetterCheck {
   // MARK: - Silent setters
 
   /// The tokens of a method or an accessor, and the names that are not the object's there.
-  private struct Body {
+  struct Body {
     let tokens: [Token]
-    var locals: Set<String>
+    private(set) var locals: Set<String>
 
     init(_ tokens: [Token], _ parameters: [String?] = []) {
       self.tokens = tokens
@@ -237,13 +216,14 @@ struct SetterCheck {
     var (next, followed, sets) = ([setter], Set([key]), false)
     while let body = next.popLast() {
       for index in body.tokens.indices {
+        next += body.tokens[index].interpolations.map { Body($0, Array(body.locals)) }
         switch effect(of: index, in: body, on: key, read) {
         case .none: continue
         case .notifies: return false
         case .sets: sets = true
         case .calls(let bodies):
           if followed.insert(body.tokens[index].name).inserted { next += bodies }
-          sets = sets || isSet(index, in: body.tokens)
+          sets = sets || body.tokens.isSet(index)
         }
       }
     }
@@ -264,22 +244,22 @@ struct SetterCheck {
     of index: Int, in body: Body, on key: String, _ read: Set<String>?
   ) -> Effect {
     let (tokens, token) = (body.tokens, body.tokens[index])
-    if token.isWord("super") || isHandedOn(index, in: tokens) { return .notifies }
-    guard token.kind == .identifier, isRoot(index, in: tokens), !isLabel(index, in: tokens),
+    if token.isWord("super") || tokens.isHandedOn(index) { return .notifies }
+    guard token.kind == .identifier, tokens.isRoot(index), !tokens.isLabel(index),
       !body.isLocal(index)
     else { return .none }
     if Self.announcing.contains(token.name), index + 1 < tokens.count, tokens[index + 1].is("(") {
       return announcesAnother(index, than: key, in: tokens, read) ? .none : .notifies
     }
     if Self.telling.contains(token.name) { return .notifies }
-    if isCalled(index, in: tokens) { return methods[token.name].map { .calls($0) } ?? .notifies }
+    if tokens.isCalled(index) { return methods[token.name].map { .calls($0) } ?? .notifies }
     if observed.contains(token.name) {
-      guard mayChange(index, in: tokens) else { return .none }
+      guard tokens.mayChange(index) else { return .none }
       guard let read, !read.contains(token.name) else { return .notifies }
       if let setter = setters[token.name] { return .calls([setter]) }
-      return isSet(index, in: tokens) ? .sets : .none
+      return tokens.isSet(index) ? .sets : .none
     }
-    guard isSet(index, in: tokens) else { return .none }
+    guard tokens.isSet(index) else { return .none }
     // A variable that the class does not declare belongs to a superclass or an extension.
     return silent.contains(token.name) || isType(token) ? .sets : .notifies
   }
@@ -313,11 +293,11 @@ struct SetterCheck {
       for index in body.tokens.indices {
         let token = body.tokens[index]
         next += token.interpolations.map { Body($0, Array(body.locals)) }
-        if token.isWord("super") || isHandedOn(index, in: body.tokens) { return nil }
-        guard token.kind == .identifier, isRoot(index, in: body.tokens),
-          !isLabel(index, in: body.tokens), !body.isLocal(index)
+        if token.isWord("super") || body.tokens.isHandedOn(index) { return nil }
+        guard token.kind == .identifier, body.tokens.isRoot(index),
+          !body.tokens.isLabel(index), !body.isLocal(index)
         else { continue }
-        let isCall = isCalled(index, in: body.tokens)
+        let isCall = body.tokens.isCalled(index)
         if isCall, methods[token.name] == nil, !isType(token) { return nil }
         guard names.insert(token.name).inserted else { continue }
         next += (methods[token.name] ?? []) + [getters[token.name]].compactMap { $0 }
@@ -326,85 +306,7 @@ struct SetterCheck {
     return names
   }
 
-  private func isType(_ token: Token) -> Bool { token.name.first?.isUppercase == true }
-
-  // MARK: - Tokens
-
-  /// Whether `self` is passed on or subscripted, and is not just the beginning of `self.model`.
-  private func isHandedOn(_ index: Int, in body: [Token]) -> Bool {
-    guard body[index].isWord("self") else { return false }
-    let before = index > 0 ? body[index - 1] : nil
-    // `Int.self`, `if let self` and `[weak self]` do not pass the object on.
-    if let before, [".", "let", "weak", "unowned"].contains(before.text) { return false }
-    let isCaptured = before?.is("[") == true && index > 1 && body[index - 2].is("{")
-    return !isCaptured && behindMarks(index, in: body)?.is(".") != true
-  }
-
-  /// Whether it is called: a method, a function or a closure, with parentheses or a trailing closure.
-  private func isCalled(_ index: Int, in body: [Token]) -> Bool {
-    guard let next = behindMarks(index, in: body) else { return false }
-    return next.is("(") || next.is("{") && !isOfStatement(index, in: body)
-  }
-
-  /// Whether the brace after it begins the block of a statement such as `if`, where no trailing closure can be.
-  private func isOfStatement(_ index: Int, in body: [Token]) -> Bool {
-    let statements = ["if", "guard", "while", "for", "switch", "catch"]
-    let first = body[..<index].last { token in
-      token.is("{") || token.is("}") || token.is(";") || statements.contains { token.is($0) }
-    }
-    return first?.kind == .keyword
-  }
-
-  private func behindMarks(_ index: Int, in body: [Token]) -> Token? {
-    body[(index + 1)...].first { !$0.is("?") && !$0.is("!") }
-  }
-
-  /// Whether it begins an expression or follows `self.`: `model` in `model.index` and in `self.model.index`.
-  private func isRoot(_ index: Int, in body: [Token]) -> Bool {
-    guard index > 0, body[index - 1].is(".") else { return true }
-    return index > 1 && body[index - 2].isWord("self")
-      && !(index > 2 && body[index - 3].is("."))
-  }
-
-  private func isLabel(_ index: Int, in body: [Token]) -> Bool {
-    index + 1 < body.count && body[index + 1].is(":")
-      && index > 0 && (body[index - 1].is("(") || body[index - 1].is(","))
-  }
-
-  /// Whether it or a part of it is set, or a method is called on it that may change it.
-  private func mayChange(_ index: Int, in body: [Token]) -> Bool {
-    if index > 0, body[index - 1].is("&") { return true }
-    guard index + 1 < body.count else { return false }
-    return body[index + 1].is(".") || body[index + 1].is("[") || isSet(index, in: body)
-  }
-
-  /// Whether an assignment follows it and its members.
-  private func isSet(_ index: Int, in body: [Token]) -> Bool {
-    var next = index + 1
-    while next < body.count {
-      let token = body[next]
-      if token.is("."), next + 1 < body.count {
-        next += 2
-      } else if token.kind == .operator, token.text == "?" || token.text == "!" {
-        next += 1
-      } else if token.is("[") {
-        var depth = 0
-        repeat {
-          if body[next].is("[") { depth += 1 }
-          if body[next].is("]") { depth -= 1 }
-          next += 1
-        } while depth > 0 && next < body.count
-      } else {
-        break
-      }
-    }
-    return next < body.count && isAssignment(body[next])
-  }
-
-  private func isAssignment(_ token: Token) -> Bool {
-    token.kind == .operator && token.text.hasSuffix("=")
-      && !["==", "!=", "<=", ">=", "===", "!==", "~="].contains(token.text)
-  }
+  func isType(_ token: Token) -> Bool { token.name.first?.isUppercase == true }
 }
 
 extension Member {

@@ -413,12 +413,31 @@ import Testing
       ("{ if let cache { return cache }; let n = other.a; cache = n; return n }", nil, 1),
       ("{ a + (cache ?? 0) }", nil, 0), ("{ self.cache = f(a: b); return c }", "[\"b\", \"c\"]", 0),
       ("{ let cache = a; return cache }", nil, 0),
+      ("{ let (cache, n) = (a, 1); return cache }", nil, 0),
+      ("{ (cache, n) = (a, 1); return 1 }", "[\"a\"]", 0),
+      ("{ ((n, self.cache), m) = f(a); return 1 }", "[\"a\"]", 0),
+      ("{ if case (cache, 1) = Model.f(a) { return 1 } }", nil, 0),
+      ("{ memo[b]?.n = a; return 1 }", "[\"b\", \"a\"]", 0), ("{ memo.n += 1 }", nil, 1),
+      ("{ keep(a) }", "[\"a\"]", 0), ("{ fill() }", "[\"b\"]", 0), ("{ keep(1) }", nil, 1),
+      ("{ swap(&self.cache, a) }", "[\"a\"]", 0), ("{ cache = \"\\(a)\".count }", "[\"a\"]", 0),
+      // Without doubt it keeps nothing, or has nothing to keep it in.
+      ("{ memo.n + a }", nil, 0), ("{ max(a, b) }", nil, 0), ("{ Model.f(a) + memo.n }", nil, 0),
+      ("{ c.map { $0.f(a) } }", nil, 0),
+      // In doubt it keeps its value, if it reads what it may have kept, but there is no warning.
+      ("{ cache ?? other(a) }", "[\"a\"]", 0), ("{ memo.find() ?? memo.add(a) }", "[\"a\"]", 0),
+      ("{ cache ?? f(self) + a }", "[\"a\"]", 0), ("{ inherited = inherited ?? a }", "[\"a\"]", 0),
+      ("{ Self.memo[1] = a; return a }", "[\"a\"]", 0),
+      ("{ c.n = a; return 1 }", "[\"c\", \"a\"]", 0),
+      ("{ memo.find() }", nil, 0),
     ] as [(String, String?, Int)])
   func kept(_ getter: String, _ sources: String?, _ warnings: Int) {
     let source = """
       @KVO class A: KVOObject {
       var a = 1; var b = 2 { didSet { cache = nil } }; var c: Int { a }
       @KVOIgnored var cache: Int?
+      let memo = Memo()
+      func keep(_ n: Int) -> Int { cache = n; return n }
+      func fill() -> Int { keep(b) }
       var sum: Int \(getter)
       }
       """

@@ -89,6 +89,15 @@ import Testing
         "let model = M()\nvar y = 1\nvar x: Int { get { 1 } set { model.i = newValue; swap(&y) } }",
         false
       ),
+      ("let m = M()\nvar x: Int { get { 1 } set { (m.i, self.m.j) = (newValue, 1) } }", true),
+      (
+        "let m = M()\nvar y = 1\nvar x: Int { get { y } set { m.i = 1; (m.j, y) = (1, newValue) } }",
+        false
+      ),
+      (
+        "let m = M()\nvar y = 1\nvar x: Int { get { y } set { m.i = 1; m.log(\"\\(setY())\") } }; func setY() { y = 1 }",
+        false
+      ),
       ("let store = M()\nvar x: Int { get { 1 } set { store.update(newValue) } }", false),
       ("let lock = M()\nvar x: Int { get { 1 } set { lock.withLock { $0 = newValue } } }", false),
       ("var x: Int { get { 1 } set { } }", false), ("var x: Int { 1 }", false),
@@ -391,6 +400,8 @@ import Testing
       """
     let messages = Asking.messages(reader.replacing("CALL", with: ""))
     expectEqual(messages.map { String($0.drop { $0 != "@" }) }, [message])
+    let inString = reader.replacing("Bool { c > 9 }", with: "String { \"\\(c)\" }")
+    expectEqual(Asking.messages(inString.replacing("CALL", with: "")).count, 1)
     expectEqual(Asking.messages(reader.replacing("CALL", with: "access(keyPath: \\.c); ")), [])
     let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing(
       "CALL", with: "")
