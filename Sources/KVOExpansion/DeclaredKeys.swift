@@ -150,19 +150,17 @@ struct DeclaredKeys {
       let isObserved = ObservableMember.form(of: member) == .observed || member.has("Observed")
       return "keys.\(isObserved ? "_observed" : "stored")(\(key), \(keyPath))\(overrides)"
     }
-    let affecting = methods.affecting(name.name)
-    if affecting == nil, let sources = keptSources(binding, name) {
-      return "keys._keeping(\(key), \(keyPath), reads: [\(sources)])\(overrides)"
+    if let affecting = methods.affecting(name.name) {
+      return "keys.computed(\(key), \(keyPath), affectedBy: \(affecting))\(overrides)"
     }
-    let affectedBy = affecting.map { ", affectedBy: \($0)" } ?? ""
-    return "keys.computed(\(key), \(keyPath)\(affectedBy))\(overrides)"
+    let sources = keptSources(binding, name).map { "\"\($0)\"" }.joined(separator: ", ")
+    let kept = sources.isEmpty ? "" : "; keys._keeping(\(key), reads: [\(sources)])"
+    return "keys.computed(\(key), \(keyPath))\(kept)\(overrides)"
   }
 
-  private func keptSources(_ binding: Binding, _ name: Token) -> String? {
-    guard let getter = binding.accessors?.block("get", "_read", "read"),
-      let kept = setters.keeping(getter, of: name.name), !kept.sources.isEmpty
-    else { return nil }
-    return kept.sources.map { "\"\($0)\"" }.joined(separator: ", ")
+  private func keptSources(_ binding: Binding, _ name: Token) -> [String] {
+    binding.accessors?.block("get", "_read", "read").flatMap { setters.keeping($0, of: name.name) }?
+      .sources ?? []
   }
 
   // MARK: - Declarations of one member

@@ -442,9 +442,9 @@ import Testing
       }
       """
     let declaration =
-      sources.map { "keys._keeping(\"sum\", \\.sum, reads: \($0))" }
-      ?? "keys.computed(\"sum\", \\.sum)"
-    expect(Asking.members(source).contains(declaration))
+      "keys.computed(\"sum\", \\.sum)"
+      + (sources.map { "; keys._keeping(\"sum\", reads: \($0))" } ?? "") + "\n"
+    expect(Asking.members(source).contains(declaration), Asking.members(source))
     expectEqual(Asking.messages(source).count, warnings)
   }
 

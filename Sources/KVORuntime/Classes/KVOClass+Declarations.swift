@@ -22,6 +22,7 @@ extension KVOClass {
         declarations.accessors = [:]
         declarations.toMany = [:]
         declarations.validators = [:]
+        declarations.kept = [:]
         declarations.automatic = declarations.automatic.filter {
           there.automatic[$0.key] != $0.value
         }
@@ -46,6 +47,7 @@ extension KVOClass {
         preparation.declared.accessors[key] = nil
       }
       if generated.toMany[key] != nil { preparation.declared.toMany[key] = nil }
+      if generated.kept[key] != nil { preparation.declared.kept[key] = nil }
       if let paths = generated.dependencies[key] {
         preparation.declared.dependencies[key]?.subtract(paths)
       }
@@ -200,6 +202,7 @@ extension KeyDeclarations {
     validators.merge(other.validators) { $1 }
     dependencies.merge(other.dependencies) { $0.union($1) }
     bases.merge(other.bases) { $0.union($1) }
+    kept.merge(other.kept) { $0.union($1) }
     overridden.formUnion(other.overridden)
   }
 

@@ -16,7 +16,8 @@ extension KVOClass {
     if let known = properties.withLock({ $0[key] }) { return known }
     guard let parts = parts(of: key) else { return nil }
     let property = Property(
-      name: .of(key), storage: parts.field, accessors: parts.accessors, toMany: parts.toMany,
+      name: .of(key), storage: parts.field, accessors: parts.accessors,
+      kept: parts.name.map(kept) ?? [], toMany: parts.toMany,
       override: parts.field?.isObserved == true ? preparation.overrides[key] : nil,
       isManual: !isAutomatic(key), source: source(of: key, parts),
       spelling: hidden.isEmpty ? nil : hiddenSpelling(of: key))
@@ -49,6 +50,16 @@ extension KVOClass {
   func declaredAccessors(_ name: String) -> Accessors? {
     let declarers = declarers(of: name)
     return declarers.lazy.compactMap { $0.preparation.declared.accessors[declarers.key] }.first
+  }
+
+  /// The keys that count as read by the getter of a property, in the class and its superclasses.
+  private func kept(by name: String) -> [KeyName] {
+    let declarers = declarers(of: name)
+    let keys = declarers.reduce(into: Set<String>()) { found, known in
+      let declared = known.preparation.declared.kept[declarers.key] ?? []
+      found.formUnion(declared.map { self.name($0, seenBy: known) })
+    }
+    return keys.sorted().map { .of($0) }
   }
 
   private func declaredToMany(_ name: String) -> (any ToManyDeclaration)? {

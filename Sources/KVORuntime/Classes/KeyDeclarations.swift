@@ -23,6 +23,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   var validators: [String: Validator] = [:]
   /// Key paths that affect a key, whatever a subclass declares.
   var bases: [String: Set<String>] = [:]
+  /// Keys that count as read by the getters of a key, which keep the values that they make from them.
+  var kept: [String: Set<String>] = [:]
   /// Keys of properties that override their superclass's.
   var overridden: Set<String> = []
 
@@ -88,24 +90,11 @@ public struct KeyDeclarations<Root: KVOObject> {
       set: { $0[keyPath: keyPath] = $1 })
   }
 
-  /// Declares a computed property whose getter keeps its value. While it does, it reads none of the keys from which it
-  /// has made the value, so they are named. For code that `@KVO` makes.
-  public mutating func _keeping<Value>(
-    _ key: String, _ keyPath: KeyPath<Root, Value>, reads keys: [String]
-  ) {
-    let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
-    accessors[key] = TypedAccessors<Root, Value>(
-      keyPath: keyPath, .tracked(.computed),
-      get: { root in
-        let value = root[keyPath: keyPath]
-        for key in keys {
-          root.reportRead(of: {
-            KeyName.of(KVOClass.of(root).name(key, seenBy: KVOClass.of(Root.self))).interned
-          })
-        }
-        return value
-      },
-      set: writable.map { writable in { $0[keyPath: writable] = $1 } })
+  /// Declares that the getter of a computed property keeps its value. While it does, it reads none of the keys from which
+  /// it has made the value, so they are named: they count as read, also by a subclass's override of the getter. For code
+  /// that `@KVO` makes.
+  public mutating func _keeping(_ key: String, reads keys: [String]) {
+    kept[key, default: []].formUnion(keys)
   }
 
   /// Declares that the property of a key overrides the superclass's. For code that `@KVO` makes.

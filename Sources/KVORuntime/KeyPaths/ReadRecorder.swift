@@ -149,11 +149,10 @@ final class ReadSetRecorder: ReadRecorder {
       }
     }
     collector.record {
-      guard let path else {
-        kvo_set_tracked_reads(reads)
-        return collector.evaluate(accessors, object)
-      }
+      if path == nil { kvo_set_tracked_reads(reads) }
       collector.evaluate(accessors, object)
+      for key in property.kept { kvo_reads_add(reads, object.header, key.interned) }
+      guard let path else { return }
       let walk = KeyPathWalk(wasRead: collector.reported.key, own: property.name) { object, key in
         if let key { kvo_reads_add(reads, object.header, key.interned) }
       }

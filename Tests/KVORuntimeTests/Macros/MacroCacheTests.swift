@@ -37,6 +37,38 @@ import Testing
     }
   }
 
+  @Test(
+    "F1 Q6: an override keeps what the superclass's getter is made from", arguments: [false, true])
+  func overrides(_ isFilled: Bool) throws {
+    let (once, twice) = (["103 105", "105 103"], ["203 205", "205 203"])
+    expectEqual(changes(of: \.inTuple, in: Adding(), isFilled: isFilled), once)
+    expectEqual(changes(of: \.inTuple, in: AddingPlainly(), isFilled: isFilled), once)
+    expectEqual(changes(of: \.inTuple, in: AddingAgain(), isFilled: isFilled), twice)
+    let adding = Adding()
+    var values: [Int?] = []
+    let token = try adding.observe(keyPath: "inTuple", options: .new) { _, change in
+      values.append(change.newValue as? Int)
+    }
+    adding.text = "1234"
+    adding.addend = 7
+    token.invalidate()
+    expectEqual(values, [104, 11])
+  }
+
+  @Test("F1 Q2 Q6: an override keeps a property of its superclass that the subclass hides")
+  func hidden() {
+    let object = HidingKept()
+    _ = object.letters
+    var values: [Int] = []
+    let token = object.observe(\.letters, options: .new) { _, change in
+      values.append(change.newValue!)
+    }
+    object.write("abc")
+    object.text = 2
+    token.invalidate()
+    expectEqual(values, [13, 23])
+  }
+
   @Test("Q2 Q6: a declaration by hand replaces what the getter is made from")
   func byHand() {
     let object = KeepingByHand()
@@ -148,6 +180,34 @@ extension Keeping {
     cache = count
     return count
   }
+}
+
+@KVO private class Adding: Keeping {
+  var addend = 100
+  override var inTuple: Int { super.inTuple + addend }
+}
+
+private final class AddingPlainly: Keeping {
+  override var inTuple: Int { super.inTuple + 100 }
+}
+
+@KVO private final class AddingAgain: Adding {
+  override var inTuple: Int { super.inTuple + 100 }
+}
+
+@KVO private class WritingKept: KVOObject {
+  private var text = "a" { didSet { cache = nil } }
+  @KVOIgnored private var cache: Int?
+  var letters: Int {
+    cache = cache ?? text.count
+    return cache!
+  }
+  func write(_ text: String) { self.text = text }
+}
+
+@KVO private final class HidingKept: WritingKept {
+  var text = 1
+  override var letters: Int { super.letters + 10 * text }
 }
 
 @KVO private final class KeepingByHand: KVOObject {
