@@ -41,6 +41,11 @@ package final class Property: @unchecked Sendable {
     self.spelling = spelling
   }
 
+  /// The key path of a declared key that is affected by what its getter reads, and by nothing else.
+  var keyPathOfTracked: AnyKeyPath? {
+    accessors?.isTracked == true && kept.isEmpty ? accessors?.path : nil
+  }
+
   /// The type of the values that key-value coding reads.
   var type: ValueType { (readToMany?.type ?? valueType)! }
 

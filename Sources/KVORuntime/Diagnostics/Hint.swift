@@ -20,12 +20,35 @@ extension KVOObject {
   @inline(never)
   func hintAtGetter(of key: String) {
     hintAtPlainProperty(of: key)
+    hintAtKeptValue(of: key)
     hintAtOtherName(of: key)
     if let keyPath = KVOClass.of(self).trackedKeyPath(ofKey: key) {
       hintAtKeylessObject(on: keyPath)
     }
     hintAtSilence(of: key)
     hintAtOwnBracket(of: key)
+  }
+
+  // Gives a hint if the getter has read something observable, but reads nothing any more. A key path has its tracked key
+  // because it has. A declared key's getter is called twice, and first of all here.
+  private func hintAtKeptValue(of key: String) {
+    let known = KVOClass.of(self)
+    let tracked = known.trackedKeyPath(ofKey: key)
+    guard let keyPath = tracked ?? known.property(key)?.keyPathOfTracked,
+      known.declaredDependencies(key).isEmpty,
+      tracked != nil || readsOthers(keyPath, than: key), !readsOthers(keyPath, than: key)
+    else { return }
+    Hint.give(
+      """
+      \(known.subject(ofKey: key)) is observed, and its getter has kept its value: it reads no @Observed property any \
+      more, so its observers get manual notifications only. Declare what the value is made from: declareKeys { \
+      $0.computed(…, affectedBy: […]) }.
+      """)
+  }
+
+  private func readsOthers(_ keyPath: AnyKeyPath, than key: String) -> Bool {
+    let reads = KeyPathReadRecorder(of: keyPath, in: self)
+    return reads.isObservable && (reads.isAnnounced || !reads.names.allSatisfy { $0 == key })
   }
 
   // Gives a hint if the getter brackets a change of its own key. The getter is called twice, because it may

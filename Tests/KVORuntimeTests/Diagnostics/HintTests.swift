@@ -224,6 +224,50 @@ import Testing
       ])
   }
 
+  private final class Keeping: KVOObject {
+    @Observed var text = "a"
+    var counts: [String: Int] = [:]
+    var tracked: Int { count("tracked") }
+    var declared: Int { count("declared") }
+    var affected: Int { count("affected") }
+    var unkept: Int { text.count }
+
+    func count(_ key: String) -> Int {
+      if counts[key] == nil { counts[key] = text.count }
+      return counts[key]!
+    }
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.computed("declared", \.declared)
+        keys.computed("affected", \.affected, affectedBy: ["text"])
+      }
+    }
+  }
+
+  @Test(
+    "F5 J2: an observed getter that reads nothing any more, since it keeps its value, is a hint")
+  func kept() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        let keeping = Keeping()
+        for keyPath in [\Keeping.tracked, \.declared, \.affected, \.unkept] {
+          keeping.observe(keyPath) { _, _ in }.invalidate()
+        }
+        for key in ["declared", "affected", "text"] {
+          try keeping.observe(keyPath: key) { _, _ in }.invalidate()
+        }
+      }
+      KVODiagnostics.hint = nil
+    }
+    expectEqual(
+      try hints(in: result),
+      ["\\Keeping.<a property of type Int> (text)", "\"declared\" of Keeping"].map {
+        "\($0) is observed, and its getter has kept its value: it reads no @Observed property any more, so its observers "
+          + "get manual notifications only. Declare what the value is made from: declareKeys { $0.computed(…, affectedBy: […]) }."
+      })
+  }
+
   @Test("D6 J2: a manual change of a key that an object lacks is a hint, however it is announced")
   func changes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
