@@ -28,7 +28,7 @@ extension KeyValueObserving where Self: KVOObject {
     let span = ChangeSpan(self, keyPath)
     defer {
       span.expect(
-        from: old, to: new, self[keyPath: keyPath],
+        from: old, to: new, value(at: keyPath),
         CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column))
     }
     return try body()
@@ -54,7 +54,7 @@ extension KeyValueObserving where Self: KVOObject {
     let span = ChangeSpan(self, keyPath)
     defer {
       span.expect(
-        from: old, to: new, self[keyPath: keyPath],
+        from: old, to: new, value(at: keyPath),
         CallerLocation(fileID: fileID, filePath: filePath, line: line, column: column))
     }
     return try await body()
@@ -131,7 +131,7 @@ private struct ChangeSpan<Value: Equatable> {
 
   init<Object: KVOObject>(_ object: Object, _ keyPath: KeyPath<Object, Value>) {
     recorder = object.recordChanges(of: keyPath)
-    start = object[keyPath: keyPath]
+    start = object.value(at: keyPath)
   }
 
   func expect(from old: Value?, to new: Value?, _ end: Value, _ location: CallerLocation) {

@@ -27,7 +27,7 @@ extension KeyValueObserving where Self: KVOObject {
     let outcome = Outcome<Value>()
     let (token, subject) = named {
       observe(keyPath, options: .initial) { object, _ in
-        outcome.take(where: condition) { object[keyPath: keyPath] }
+        outcome.take(where: condition) { object.value(at: keyPath) }
       }
     }
     return try await outcome.wait(
@@ -55,7 +55,7 @@ extension KeyValueObserving where Self: KVOObject {
     requireObservable(keyPath, fileID, line)
     let outcome = Outcome<Value>()
     let (token, subject) = named {
-      observe(keyPath) { object, _ in outcome.take { object[keyPath: keyPath] } }
+      observe(keyPath) { object, _ in outcome.take { object.value(at: keyPath) } }
     }
     return try await outcome.wait(
       for: subject, token, timeout, isolation,

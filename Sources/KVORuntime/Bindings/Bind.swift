@@ -128,7 +128,9 @@ extension KeyValueObserving where Self: KVOObject {
     else {
       return BindingDirection(from: ends.source, to: ends.target) { from, to in
         guard let source: Source = from.object(), let object: Self = to.object() else { return }
-        object[keyPath: target] = transform(source[keyPath: keyPath])
+        let value = transform(source.value(at: keyPath, for: caller))
+        object.requireLinks(of: target, for: caller)
+        object[keyPath: target] = value
       }
     }
     let paths: [AnyKeyPath] = [keyPath, target]

@@ -11,6 +11,8 @@ package class Accessors {
   /// Whether the getter that the key path names returns the value of the `@Observed` property of the key's name. A
   /// subclass may override it.
   let isStored: Bool
+  /// The links that the getter forces, if it evaluates a key path that forces some.
+  private let forced: ForcedLinks?
   /// A serial number: greater than that of all accessors created before.
   let number = Accessors.made.add(1, ordering: .relaxed).newValue
   private static let made = Atomic<UInt>(0)
@@ -38,11 +40,21 @@ package class Accessors {
     case path
   }
 
-  init(type: ValueType, keyPath: AnyKeyPath?, _ use: Use, isStored: Bool = false) {
+  init(
+    type: ValueType, keyPath: AnyKeyPath?, _ use: Use, isStored: Bool = false,
+    evaluating path: AnyKeyPath? = nil
+  ) {
     self.type = type
     self.keyPath = keyPath
     self.use = use
     self.isStored = isStored
+    forced = path.flatMap { ForcedLinks($0) }
+  }
+
+  /// Whether a link that the getter forces is nil. Then the value is nil, whatever its type, and the getter is not
+  /// called. The links up to that are read instead.
+  fileprivate final func isBroken(in object: KVOObject) -> Bool {
+    forced?.isBroken(in: object) ?? false
   }
 
   /// Whether reading the storage gives the same value as the getter, for objects of a class.
@@ -93,25 +105,31 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
 
   init(
     keyPath: AnyKeyPath?, _ use: Use = .accessors, isStored: Bool = false,
-    get: @escaping (Root) throws -> Value, set: ((Root, Value) throws -> Void)?
+    evaluating path: AnyKeyPath? = nil, get: @escaping (Root) throws -> Value,
+    set: ((Root, Value) throws -> Void)?
   ) {
     getter = get
     setter = set
-    super.init(type: .of(Value.self), keyPath: keyPath, use, isStored: isStored)
+    super.init(
+      type: .of(Value.self), keyPath: keyPath, use, isStored: isStored, evaluating: path)
   }
 
   override var isWritable: Bool { setter != nil }
 
-  override func evaluate(_ object: KVOObject) { _ = try? getter(root(object)) }
+  override func evaluate(_ object: KVOObject) {
+    if !isBroken(in: object) { _ = try? getter(root(object)) }
+  }
 
-  override func value(of object: KVOObject) throws -> Any { try getter(root(object)) }
+  override func value(of object: KVOObject) throws -> Any {
+    isBroken(in: object) ? present(nil) : try getter(root(object))
+  }
 
   override func set(_ value: ConvertedValue, of object: KVOObject) throws {
     try setter?(root(object), value.unbox(as: Value.self))
   }
 
   override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    let read = try getter(root(object))
+    guard let read = isBroken(in: object) ? noValue() : try getter(root(object)) else { return }
     _ = withUnsafePointer(to: read) { kvo_value_init(value, type.cType, $0) }
   }
 
@@ -141,17 +159,21 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
   init(_ keyPath: KeyPath<Root, Value>, _ use: Use) {
     read = keyPath
     stored = StoredPath(keyPath)
-    super.init(type: .of(Value.self), keyPath: nil, use)
+    super.init(type: .of(Value.self), keyPath: nil, use, evaluating: keyPath)
   }
 
   override var path: AnyKeyPath? { read }
   override var storedPath: StoredPath? { stored }
 
-  override func evaluate(_ object: KVOObject) { _ = root(object)[keyPath: read] }
+  override func evaluate(_ object: KVOObject) {
+    if !isBroken(in: object) { _ = root(object)[keyPath: read] }
+  }
 
   override var isWritable: Bool { read is ReferenceWritableKeyPath<Root, Value> }
 
-  override func value(of object: KVOObject) throws -> Any { root(object)[keyPath: read] }
+  override func value(of object: KVOObject) throws -> Any {
+    isBroken(in: object) ? present(nil) : root(object)[keyPath: read]
+  }
 
   override func set(_ value: ConvertedValue, of object: KVOObject) throws {
     guard let write = read as? ReferenceWritableKeyPath<Root, Value> else { return }
@@ -159,7 +181,9 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
   }
 
   override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    let answer = root(object)[keyPath: read]
+    guard let answer = isBroken(in: object) ? noValue() : root(object)[keyPath: read] else {
+      return
+    }
     _ = withUnsafePointer(to: answer) { kvo_value_init(value, type.cType, $0) }
   }
 

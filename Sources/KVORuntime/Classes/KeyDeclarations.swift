@@ -59,7 +59,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   ) {
     let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
     accessors[key] = TypedAccessors<Root, Value>(
-      keyPath: keyPath, keyPaths == nil ? .tracked(.computed) : .derived,
+      keyPath: keyPath, keyPaths == nil ? .tracked(.computed) : .derived, evaluating: keyPath,
       get: { $0[keyPath: keyPath] },
       set: writable.map { writable in { $0[keyPath: writable] = $1 } })
     if let keyPaths, !keyPaths.isEmpty { dependency(key, on: keyPaths) }

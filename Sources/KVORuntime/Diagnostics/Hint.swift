@@ -58,7 +58,9 @@ extension KVOObject {
     let tracked = known.trackedKeyPath(ofKey: key)
     guard let keyPath = tracked ?? known.property(key)?.accessors?.path,
       (1...2).allSatisfy({ _ in
-        ManualChangeRecorder.announces(key, of: self) { _ = self[keyPath: keyPath] }
+        ManualChangeRecorder.announces(key, of: self) {
+          if ForcedLinks(keyPath)?.isBroken(in: self) != true { _ = self[keyPath: keyPath] }
+        }
       })
     else { return }
     let name = tracked?.text(ofKey: key) ?? "\"\(key)\""

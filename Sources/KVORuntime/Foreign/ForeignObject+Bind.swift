@@ -99,7 +99,9 @@ extension KeyValueObserving where Self: KVOObject {
       to: BoundProperty(target: self, target)
     ) { _, to in
       guard let object: Self = to.object(), let source = end.object else { return }
-      object[keyPath: target] = transform(try source.value(forKeyPath: keyPath))
+      let value = transform(try source.value(forKeyPath: keyPath))
+      object.requireLinks(of: target)
+      object[keyPath: target] = value
     }
   }
 }
@@ -174,7 +176,8 @@ extension ForeignObject {
       to: BoundProperty(end, at: header, keyPath)
     ) { source, _ in
       guard let source: Source = source.object(), let target = end.object else { return }
-      try target.setValue(transform(source[keyPath: sourceKeyPath]), forKeyPath: keyPath)
+      let value = source.value(at: sourceKeyPath, for: caller)
+      try target.setValue(transform(value), forKeyPath: keyPath)
     }
   }
 

@@ -12,11 +12,13 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
     case computed(UnsafeRawPointer?)
     /// A stored property of a class.
     case stored(offset: Int)
-    /// Optional chaining, unwrapping, or wrapping in an optional.
-    case optional
+    case optional(OptionalStep)
     /// A stored property of a struct, or an element of a tuple.
-    case part
+    case part(offset: Int)
   }
+
+  /// Optional chaining, wrapping in an optional, or unwrapping by force.
+  enum OptionalStep: UInt32 { case chain, wrap, force }
 
   /// Whether a component with arguments, such as a subscript, has been met.
   private(set) var hasArguments = false
@@ -60,12 +62,10 @@ struct KeyPathComponents: Sequence, IteratorProtocol {
 
   private mutating func read(_ header: UInt32) -> Component? {
     switch header >> 24 & 0x7f {
-    case 1:
-      _ = offset(header)
-      return .part
+    case 1: return .part(offset: offset(header))
     case 2: return computed(header)
     case 3: return .stored(offset: offset(header))
-    case 4: return .optional
+    case 4: return OptionalStep(rawValue: header & 0x00ff_ffff).map { .optional($0) } ?? stop()
     default: return stop()
     }
   }
@@ -158,8 +158,20 @@ extension KeyPathFunctions {
     withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { value in
       // A buffer with room for one element has a base address.
       let place = value.baseAddress.unsafelyUnwrapped
-      kvo_swift_read_by_key_path(getter, place, reference(to: object), arguments, size)
+      withUnsafePointer(to: reference(to: object)) {
+        kvo_swift_read_by_key_path(getter, place, $0, arguments, size)
+      }
       body(place.move())
+    }
+  }
+
+  /// Reads the property, which must have the type `Value`, of an object or a value of another type.
+  /// - Parameter base: Where the value or the reference to the object is stored.
+  func value<Value>(at base: UnsafeRawPointer) -> Value {
+    withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { value in
+      let place = value.baseAddress.unsafelyUnwrapped
+      kvo_swift_read_by_key_path(getter, place, base, arguments, size)
+      return place.move()
     }
   }
 
@@ -208,13 +220,15 @@ extension KeyPathComponents {
   private static let areKnown: Bool = {
     let path = all(\Probe.next?.second)
     guard path.count == 4, case .computed(let getter?) = path[0],
-      case .stored(let offset) = path[2], path[1] == .optional, path[3] == .optional
+      case .stored(let offset) = path[2], path[1] == .optional(.chain),
+      path[3] == .optional(.wrap)
     else { return false }
     let probe = Probe()
     let address = UnsafeMutableRawPointer(Unmanaged.passUnretained(probe).toOpaque()) + offset
     return withUnsafeMutablePointer(to: &probe.second) { address == $0 }
       && all(\Probe.next) == [.computed(getter)]
-      && all(\Probe.pair.1) == [.stored(offset: offset + 8), .part]
+      && all(\Probe.pair.1) == [.stored(offset: offset + 8), .part(offset: 8)]
+      && all(\Probe.next!.second) == [path[0], .optional(.force), path[2]]
       && all(\Probe.list.count).count == 2 && all(\Probe.list[0]).count == 1
       && areGettersKnown(by: probe) && areSettersKnown(by: probe)
   }()

@@ -140,9 +140,11 @@ extension AnyKeyPath {
     var (keys, type) = ([String](), Swift.type(of: self).rootType)
     guard var components = KeyPathComponents(self) else { throw .unknown(type) }
     while let component = components.next() {
-      if component != .optional {
+      switch component {
+      case .optional: break
+      case .stored, .computed, .part:
         guard let type = type as? KVOObject.Type else { throw .keyless(type) }
-        guard component != .part else { throw .part }
+        if case .part = component { throw .part }
         let known = KVOClass.of(type)
         guard let key = known.key(of: component) else { throw .unknown(type) }
         if known.isNoKeyPath(key) { throw .divided(type, key) }

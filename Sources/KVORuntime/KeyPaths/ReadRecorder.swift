@@ -262,7 +262,7 @@ final class KeyPathReadRecorder: ReadRecorder {
     self.keyPath = keyPath
     super.init()
     record {
-      _ = object[keyPath: keyPath]
+      if ForcedLinks(keyPath)?.isBroken(in: object) != true { _ = object[keyPath: keyPath] }
       resolveReads()
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
       isWalking = true
@@ -340,7 +340,8 @@ final class KeyPathReadRecorder: ReadRecorder {
   /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
   /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
-    !names.isEmpty || isAnnounced || !endsAtHidden && keyPath.debugDescription.contains("?")
+    !names.isEmpty || isAnnounced
+      || !endsAtHidden && keyPath.debugDescription.contains { "?!".contains($0) }
   }
 }
 

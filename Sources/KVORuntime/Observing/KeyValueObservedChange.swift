@@ -14,10 +14,10 @@ public struct KeyValueObservedChange<Value> {
   /// Whether the property was set, or elements were inserted, removed or replaced.
   public let kind: Kind
   /// The new value, or nil if the options do not include `.new`. For a change of elements, the elements that
-  /// were added.
+  /// were added. Also nil if a link that the key path forces (`\.link!.name`) is nil.
   public let newValue: Value?
   /// The old value, or nil if the options do not include `.old`. For a change of elements, the elements that
-  /// were removed.
+  /// were removed. Also nil if a link that the key path forced was nil.
   public let oldValue: Value?
   // `RangeSet` is not frozen. If one were stored, this type's layout and each copy of it would need metadata
   // at run time: 150 of the 400 instructions of a notification.

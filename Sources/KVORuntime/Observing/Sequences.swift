@@ -25,7 +25,7 @@ extension KeyValueObserving where Self: KVOObject {
     let source = SequenceSource(self, keyPath, Caller(file, line))
     return KeyValueValues { channel in
       source.observe(.initial, ending: channel) { object, _ in
-        channel.sendNewest { object[keyPath: source.keyPath] }
+        channel.sendNewest { object.value(at: source.keyPath, for: source.caller) }
       }
     }
   }
@@ -162,7 +162,7 @@ private final class Subscription<Element: Sendable>: Sendable {
 private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendable {
   private let reference: WeakReference<Object>
   let keyPath: KeyPath<Object, Value>
-  private let caller: Caller
+  let caller: Caller
 
   init(_ object: Object, _ keyPath: KeyPath<Object, Value>, _ caller: Caller) {
     reference = WeakReference(object)

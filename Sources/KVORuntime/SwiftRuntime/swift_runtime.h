@@ -323,11 +323,11 @@ typedef __attribute__((swiftcall)) void
 kvo_swift_key_path_getter(__attribute__((swift_indirect_result)) void *value, const void *base,
     const void *arguments, size_t size);
 
-/// Reads an object's property into `value`.
-static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *object,
+/// Reads a property of what is stored at `base`, such as a reference to an object, into `value`.
+static inline void kvo_swift_read_by_key_path(const void *getter, void *value, const void *base,
     const void *arguments, size_t size) {
   kvo_swift_key_path_getter *function = (kvo_swift_key_path_getter *)(uintptr_t)getter;
-  function(value, &object, arguments, size);
+  function(value, base, arguments, size);
 }
 
 /// The function by which a key path sets a computed property of an object.

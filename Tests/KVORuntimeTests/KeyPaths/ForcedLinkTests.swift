@@ -1,0 +1,152 @@
+import Expectations
+import KVORuntime
+import ModelFixtures
+import TestScopes
+import TestSupport
+import Testing
+
+/// G1, F6: links that a key path forces, while they are nil.
+@Suite(.leakFree) struct ForcedLinkTests {
+  fileprivate struct Pair {
+    var number = 0
+    var node: Node?
+  }
+
+  fileprivate class Node: Tracked {
+    @Observed var name = "n"
+    @Observed var title: String?
+    @Observed var numbers: [Int] = []
+    @Observed var next: Node?
+    @Observed var must: Node!
+    @Observed var nodes: [Node] = []
+    @Observed var pair = Pair()
+    final var plain: Node!
+    var computed: Node! { must }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.stored("plain", \.plain)
+        keys.computed("mustTitle", \.must.title!)
+      }
+    }
+  }
+
+  /// A path, and how its link is set.
+  fileprivate struct Path: @unchecked Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let keyPath: KeyPath<Node, String>
+    let set: (Node, Node?) -> Void
+
+    init(_ name: String, _ keyPath: KeyPath<Node, String>, _ set: @escaping (Node, Node?) -> Void) {
+      (testDescription, self.keyPath, self.set) = (name, keyPath, set)
+    }
+
+    static var all: [Path] {
+      [
+        Path("of a forced type", \.must.name) { $0.must = $1 },
+        Path("forced", \.next!.name) { $0.next = $1 },
+        Path("of a value", \.pair.node!.name) { $0.pair.node = $1 },
+        Path("computed of a value", \.nodes.first!.name) { $0.nodes = $1.map { [$0] } ?? [] },
+        Path("computed", \.computed.name) { $0.must = $1 },
+        Path("plain", \.plain.name) { root, node in
+          root.withChange(forKey: "plain") { root.plain = node }
+        },
+        Path("the second one", \.must.next!.name) { root, node in
+          if root.must == nil { root.must = Node() }
+          root.must.next = node
+        },
+        Path("before an argument", \.must.nodes[0].name) { root, node in
+          root.must = node.map {
+            let holder = Node()
+            holder.nodes = [$0]
+            return holder
+          }
+        },
+      ]
+    }
+  }
+
+  @Test(
+    "G1 F6: a path is broken at a forced link that is nil: its observers get nil",
+    arguments: Path.all)
+  fileprivate func broken(_ path: Path) {
+    let (root, first, second) = (Node(), Node(), Node())
+    path.set(root, nil)
+    let log = Recorder()
+    log.observe(root, path.keyPath, [.old, .new])
+    log.observe(root, path.keyPath, [.distinct, .new], as: "d")
+    expectEqual(log.take(), [])
+    path.set(root, first)
+    expectEqual(log.take(), ["a new n", "d new n"])
+    first.name = "x"
+    expectEqual(log.take(), ["a old n new x", "d new x"])
+    path.set(root, nil)
+    expectEqual(log.take(), ["a old x", "d"])
+    first.name = "y"
+    expectEqual(log.take(), [])
+    path.set(root, second)
+    second.name = "z"
+    expectEqual(log.take(), ["a new n", "d new n", "a old n new z", "d new z"])
+  }
+
+  @Test("G1 F6: a value that is optional itself is nil where the path is broken, not absent")
+  func optional() {
+    let (root, node) = (Node(), Node())
+    node.title = "t"
+    let log = Recorder()
+    log.observe(root, \.must.title, [.initial, .old, .new])
+    root.must = node
+    root.must = nil
+    expectEqual(log.take(), ["a new nil", "a old nil new t", "a old t new nil"])
+    let other = Node()
+    let binding = other.bind(\.title, to: root, \.must.title)
+    root.must = node
+    expectEqual(other.title, "t")
+    root.must = nil
+    expect(other.title == nil)
+    withExtendedLifetime(binding) {}
+  }
+
+  @Test("F6 G1: a declared key that forces a link is nil while the link is")
+  func declared() throws {
+    let (root, node) = (Node(), Node())
+    node.title = "t"
+    let log = Recorder()
+    try log.observe(root, "mustTitle", [.old, .new])
+    expect(try root.value(forKey: "mustTitle") == nil)
+    root.must = node
+    node.title = nil
+    node.title = "u"
+    expectEqual(try root.value(forKey: "mustTitle") as? String, "u")
+    expectEqual(log.take(), ["a old nil new t", "a old t new nil", "a old nil new u"])
+  }
+
+  @Test("F6: a binding that can't do without a value stops, naming class, key path and cause")
+  func binding() async throws {
+    let atOnce = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Node().bind(\.name, to: Node(), \.must.name)
+    }
+    let later = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let (root, other) = (Node(), Node())
+      root.next = Node()
+      let token = other.bind(\.numbers, to: root, \.next!.numbers)
+      root.next = nil
+      withExtendedLifetime(token) {}
+    }
+    let target = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Node().bind(\.must.name, to: Node(), \.name)
+    }
+    for (result, type) in [(atOnce, "String"), (later, "[Int]"), (target, "String")] {
+      for word in [
+        "ForcedLinkTests.swift:", "leads to no \(type) in this object of Node", "\\Node.",
+        "forces a link that is nil, of type Node",
+      ] { expect(result.errors.contains(word)) }
+    }
+  }
+}
