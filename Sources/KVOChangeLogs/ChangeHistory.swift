@@ -14,6 +14,8 @@ private struct BegunChange {
   let position: Int
   /// The number of changes that had begun before it.
   let order: Int
+  /// Whether it changes elements of a collection that was nil.
+  let isFromNil: Bool
   /// Whether another change of the same place has been recorded since.
   var hasOverlapped = false
 }
@@ -99,14 +101,16 @@ extension ChangeHistory {
   /// Notes that a change begins.
   mutating func begin(
     _ place: RecordedPlace, by change: CallingChange, on thread: UnsafeRawPointer,
-    _ registration: RecordedRegistration
+    _ registration: RecordedRegistration, isFromNil: Bool
   ) {
     guard place.object.registration === registration else { return }
     // Bounds the list: manual changes may never be closed.
     if begun.count >= 1_000 { begun.removeFirst(500) }
     let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
     begun.append(
-      BegunChange(change: change, place: place.id, position: performed ?? count, order: beginnings))
+      BegunChange(
+        change: change, place: place.id, position: performed ?? count, order: beginnings,
+        isFromNil: isFromNil))
     beginnings += 1
   }
 
@@ -128,6 +132,7 @@ extension ChangeHistory {
     let place = change.place
     guard place.object.registration === registration else { return ([change], false) }
     let found = end(place, by: calling)
+    if found?.isFromNil == true { change.noteOldNil() }
     // A change that began before the registration may have stored its value before the prior call; or that was of an
     // earlier object at this address.
     let begun = calling.began < registration.stamp ? nil : found

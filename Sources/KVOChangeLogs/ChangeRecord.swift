@@ -73,6 +73,8 @@ final class RecordedChange: @unchecked Sendable {
   /// The value after the change; the added elements, for a change of elements.
   var newValue: Any? { details.map(\.new) ?? value(of: newWord) }
   var ranges: [Range<Int>]? { details?.ranges }
+  /// Whether it is a change of elements of a collection that was nil before.
+  var isFromNil: Bool { details?.isFromNil ?? false }
   /// The objects that have joined the graph by this change.
   var joined: [JoinedObject] { details?.joined ?? [] }
 
@@ -84,6 +86,9 @@ final class RecordedChange: @unchecked Sendable {
     details = made
     return made
   }
+
+  /// Notes, before the change is added to the log, that the collection was nil.
+  func noteOldNil() { if kind != .setting { details?.isFromNil = true } }
 
   /// Exchanges the new values of two changes. The second one is next of the same key, and is merged with this.
   func swapNew(with next: RecordedChange) {
@@ -121,6 +126,7 @@ final class ChangeDetails: @unchecked Sendable {
   @exclusivity(unchecked) fileprivate(set) var new: Optional<Any>
   let ranges: [Range<Int>]?
   let joined: [JoinedObject]
+  @exclusivity(unchecked) fileprivate(set) var isFromNil = false
 
   init(old: Any?, new: Any?, ranges: [Range<Int>]?, joined: [JoinedObject]) {
     self.old = old

@@ -15,7 +15,10 @@ extension ChangeLog {
     let calling = CallingChange(isPrior: isPrior)
     let thread = Self.thread
     if isPrior {
-      history.withLock { $0.begin(place, by: calling, on: thread, registration) }
+      let isFromNil = KeyValueChange(change) != .setting && isNil(place)
+      history.withLock {
+        $0.begin(place, by: calling, on: thread, registration, isFromNil: isFromNil)
+      }
     } else {
       guard let joined = join(place, change, registration) else { return }
       let recorded = RecordedChange(place, change, joined: joined)
@@ -27,6 +30,14 @@ extension ChangeLog {
       release(garbage)
       if isUnsettled { settle(place) }
     }
+  }
+
+  // Whether a collection is nil, and can be set to nil again.
+  private func isNil(_ place: RecordedPlace) -> Bool {
+    let key = place.key
+    guard key.isWritable, key.valueType is any OptionalType.Type, let object = place.object.object
+    else { return false }
+    return value(of: key, of: object).flatMap(flattened) == nil
   }
 
   /// Records the objects that a change brings into the graph. Nil if the change itself is not recorded.

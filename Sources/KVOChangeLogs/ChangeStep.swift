@@ -24,9 +24,13 @@ struct ChangeStep {
     newValue = new
   }
 
-  /// Creates the step that reverses a change.
+  /// Creates the step that reverses a change. A collection that was nil becomes nil again.
   init(undoing change: RecordedChange) {
     let place = change.place
+    guard !change.isFromNil else {
+      self.init(place.object.object, place.key, .setting, nil, old: change.newValue, new: nil)
+      return
+    }
     self.init(
       place.object.object, place.key, change.kind.inverse, change.ranges, old: change.newValue,
       new: change.oldValue)

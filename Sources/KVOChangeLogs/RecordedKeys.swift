@@ -85,6 +85,9 @@ final class RecordedKey: @unchecked Sendable {
     wordType = property.observedType.wordType == nil ? nil : property.observedType
   }
 
+  /// Whether it can be set as a whole.
+  var isWritable: Bool { setter?.isWritable ?? property.isWritable }
+
   /// The type of the values that are recorded.
   var valueType: Any.Type { property.observedType.swiftType }
 
@@ -282,8 +285,7 @@ final class RecordedSelection: Sendable {
   }
 
   private func checked(_ key: RecordedKey, _ known: KVOClass) throws -> RecordedKey {
-    let isSet = key.setter?.isWritable ?? key.property.isWritable
-    guard isSet || key.relation != .none || key.property.observedType.shape != nil else {
+    guard key.isWritable || key.relation != .none || key.property.observedType.shape != nil else {
       throw KeyValueError.readOnly(key: key.key, className: known.name)
     }
     if key.hasNestedOptional {

@@ -199,6 +199,42 @@ import Testing
     withExtendedLifetime((binding, tokens)) {}
   }
 
+  @Test("N3: a collection is nil again when the change of its elements is undone that made one")
+  func fromNil() throws {
+    for change: (Rack) throws -> Void in [
+      { $0.mutableArray(\.list).append(contentsOf: [1, 2]) },
+      { try $0.mutableArrayValue(forKey: "list").append(1) },
+      { rack in rack.coalescingNotifications { rack.mutableArray(\.list).append(1) } },
+      { $0.mutableArray(\.forced).append(1) },
+      { $0.mutableSet(\.tags).insert("a") }, { $0.mutableSet(\.tags).set(["a", "b"]) },
+      { try $0.mutableSetValue(forKey: "tags").add("a") },
+      { rack in
+        rack.mutableArray(\.list).append(1)
+        rack.mutableArray(\.list).append(2)
+        rack.list = nil
+        rack.mutableArray(\.list).append(3)
+      },
+    ] {
+      let rack = Rack()
+      let log = try ChangeLog(
+        of: rack, recording: .keys(of: Rack.self, \.list, \.forced, \.tags))
+      try change(rack)
+      let changed = rack.state
+      for _ in 0..<2 {
+        while try log.undo() {}
+        expectEqual(rack.state, "nil nil nil")
+        while try log.redo() {}
+        expectEqual(rack.state, changed)
+      }
+      let copy = Rack()
+      let other = try ChangeLog(
+        of: copy, recording: .keys(of: Rack.self, \.list, \.forced, \.tags))
+      while try log.undo() {}
+      try other.apply(log.transcript())
+      expectEqual(copy.state, "nil nil nil")
+    }
+  }
+
   @Test("N3: an observer that always changes it again is reported, and stopped")
   func obstinate() async {
     await #expect(processExitsWith: .success) {
@@ -318,6 +354,17 @@ import Testing
   var even: Set<Int> = [2] { didSet { even = even.filter { $0 % 2 == 0 } } }
 
   var state: String { "\(last) \(sorted) \(even.sorted())" }
+}
+
+@KVO final class Rack: KVOObject {
+  var list: [Int]?
+  var forced: [Int]!
+  var tags: Set<String>?
+
+  var state: String {
+    let tags = tags.map { "\($0.sorted())" } ?? "nil"
+    return [list, forced].map { $0.map { "\($0)" } ?? "nil" }.joined(separator: " ") + " " + tags
+  }
 }
 
 /// Each of two keys sets the other.

@@ -134,6 +134,34 @@ import Testing
     expect(copy.name == nil && copy.marks == [1, nil])
   }
 
+  /// Collections of Foundation's, none of which exists at first.
+  final class Cabinet: Tracked {
+    @Observed var array: NSMutableArray?
+    @Observed var set: NSMutableSet?
+    @Observed var orderedSet: NSMutableOrderedSet?
+    @Observed var constant: NSArray?
+  }
+
+  @Test("N3: a collection of Foundation's is nil again when its first elements are undone")
+  func undoneToNil() throws {
+    for (key, add) in [
+      ("array", { try $0.mutableArrayValue(forKey: "array").append($1) }),
+      ("set", { try $0.mutableSetValue(forKey: "set").add($1) }),
+      ("orderedSet", { try $0.mutableOrderedSetValue(forKey: "orderedSet").add($1) }),
+      ("constant", { try $0.mutableArrayValue(forKey: "constant").append($1) }),
+    ] as [(String, (Cabinet, Int) throws -> Void)] {
+      let cabinet = Cabinet()
+      let log = try ChangeLog(of: cabinet, recording: .keys(of: Cabinet.self, key))
+      for number in 1...2 { try add(cabinet, number) }
+      for _ in 0..<2 {
+        while try log.undo() {}
+        expect(try cabinet.value(forKey: key) == nil)
+        while try log.redo() {}
+        expectEqual(try cabinet.value(forKeyPath: key + ".@count") as? Int, 2)
+      }
+    }
+  }
+
   // `Set<Decimal>` as an object of Foundation's never returns from computing a hash value.
   @Test("B12: a set of decimal numbers is never made an object of Foundation's")
   func setOfDecimals() async {
