@@ -119,6 +119,7 @@ final class GroupReplay {
     if key.target == nil { try find(key, in: object) }
     if hasTarget(key, object) { return }
     let target = key.target?.value
+    key.isSet = true
     _ = try attempt {
       try key.place.key.set(target, of: object)
     } isOwn: {
@@ -126,9 +127,11 @@ final class GroupReplay {
     }
   }
 
-  // A key that has its value is not set again: two keys that set each other would disturb each other without end.
+  // A key that has its value is not set again: two keys that set each other would disturb each other without end. Once
+  // it has been set, an equal value will do, since not all that are the same are known to be.
   private func hasTarget(_ key: DisturbedKey, _ object: KVOObject) -> Bool {
-    areSame(value(of: key, object), key.target?.value)
+    let (value, target) = (value(of: key, object), key.target?.value)
+    return areSame(value, target) || key.isSet && areEqual(value as Any, target as Any)
   }
 
   private func value(of key: DisturbedKey, _ object: KVOObject) -> Any? {
@@ -178,6 +181,8 @@ private final class DisturbedKey {
   /// The position in the order in which keys were disturbed.
   let order: Int
   var isRight = true
+  /// Whether it has been set to its final value.
+  var isSet = false
   /// Whether steps for it were skipped.
   var isSkipped = false
   /// The value at first, and the final one; nil until they are computed.

@@ -199,6 +199,33 @@ import Testing
     withExtendedLifetime((binding, tokens)) {}
   }
 
+  @Test(
+    "N3: keys that set each other are undone, whatever the type of their values, and nothing is reported"
+  )
+  func twins() async {
+    await #expect(processExitsWith: .success) {
+      KVODiagnostics.misuse = { preconditionFailure($0) }
+      func check<Value: Equatable>(_ first: Value, _ second: Value, _ third: Value) throws {
+        let twins = Twins(first)
+        let log = try ChangeLog(of: twins, recording: .keys(of: Twins<Value>.self, \.one, \.other))
+        twins.one = second
+        twins.other = third
+        for (move, value) in [
+          (log.undo, second), (log.undo, first), (log.redo, second), (log.redo, third),
+        ] {
+          let isMoved = try move()
+          precondition(isMoved && twins.one == value && twins.other == value)
+        }
+      }
+      struct Text: Equatable { var text: String }
+      try check(1, 2, 3)
+      try check(["a": 1], ["b": 2], [:])
+      try check(["a": 1], nil, ["b": 2])
+      try check(Text(text: "a"), Text(text: "b"), Text(text: "c"))
+      try check([Text(text: "a")], [Text(text: "b")], [])
+    }
+  }
+
   @Test("N3: a collection is nil again when the change of its elements is undone that made one")
   func fromNil() throws {
     for change: (Rack) throws -> Void in [
@@ -364,6 +391,17 @@ import Testing
   var state: String {
     let tags = tags.map { "\($0.sorted())" } ?? "nil"
     return [list, forced].map { $0.map { "\($0)" } ?? "nil" }.joined(separator: " ") + " " + tags
+  }
+}
+
+/// Each of two stored properties sets the other.
+@KVO final class Twins<Value: Equatable>: KVOObject {
+  var one: Value { didSet { if one != other { other = one } } }
+  var other: Value { didSet { if one != other { one = other } } }
+
+  init(_ value: Value) {
+    (one, other) = (value, value)
+    super.init()
   }
 }
 
