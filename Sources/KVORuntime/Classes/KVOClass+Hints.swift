@@ -38,8 +38,8 @@ extension KVOClass {
 }
 
 extension ValueType {
-  /// Whether it is a dictionary of which each key is a key.
-  var isDictionary: Bool { unwrapped(swiftType) is any KeyedValue.Type }
+  /// The type of a dictionary, or of an optional one.
+  var dictionary: (any KeyedValue.Type)? { unwrapped(swiftType) as? any KeyedValue.Type }
 
   /// Whether it is a collection whose elements have keys.
   var hasKeyedElements: Bool {

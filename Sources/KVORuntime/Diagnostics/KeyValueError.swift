@@ -97,10 +97,20 @@ private func end(of keyPath: String, in className: String, at component: String)
   let fault = nowhere + ": what comes before it has no keys."
   guard keyPath.hasSuffix(".\(component)"), !component.hasPrefix("@") else { return fault }
   let head = keyPath.dropLast(component.count)
-  if let dictionary = dictionary(in: head.dropLast(), of: className) {
+  let hint = isOperator(component) ? " Did you mean \(quoted("@" + component))?" : ""
+  if let (dictionary, type) = dictionary(in: head.dropLast(), of: className) {
+    guard dictionary == head.dropLast() else {
+      return
+        "\(nowhere): the value before it, in the dictionary \(quoted(dictionary)), has no keys."
+        + hint
+    }
+    guard type.hasKeys else {
+      return "\(nowhere): the keys of the dictionary \(quoted(dictionary)) are no strings." + hint
+    }
+    // Reading it never fails.
     return """
-      \(nowhere): the value before it, in the dictionary \(quoted(dictionary)), has no keys, and no mutable proxies. To \
-      change it, set a changed value for its key path.
+      \(nowhere): the dictionary \(quoted(dictionary)) has no mutable proxies. To change what it contains, set a changed \
+      value for the key path.
       """
   }
   let owner = KVOClass.end(of: head.dropLast(), inClassNamed: className)
@@ -109,7 +119,7 @@ private func end(of keyPath: String, in className: String, at component: String)
   }
   guard let owner, owner.shape != nil else { return fault }
   guard owner.hasKeyedElements else {
-    return fault + (isOperator(component) ? " Did you mean \(quoted("@" + component))?" : "")
+    return fault + hint
   }
   return fault + " It is a collection, whose elements are observed by an operator: "
     + quoted("\(head)@unionOfObjects.\(component)") + "."
@@ -127,13 +137,14 @@ private func endAtElements(of collection: String) -> String {
     """
 }
 
-/// The beginning of a key path that is a dictionary; nil if none is.
-private func dictionary(in keyPath: Substring, of className: String) -> String? {
+/// The beginning of a key path that is a dictionary, and its type; nil if none is.
+private func dictionary(
+  in keyPath: Substring, of className: String
+) -> (path: String, type: any KeyedValue.Type)? {
   let ends = keyPath.indices.filter { keyPath[$0] == "." } + [keyPath.endIndex]
-  return ends.map { keyPath[..<$0] }
-    .first { KVOClass.end(of: $0, inClassNamed: className)?.isDictionary == true }.map {
-      String($0)
-    }
+  return ends.lazy.map { keyPath[..<$0] }.compactMap { path in
+    KVOClass.end(of: path, inClassNamed: className)?.dictionary.map { (String(path), $0) }
+  }.first
 }
 
 /// The C core's texts for the last operators that could not be used. An `invalidOperator` has no room for the

@@ -27,6 +27,7 @@ import Testing
     @Observed var names: [String] = []
     @Observed var tags: Set<String> = []
     @Observed var limits: [String: [Int]] = [:]
+    @Observed var byNumber = [1: "one"]
     @Observed var parent: Account?
     var none: Int?
     @Observed var label = ""
@@ -335,8 +336,8 @@ import Testing
     expectEqual(
       "\(error { _ = try account.mutableArrayValue(forKeyPath: "limits.day") })",
       """
-      The key path "limits.day" of Account leads nowhere at "day": the value before it, in the dictionary "limits", has \
-      no keys, and no mutable proxies. To change it, set a changed value for its key path.
+      The key path "limits.day" of Account leads nowhere at "day": the dictionary "limits" has no mutable \
+      proxies. To change what it contains, set a changed value for the key path.
       """)
     expectEqual(
       "\(error { _ = try account.mutableArrayValue(forKeyPath: "parent.parent.names") })",
@@ -347,6 +348,20 @@ import Testing
       "The key path \"parent.names\" of Account leads nowhere at \"names\": \"parent\" is nil.")
     let deeper = error { _ = try account.mutableSetValue(forKeyPath: "limits.day.all.list") }
     expect("\(deeper)".contains("at \"list\": the value before it, in the dictionary \"limits\""))
+    account.limits["day"] = [1]
+    for (path, text) in [
+      (
+        "limits.day.count",
+        "at \"count\": the value before it, in the dictionary \"limits\", has no keys. Did you mean \"@count\"?"
+      ),
+      (
+        "limits.day.first",
+        "at \"first\": the value before it, in the dictionary \"limits\", has no keys."
+      ),
+      ("byNumber.1", "at \"1\": the keys of the dictionary \"byNumber\" are no strings."),
+    ] {
+      expect("\(error { _ = try account.value(forKeyPath: path) })".hasSuffix(text))
+    }
     let empty = KeyValueError.invalidKeyPath(keyPath: "a..b", component: "", className: "Account")
     expectEqual("\(empty)", "The key path \"a..b\" of Account has an empty component.")
   }
