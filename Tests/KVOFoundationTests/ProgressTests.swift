@@ -105,6 +105,34 @@ private final class LastReader: Sendable {
     withExtendedLifetime(tokens) {}
   }
 
+  @Test(
+    "R7: a progress whose total was unknown while a child went back may finish when it is known",
+    arguments: [true, false])
+  func wentBack(_ isPlain: Bool) throws {
+    let top = KVOProgress.discreteProgress(totalUnitCount: 6)
+    let middle = KVOProgress.discreteProgress(totalUnitCount: -1)
+    top.addChild(middle, withPendingUnitCount: 1)
+    let units: (Int64) -> Void
+    if isPlain {
+      let leaf = Progress.discreteProgress(totalUnitCount: 3)
+      middle.addChild(leaf, withPendingUnitCount: 1)
+      units = { leaf.completedUnitCount = $0 }
+    } else {
+      let leaf = KVOProgress.discreteProgress(totalUnitCount: 3)
+      middle.addChild(leaf, withPendingUnitCount: 1)
+      units = { leaf.completedUnitCount = $0 }
+    }
+    let received = Locked<[String]>([])
+    let tokens = try observe(top, "top", ["completedUnitCount"], received)
+    units(3)
+    units(0)
+    expectEqual(received.withLock { $0 }, [])
+    middle.totalUnitCount = 2
+    expectEqual(top.completedUnitCount, 1)
+    expectEqual(received.withLock { $0 }, ["top completedUnitCount 0 1"])
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test("R7: cancelling, pausing and resuming notify for all descendants")
   func cancelling() throws {
     let top = KVOProgress(totalUnitCount: 2)

@@ -39,6 +39,9 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     var children: [KVOProgress] = []
     /// The index in the parent's `children`.
     var place = 0
+    /// Whether something below has gone back or was in excess, or may have, since it is a plain progress. While the
+    /// total is unknown, Foundation counts that in a way that it does not show.
+    var isUneven = false
   }
 
   // All progresses share a lock, since a change of a child changes its ancestors.
@@ -223,6 +226,7 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       keys(adding: child, portion)
     } _: {
       progress.addChild(child, withPendingUnitCount: portion)
+      family.isUneven = true
       if Self.hasProgressed(child) { Self.removeCompleted(from: self) }
     }
   }
@@ -237,7 +241,9 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     } _: {
       let before = progress.fractionCompleted
       body(progress)
-      if before != progress.fractionCompleted, Self.isCompleted(progress) { leave() }
+      let after = progress.fractionCompleted
+      if before != after, Self.isCompleted(progress) { leave() }
+      if after < before || before > 1 { noteUnevenAncestors() }
       Self.removeCompleted(from: family.parent)
     }
   }
@@ -269,10 +275,19 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     guard counts != (completed, total) else { return Step(none: before) }
     // The completed units of unfinished children.
     let units = total > 0 ? before * Double(total) - Double(completed) : 0
+    // Once the total is known, it may turn out to be finished.
+    let mayFinish = total <= 0 && counts.total > 0 && family.isUneven
     return Step(
       from: before,
       to: counts.total > 0 ? (Double(counts.completed) + units) / Double(counts.total) : 0,
-      hasFinished: Self.isFinished(counts))
+      hasFinished: Self.isFinished(counts) || mayFinish)
+  }
+
+  /// Notes that this progress has gone back or was in excess.
+  private func noteUnevenAncestors() {
+    for ancestor in sequence(first: self, next: \.family.parent).dropFirst() {
+      ancestor.family.isUneven = true
+    }
   }
 
   /// The change of this progress if a child changes that stands for `portion` units.
