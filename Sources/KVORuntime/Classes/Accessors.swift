@@ -88,6 +88,9 @@ package class Accessors {
   /// Whether all properties that the getter reads affect the key.
   var isTracked: Bool { if case .tracked = use { true } else { false } }
 
+  /// Whether the key is declared as computed: other keys affect it.
+  var isComputed: Bool { if case .accessors = use { false } else { true } }
+
   package var isWritable: Bool { false }
   /// Reads the value only to record the properties that the getter reads.
   func evaluate(_ object: KVOObject) {}

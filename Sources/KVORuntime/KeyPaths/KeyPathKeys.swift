@@ -64,9 +64,8 @@ extension KVOObject {
   }
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
-    let declaration = known.declaredKeyPaths.first {
-      // A name with a dot would be observed as a key path, whose value has another type.
-      !KeyPathCoding.isPath($0.key) && keyPath.isSameInObject(as: $0.keyPath)
+    let declaration = known.declaredKeyPaths.first { declared in
+      keyPath.isSameInObject(as: declared.keyPath) && known.isKey(declared.key)
     }
     return declaration.flatMap { known.property($0.key) }.map { observable($0, in: known) }
   }
@@ -88,6 +87,14 @@ extension KVOObject {
     known.learn(read.accessor, of: name)
     guard read.isOverridden, property.accessors == nil else { return property }
     return known.learn(override: .keyPath(keyPath), of: name) ?? property
+  }
+}
+
+extension KVOClass {
+  // A declared stored property whose key is spelled as a key path keeps a key of its own, to which assigning to it
+  // belongs.
+  fileprivate func isKey(_ declared: String) -> Bool {
+    !KeyPathCoding.isPath(declared) || property(declared)?.accessors?.isComputed == true
   }
 }
 

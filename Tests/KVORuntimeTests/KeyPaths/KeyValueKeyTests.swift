@@ -274,6 +274,30 @@ import Testing
     expectEqual(log.take(), first + second)
   }
 
+  /// Its key path and its key, which has dots, name the same property.
+  final class DottedName: KVOObject {
+    @Observed var number = 1
+    var half: Int { number / 2 }
+
+    override class func registerKeys() { declareKeys { $0.computed("number.half", \.half) } }
+  }
+
+  @Test("D2 C12: observers of a key with dots, by key path and by key, are called in their order")
+  func dottedOrder() throws {
+    let (object, log) = (DottedName(), Recorder())
+    let key = try KeyValueKey<DottedName, Int>("number.half")
+    log.observe(object, \.half, [.old, .new], as: "1 path")
+    log.keep(object.observe(key: key) { [log] _, _ in log.note("2 key") })
+    log.observe(object, \.half, as: "3 path")
+    log.keep(object.observe(key: key) { [log] _, _ in log.note("4 key") })
+    object.number = 4
+    expectEqual(log.take(), ["1 path old 0 new 2", "2 key", "3 path", "4 key"])
+    object.withChange(of: \.half) {}
+    expectEqual(log.take(), ["1 path old 2 new 2", "2 key", "3 path", "4 key"])
+    object.withChange(forKey: key) {}
+    expectEqual(log.take(), ["1 path old 2 new 2", "2 key", "3 path", "4 key"])
+  }
+
   @Test("C12: as a string one that is no key path says so", arguments: ["audio.volume"])
   func dottedAsString(_ name: String) throws {
     let dotted = Dotted()
