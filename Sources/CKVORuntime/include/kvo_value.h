@@ -206,8 +206,8 @@ kvo_value kvo_value_string(const char *KVO_NULLABLE string);
 /// Makes a value with an object, which is retained until the caller destroys the value. Nil for NULL. Any thread.
 kvo_value kvo_value_object(kvo_object *KVO_NULLABLE object);
 
-/// Whether a value is a number other than 0 and NaN. False for NULL and for a value that is not a number. Any thread
-/// that may read the value.
+/// Whether a value is a number other than 0. NaN is such a number. False for NULL and for a value that is not a number.
+/// Any thread that may read the value.
 bool kvo_value_get_bool(const kvo_value *KVO_NULLABLE value);
 /// Reads a number as an integer: a fraction is cut off, a number beyond 64 bits saturates, NaN is 0. 0 for NULL and
 /// for a value that is not a number. Any thread that may read the value.

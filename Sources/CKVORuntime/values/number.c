@@ -3,7 +3,7 @@
 //
 // - to an integer: a fraction is cut off. Numbers beyond 64 bits saturate (unsigned targets at 2^64 - 1, others at
 //   -2^63 and 2^63 - 1), and NaN is 0. Then the lowest bits are taken, as C wraps;
-// - to `_Bool`: true if it is neither 0 nor NaN;
+// - to `_Bool`: true if it is not 0, as NaN;
 // - to a floating-point type: rounded to nearest, infinite beyond its range.
 //
 // In C a conversion from float to integer that does not fit is undefined, so the limits are checked first.
@@ -49,7 +49,7 @@ static uint64_t to_unsigned(kvo_number number) {
 }
 
 static bool to_bool(kvo_number number) {
-  if (number.form == KVO_NUMBER_REAL) return number.real < 0 || number.real > 0;
+  if (number.form == KVO_NUMBER_REAL) return number.real != 0;
   return number.form == KVO_NUMBER_UNSIGNED || number.integer != 0;
 }
 

@@ -44,6 +44,7 @@ import Testing
     Case("flag", .bool(true), "true"), Case("flag", .int(0), "false"),
     Case("flag", .int(256), "true"),
     Case("flag", .double(0.5), "true"), Case("flag", .double(0), "false"),
+    Case("flag", .double(.nan), "true"), Case("flag", .double(-0.0), "false"),
     Case("single", .double(0.1), "0.1"), Case("single", .int(16_777_217), "16777216.0"),
     Case("single", .double(1e300), "inf"), Case("single", .bool(true), "1.0"),
     Case("real", .int(3), "3.0"), Case("real", .bool(false), "0.0"),
