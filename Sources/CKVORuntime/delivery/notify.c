@@ -164,10 +164,10 @@ bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo
   return keep_read(value, shortages);
 }
 
-// Errors for values that an operator can't work on, or that have no keys where the path continues, also for single
-// elements. An undefined key is not among them: it was reported when its node was placed.
+// Errors for values that an operator can't work on, such as nil in a union, or that have no keys where the path
+// continues, also for single elements. An undefined key is not among them: it was reported when its node was placed.
 static bool is_misfit(kvo_status status) {
-  return status == KVO_TYPE_MISMATCH || status == KVO_INVALID_KEY_PATH ||
+  return status == KVO_TYPE_MISMATCH || status == KVO_NIL_VALUE || status == KVO_INVALID_KEY_PATH ||
          status == KVO_INVALID_OPERATOR;
 }
 

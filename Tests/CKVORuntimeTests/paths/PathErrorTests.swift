@@ -178,6 +178,27 @@ import Testing
     }
   }
 
+  @Test("B6: nil in an observed union is delivered as nil, and reported once")
+  func nilInUnion() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { message in heard.withLock { $0.append(String(cString: message)) } }
+      let nodes = (0..<3).map { _ in make(graph_node.self) }
+      let log = Recorder()
+      let path = "items.@unionOfObjects.next"
+      expectEqual(log.observe(nodes[0].object, path, .KVO_NEW).outcome.status, .KVO_OK)
+      graph_node_setNext(nodes[1], nodes[2])
+      graph_node_insertItem(nodes[0], nodes[1], 0)
+      expectEqual(reports(), 0)
+      for _ in 0..<2 { graph_node_setNext(nodes[1], nil) }
+      expectEqual(reports(), 1)
+      for word in [path, "GraphNode", "reported as nil", "needs values", "an element gives nil"] {
+        expect(heard.withLock { $0[0] }.contains(word))
+      }
+      log.end()
+      for node in nodes { node.release() }
+    }
+  }
+
   @Test("B6: an element without keys among objects is delivered as nil, and reported once")
   func keyless() async {
     await #expect(processExitsWith: .success) {
