@@ -86,7 +86,10 @@ package final class Property: @unchecked Sendable {
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
   ) {
     if let readToMany { return readToMany.pick(object, ranges, into: value) }
-    let elements = (try? self.value(of: object)).flatMap { $0.flatMap(anyArray) } ?? []
+    // Nil if there are no elements, also since the getter throws.
+    guard let elements = (try? self.value(of: object)).flatMap({ $0.flatMap(anyArray) }) else {
+      return value.initialize(to: kvo_value())
+    }
     let picked = ranges.flatMap { elements[$0.clamped(to: 0..<elements.count)] }
     value.initialize(to: observedValue(of: picked))
   }

@@ -75,16 +75,16 @@ package class CollectionShape: @unchecked Sendable {
   }
 }
 
-private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
+private class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
   init(isOptional: Bool) { super.init(.KVO_ARRAY, .of(Element.self), isOptional: isOptional) }
 
-  private func elements(_ value: UnsafeRawPointer) -> [Element] {
+  func elements(_ value: UnsafeRawPointer) -> [Element] {
     isOptional
       ? value.assumingMemoryBound(to: [Element]?.self).pointee ?? []
       : value.assumingMemoryBound(to: [Element].self).pointee
   }
 
-  private func write(_ elements: [Element], to target: UnsafeMutableRawPointer) {
+  func write(_ elements: [Element], to target: UnsafeMutableRawPointer) {
     if isOptional {
       target.initializeMemory(as: [Element]?.self, to: elements)
     } else {
@@ -143,6 +143,31 @@ private final class ArrayShape<Element>: CollectionShape, @unchecked Sendable {
     for range in ranges { picked += elements[range.clamped(to: 0..<elements.count)] }
     write(picked, to: target)
   }
+}
+
+/// A `ContiguousArray` or an `ArraySlice`. Proxies change it by its key.
+private final class ListShape<List: RangeReplaceableCollection>: ArrayShape<List.Element>,
+  @unchecked Sendable
+{
+  override func elements(_ value: UnsafeRawPointer) -> [List.Element] {
+    isOptional
+      ? value.assumingMemoryBound(to: List?.self).pointee.map { Array($0) } ?? []
+      : Array(value.assumingMemoryBound(to: List.self).pointee)
+  }
+
+  override func write(_ elements: [List.Element], to target: UnsafeMutableRawPointer) {
+    if isOptional {
+      target.initializeMemory(as: List?.self, to: List(elements))
+    } else {
+      target.initializeMemory(as: List.self, to: List(elements))
+    }
+  }
+
+  override var storesReferences: Bool { false }
+
+  override func ordered(
+    _ place: CollectionPlace
+  ) -> (any OrderedReading & OrderedMutation)? { nil }
 }
 
 private final class SetShape<Element: Hashable>: CollectionShape, @unchecked Sendable {
@@ -232,6 +257,24 @@ extension Array: CollectionValue, DescribedValue {
 
   static func makeShape(isOptional: Bool) -> CollectionShape {
     ArrayShape<Element>(isOptional: isOptional)
+  }
+}
+
+extension ContiguousArray: CollectionValue, DescribedValue {
+  static var isOrdered: Bool { true }
+  init(gathering elements: [Element]) { self.init(elements) }
+
+  static func makeShape(isOptional: Bool) -> CollectionShape {
+    ListShape<Self>(isOptional: isOptional)
+  }
+}
+
+extension ArraySlice: CollectionValue, DescribedValue {
+  static var isOrdered: Bool { true }
+  init(gathering elements: [Element]) { self.init(elements) }
+
+  static func makeShape(isOptional: Bool) -> CollectionShape {
+    ListShape<Self>(isOptional: isOptional)
   }
 }
 

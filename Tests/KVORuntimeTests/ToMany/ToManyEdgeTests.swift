@@ -95,6 +95,54 @@ import Testing
 
   // MARK: Types
 
+  @Test(
+    "H1 B13: changes of a ContiguousArray or an ArraySlice have their elements",
+    arguments: ["tight", "slice"])
+  func otherArrays(_ key: String) throws {
+    let strip = Strip()
+    let log = Recorder()
+    try log.observe(strip, key, [.old, .new])
+    let proxy = try strip.mutableArrayValue(forKey: key)
+    try proxy.append(3)
+    try proxy.remove(at: 0)
+    expectEqual(strip.store, [2, 3])
+    expectEqual(log.take(), ["a insertion at 2 new [3]", "a removal at 0 old [1]"])
+    expect(try strip.value(forKeyPath: "\(key).@sum.self") as? Int == 5)
+  }
+
+  @Test("H1: typed observers of a ContiguousArray get its elements in its type")
+  func typedArray() throws {
+    let strip = Strip()
+    var seen: [ContiguousArray<Int>?] = []
+    let token = strip.observe(\.tight, options: [.old, .new]) { _, change in
+      seen += [change.oldValue, change.newValue]
+    }
+    let proxy = try strip.mutableArrayValue(forKey: "tight")
+    try proxy.insert(7, at: 0)
+    try proxy.remove(at: 1)
+    expectEqual(seen, [nil, [7], [1], nil])
+    token.invalidate()
+  }
+
+  @Test("B9 H2: a stored ContiguousArray is changed by its key, with its elements")
+  func storedArrays() throws {
+    let strip = Strip()
+    let log = Recorder()
+    for key in ["stored", "perhaps"] {
+      try log.observe(strip, key, [.old, .new], as: key)
+      let proxy = try strip.mutableArrayValue(forKey: key)
+      try proxy.append(3)
+      try proxy.replace(at: 0, with: "4")
+    }
+    expect(strip.stored == [4, 3] && strip.perhaps == [4])
+    expectEqual(
+      log.take(),
+      [
+        "stored insertion at 1 new [3]", "stored replacement at 0 old [1] new [4]",
+        "perhaps insertion at 0 new [3]", "perhaps replacement at 0 old [3] new [4]",
+      ])
+  }
+
   @Test("B9 B2: a number is a set's member if it equals one, as when it is added")
   func numbersInSets() throws {
     let bag = Bag()
@@ -367,5 +415,30 @@ private final class Owner: KVOObject {
     self.parts = []
     self.members = []
     withExtendedLifetime((parts, members)) {}
+  }
+}
+
+private final class Strip: KVOObject {
+  var store = [1, 2]
+  var tight: ContiguousArray<Int> { ContiguousArray(store) }
+  var slice: ArraySlice<Int> { store[...] }
+  @Observed var stored: ContiguousArray = [1]
+  @Observed var perhaps: ContiguousArray<Int>?
+
+  override class func registerKeys() {
+    declareKeys { (keys: inout KeyDeclarations<Strip>) in
+      keys.computed("tight", \.tight, affectedBy: [])
+      keys.computed("slice", \.slice, affectedBy: [])
+      for key in ["tight", "slice"] {
+        keys.orderedToMany(
+          key, count: { $0.store.count }, element: { $0.store[$1] },
+          insert: { strip, new, indexes in
+            for (number, index) in zip(new, indexes.ranges.joined()) {
+              strip.store.insert(number, at: index)
+            }
+          },
+          remove: { $0.store.removeSubranges($1) })
+      }
+    }
   }
 }
