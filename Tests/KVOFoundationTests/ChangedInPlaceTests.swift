@@ -23,6 +23,19 @@ import Testing
     ("text", { $0.text.append("a") }),
     ("asText", { ($0.asText as? NSMutableString)?.append("a") }),
     ("data", { $0.data.append(Data([1])) }),
+    ("indexes", { $0.indexes.add($0.indexes.count) }),
+    ("components", { $0.components.day = ($0.components.day == 1) ? 2 : 1 }),
+    ("address", { $0.address.path = ($0.address.path ?? "") + "/a" }),
+    ("anyObject", { ($0.anyObject as? NSMutableArray)?.add(1) }),
+    ("hashable", { ($0.hashable.base as? NSMutableString)?.append("a") }),
+    ("style", { $0.style.width += 1 }),
+    ("list", { $0.list[0].add(1) }),
+    ("slice", { $0.slice[0].add(1) }),
+    ("byName", { $0.byName["a"]?.append("a") }),
+    ("optionals", { $0.optionals?[1]?.add(1) }),
+    ("nested", { (($0.nested as? [String: Any])?["a"] as? [NSMutableData])?[0].append(Data([1])) }),
+    ("ofArrays", { $0.inner.add(1) }),
+    ("ofTexts", { $0.text.append("a") }),
   ]
 
   @Test("D3: distinct compares them with what they contained", arguments: changes.map(\.0))
@@ -37,6 +50,22 @@ import Testing
       expectEqual(calls, expected)
     }
     token.invalidate()
+  }
+
+  @Test(
+    "D3: distinct compares an object without its own equality by identity, and calls no copy of Foundation's"
+  )
+  func identity() throws {
+    var calls = 0
+    let tokens = try ["plain", "formatter"].map { key in
+      try store.observe(keyPath: key, options: .distinct) { _, _ in calls += 1 }
+    }
+    store.withChange(forKey: "plain") { store.plain.width += 1 }
+    store.withChange(forKey: "formatter") { store.formatter.dateFormat = "y" }
+    expectEqual(calls, 0)
+    (store.plain, store.formatter) = (Plain(), DateFormatter())
+    expectEqual(calls, 2)
+    withExtendedLifetime(tokens) {}
   }
 
   @Test("D3: the object itself stays, and its type")
@@ -102,4 +131,43 @@ private final class Store: KVOObject {
   @Observed var text = NSMutableString(string: "")
   @Observed var asText: NSString = NSMutableString(string: "")
   @Observed var data = NSMutableData()
+  @Observed var indexes = NSMutableIndexSet()
+  @Observed var components = NSDateComponents()
+  @Observed var address = NSURLComponents()
+  @Observed var anyObject: NSObject = NSMutableArray()
+  @Observed var hashable: AnyHashable = NSMutableString(string: "")
+  @Observed var style = Style()
+  @Observed var plain = Plain()
+  @Observed var formatter = DateFormatter()
+  @Observed var list = [NSMutableArray()]
+  @Observed var slice: ArraySlice = [NSMutableArray()]
+  @Observed var byName = ["a": NSMutableString(string: "")]
+  @Observed var optionals: [NSMutableArray?]? = [nil, NSMutableArray()]
+  @Observed var nested: Any = ["a": [NSMutableData()]] as [String: Any]
+  let inner = NSMutableArray()
+  @Observed var ofArrays: NSArray = []
+  @Observed var ofTexts: NSDictionary = [:]
+
+  override init() {
+    super.init()
+    ofArrays = NSArray(array: [inner])
+    ofTexts = NSDictionary(dictionary: ["a": text])
+  }
+}
+
+private class Plain: NSObject, NSCopying {
+  var width = 0
+
+  required override init() {}
+
+  func copy(with zone: NSZone? = nil) -> Any {
+    let copy = Self()
+    copy.width = width
+    return copy
+  }
+}
+
+private final class Style: Plain {
+  override func isEqual(_ other: Any?) -> Bool { (other as? Style)?.width == width }
+  override var hash: Int { width }
 }

@@ -132,17 +132,35 @@ extension FoundationLink: FoundationValues {
   }
 
   package static func mayBeMutable(_ type: Any.Type) -> Bool {
-    collection(type) != nil || type is NSString.Type || type is NSAttributedString.Type
-      || type is NSData.Type
+    type is NSObject.Type && !(type is NSValue.Type)
   }
 
   package static func copy(ofMutable value: Any) -> Any? {
-    switch value {
-    case is NSMutableArray, is NSMutableOrderedSet, is NSMutableSet, is NSMutableDictionary,
-      is NSMutableString, is NSMutableAttributedString, is NSMutableData:
-      (value as? NSObject)?.mutableCopy()
-    default: nil
+    guard type(of: value) is AnyClass, let object = value as? NSObject, object is NSCopying else {
+      return nil
     }
+    switch object {
+    case is NSMutableArray, is NSMutableOrderedSet, is NSMutableSet, is NSMutableDictionary,
+      is NSMutableString, is NSMutableAttributedString, is NSMutableData, is NSMutableIndexSet:
+      return object.mutableCopy()
+    case is NSDateComponents, is NSURLComponents, is NSPersonNameComponents, is NSCalendar:
+      return object.copy()
+    default: return isOfProgram(object) ? equalCopy(of: object) : nil
+    }
+  }
+
+  // Whether the program has written how objects of the class are copied. Some classes of Foundation stop the program.
+  private static func isOfProgram(_ object: NSObject) -> Bool {
+    let classes = sequence(first: type(of: object) as AnyClass, next: { _getSuperclass($0) })
+    return classes.first { String(reflecting: $0).hasPrefix("Foundation") } == NSObject.self
+  }
+
+  // Nil for an object that is compared by its identity, and for one that is its own copy.
+  private static func equalCopy(of object: NSObject) -> Any? {
+    guard let copy = object.copy() as? NSObject, copy !== object, copy.isEqual(object) else {
+      return nil
+    }
+    return copy
   }
 
   // MARK: Collections

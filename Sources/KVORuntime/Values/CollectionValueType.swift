@@ -3,9 +3,21 @@ internal import CKVORuntime
 /// An array or a set. Converts another collection if its elements can be converted, for instance an array of
 /// `Any` (B12). A set accepts arrays too; an array accepts no set, which has no order.
 final class CollectionValueType<C: CollectionValue>: TypedValueType<C>, @unchecked Sendable {
-  private let element = ValueType.of(C.Element.self)
+  private let element: ValueType
 
-  init() { super.init(shape: C.makeShape(isOptional: false)) }
+  init() {
+    element = ValueType.of(C.Element.self)
+    let mutable = element.abilities.intersection(.mutable)
+    super.init(Self.ownAbilities.union(mutable), shape: C.makeShape(isOptional: false))
+  }
+
+  // A set's members must not be changed in place.
+  override func detach(at address: UnsafeMutableRawPointer) -> Bool {
+    let stored = address.assumingMemoryBound(to: C.self)
+    guard C.isOrdered, let copies = element.copies(of: stored.pointee) else { return false }
+    stored.pointee = C(gathering: copies)
+    return true
+  }
 
   override var mayHoldNaN: Bool { element.mayHoldNaN }
 

@@ -66,6 +66,16 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
   private func elements(_ value: UnsafeRawPointer) -> [Any] {
     foundation.elements(of: value.assumingMemoryBound(to: T.self).pointee)?.elements ?? []
   }
+
+  // Foundation gives an array's texts and collections as Swift's, which are copies. A set's members must not be changed in
+  // place.
+  override func detached(_ value: Any) -> Any? {
+    guard form == .array, let elements = foundation.elements(of: value)?.elements else {
+      return super.detached(value)
+    }
+    let copies = ValueType.of(Any.self).copies(of: elements) ?? elements
+    return foundation.collection(type(of: value), of: copies) ?? super.detached(value)
+  }
 }
 
 private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
@@ -166,6 +176,14 @@ private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked S
       && first.allSatisfy { key, value in
         second[key].map { KVORuntime.areEqual(value, $0) } ?? false
       }
+  }
+
+  override func detached(_ value: Any) -> Any? {
+    guard let pairs = AnyPairs(value)?.all else { return super.detached(value) }
+    let values = pairs.map(\.value)
+    let copies = ValueType.of(Any.self).copies(of: values) ?? values
+    let copied = zip(pairs, copies).map { (key: $0.key, value: $1) }
+    return FoundationLink.linked?.dictionary(type(of: value), of: copied) ?? super.detached(value)
   }
 
   private func members(_ address: UnsafeRawPointer) -> [AnyHashable: Any] {

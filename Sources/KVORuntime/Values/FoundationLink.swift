@@ -21,9 +21,9 @@ package protocol FoundationValues {
   /// An object of a Foundation class for a value that Swift does not cast to it; nil if there is none.
   static func object(_ type: Any.Type, from value: Any) -> Any?
 
-  /// Whether objects of a class may be changed in place: collections, texts and data.
+  /// Whether objects of a class may be changed in place, and be copied.
   static func mayBeMutable(_ type: Any.Type) -> Bool
-  /// A copy of an object that can be changed in place; nil for any other value.
+  /// A copy of an object that can be changed in place, if it is equal; nil for any other value.
   static func copy(ofMutable value: Any) -> Any?
 
   // Collections

@@ -77,7 +77,16 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
   private let valueType = ValueType.of(Value.self)
 
   init() {
-    super.init(Self.ownAbilities.union([Key: Value].hasKeys ? [.keyed, .mapped] : .mapped))
+    let mutable = valueType.abilities.intersection(.mutable)
+    let keyed: Abilities = [Key: Value].hasKeys ? [.keyed, .mapped] : .mapped
+    super.init(Self.ownAbilities.union(keyed).union(mutable))
+  }
+
+  override func detach(at address: UnsafeMutableRawPointer) -> Bool {
+    let stored = address.assumingMemoryBound(to: [Key: Value].self)
+    guard let copies = valueType.copies(of: stored.pointee.values) else { return false }
+    stored.pointee = Dictionary(uniqueKeysWithValues: zip(stored.pointee.keys, copies))
+    return true
   }
 
   override func convert(_ value: Any?) -> Conversion {

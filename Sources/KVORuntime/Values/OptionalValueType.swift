@@ -65,6 +65,15 @@ final class OptionalValueType<Wrapped>: TypedValueType<Wrapped?>, @unchecked Sen
     withContent(at: address) { wrapped.object(at: $0) } ?? nil
   }
 
+  override func detach(at address: UnsafeMutableRawPointer) -> Bool {
+    let stored = address.assumingMemoryBound(to: Wrapped?.self)
+    guard var content = stored.pointee,
+      withUnsafeMutablePointer(to: &content, { wrapped.detach(at: $0) })
+    else { return false }
+    stored.pointee = content
+    return true
+  }
+
   override func value(
     forKey key: String, at address: UnsafeRawPointer, into value: UnsafeMutablePointer<kvo_value>
   ) {

@@ -110,11 +110,18 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     return true
   }
 
-  override func detach(at address: UnsafeMutableRawPointer) {
-    guard let value = any(at: address), type(of: value) is AnyClass,
-      let copy = FoundationLink.linked?.copy(ofMutable: value), let same = copy as? T
-    else { return }
+  override func detach(at address: UnsafeMutableRawPointer) -> Bool {
+    guard let value = any(at: address), let copy = detached(value), let same = copy as? T else {
+      return false
+    }
     address.assumingMemoryBound(to: T.self).pointee = same
+    return true
+  }
+
+  /// A copy of a value that others may change in place; nil for any other value.
+  func detached(_ value: Any) -> Any? {
+    guard type(of: value) == T.self else { return KVORuntime.detached(value) }
+    return T.self is AnyClass ? FoundationLink.linked?.copy(ofMutable: value) : nil
   }
 
   override func add(
@@ -215,6 +222,8 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
     return areEqualWhole(first, second) || areEqualWhole(second, first)
       || type(of: first) != T.self && areEqualInside(first, second)
   }
+
+  override func detached(_ value: Any) -> Any? { KVORuntime.detached(value) }
 }
 
 /// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
@@ -235,7 +244,7 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
 
 /// The elements of a `Set<AnyHashable>`.
 private final class AnyHashableValueType: WrapperValueType<AnyHashable>, @unchecked Sendable {
-  init() { super.init(Self.ownAbilities.union([.object, .wrapper])) }
+  init() { super.init(Self.ownAbilities.union([.object, .wrapper, .mutable])) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
     flattened(address.assumingMemoryBound(to: AnyHashable.self).pointee.base)

@@ -110,8 +110,9 @@ package class ValueType: @unchecked Sendable {
   func equivalent(
     at address: UnsafeRawPointer, into equivalent: UnsafeMutablePointer<kvo_value>
   ) -> Bool { false }
-  /// Replaces a value that others may change in place by a copy.
-  func detach(at address: UnsafeMutableRawPointer) {}
+  /// Replaces a value that others may change in place by a copy, also inside of collections. Returns whether it did.
+  @discardableResult
+  func detach(at address: UnsafeMutableRawPointer) -> Bool { false }
   /// Initialises a core value with the sum of this and another number (nothing if nil), divided by `count`.
   func add(
     _ address: UnsafeRawPointer, _ other: Any?, over count: Int,
