@@ -86,6 +86,53 @@ import Testing
     }
   }
 
+  @Test("Q4 D5: prior calls have the removed members of a computed set, in its type")
+  func priorMembers() throws {
+    let tagged = TaggedNote()
+    let tags = try tagged.mutableSetValue(forKey: "tags")
+    try tags.formUnion(["x", "y"])
+    var typed: [NSSet?] = []
+    let token = tagged.observe(\.tags, options: [.old, .prior]) { typed.append($1.oldValue) }
+    try log.observe(tagged, "tags", [.old, .prior], as: "tags")
+    try tags.remove("x")
+    expectEqual(typed, [NSSet(object: "x"), NSSet(object: "x")])
+    expectEqual(
+      log.take(), ["tags prior removal old {(\n    x\n)}", "tags removal old {(\n    x\n)}"])
+    token.invalidate()
+  }
+
+  @Test("Q4 H4: methods that take AnyHashable get and give Swift's numbers")
+  func numbers() throws {
+    let bag = NumberBag()
+    let items = try bag.mutableSetValue(forKey: "items")
+    try items.formUnion([1, "b", 2.5])
+    try log.observe(bag, "items", [.old, .prior], as: "items")
+    try items.formIntersection([1, "b"])
+    expectEqual(Set(items), [1, "b"])
+    try items.remove(1)
+    expectEqual(Set(items), ["b"])
+    expectEqual(
+      log.take(),
+      [
+        "items prior removal old {2.5}", "items removal old {2.5}", "items prior removal old {1}",
+        "items removal old {1}",
+      ])
+    let list = try bag.mutableArrayValue(forKey: "list")
+    try list.append(3)
+    expect(list[0] is Int)
+  }
+
+  @Test("Q4: NSNull is nil for methods that take an optional")
+  func nulls() throws {
+    let notes = NullableNotes()
+    let lines = try notes.mutableArrayValue(forKey: "lines")
+    try lines.append("a")
+    try lines.insert(NSNull(), at: 0)
+    try lines.append(String?.none as Any)
+    expectEqual(lines.map { $0 as? String }, [nil, "a", nil])
+    expectEqual(notes.lines, [NSNull(), "a", NSNull()])
+  }
+
   @Test("Q4: an element that the methods can't take stops the program when it is read")
   func wrongElement() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -196,4 +243,23 @@ import Testing
     calls.append("remove \(tag)")
     store.remove(tag)
   }
+}
+
+@KVO private final class NumberBag: KVOObject {
+  @KVOIgnored var items = NSMutableSet()
+  @KVOIgnored var list = NSMutableArray()
+
+  func addItemsObject(_ item: AnyHashable) { items.add(item.base) }
+  func removeItemsObject(_ item: AnyHashable) { items.remove(item.base) }
+  func insertObject(_ item: AnyHashable, inListAt index: Int) { list.insert(item.base, at: index) }
+  func removeObject(fromListAt index: Int) { list.removeObject(at: index) }
+}
+
+@KVO private final class NullableNotes: KVOObject {
+  @KVOIgnored var lines = NSMutableArray()
+
+  func insertObject(_ line: String?, inLinesAt index: Int) {
+    lines.insert(line ?? NSNull(), at: index)
+  }
+  func removeObject(fromLinesAt index: Int) { lines.removeObject(at: index) }
 }

@@ -19,7 +19,12 @@ extension KVOObject {
   /// An element of one of Foundation's collections, as the methods for the key's elements take it. For code that `@KVO`
   /// makes. Stops the program if there is an element of another type.
   public final func _element<Element>(_ element: Any, of key: String) -> Element {
-    if let element = ValueConversion.convert(element, to: Element.self) { return element }
+    let element =
+      Element.self == AnyHashable.self
+      ? (element as? AnyHashable)?.inSwiftForm ?? element : element
+    if case .value(let converted) = ValueType.of(Element.self).convert(element) {
+      return converted.unbox(as: Element.self)
+    }
     let error = KeyValueError.typeMismatch(
       key: key, className: KVOClass.of(self).name, expected: swiftName(of: Element.self),
       found: swiftName(of: Swift.type(of: element)))

@@ -46,13 +46,13 @@ extension KVOObject {
     case .KVO_INSERTION: return (.union, come)
     case .KVO_REMOVAL: return (.minus, gone)
     default:
-      let known = (try? value(forKey: key)) as? Set<AnyHashable> ?? []
+      let known = (try? value(forKey: key)).flatMap { $0.flatMap(anySet) } ?? []
       return (.set, known.subtracting(gone).union(come))
     }
   }
 
   private func members(_ value: UnsafePointer<kvo_value>?) -> Set<AnyHashable> {
-    value.flatMap { ValueType.any(of: $0) } as? Set<AnyHashable> ?? []
+    value.flatMap { ValueType.any(of: $0) }.flatMap(anySet) ?? []
   }
 }
 

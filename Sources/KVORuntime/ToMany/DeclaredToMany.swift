@@ -203,7 +203,7 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   func value(of key: ToManyKey) -> Any { SetProxy(MemberKey(self, key)) }
 
   func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) {
-    value.initialize(to: .of(Set(elements(root(object)))))
+    value.initialize(to: .of(all(of: root(object))))
   }
 
   func unordered(
@@ -211,6 +211,13 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   ) -> (reading: any MemberReading, mutation: (any MemberMutation)?)? {
     let bound = MemberKey(self, key)
     return (bound, add != nil && remove != nil ? bound : nil)
+  }
+
+  /// All members. Foundation's numbers in a `Set<AnyHashable>` become Swift's, to be found there.
+  fileprivate func all(of root: Root) -> Set<Element> {
+    let members = Set(elements(root))
+    guard Element.self == AnyHashable.self else { return members }
+    return (members as Set<AnyHashable>).inSwiftForm as? Set<Element> ?? members
   }
 
   fileprivate func root(_ object: KVOObject) -> Root { unsafeDowncast(object, to: Root.self) }
@@ -234,7 +241,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     KVORuntime.member(member, as: Element.self).map { accessors.contains(root, $0) } ?? false
   }
 
-  var members: Set<AnyHashable> { Set(accessors.elements(root).lazy.map { AnyHashable($0) }) }
+  var members: Set<AnyHashable> { Set(accessors.all(of: root).lazy.map { AnyHashable($0) }) }
   func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> {
     Set(values.lazy.compactMap { member($0, as: Element.self) })
   }
@@ -246,7 +253,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       adds
       ? Set(try members.map { try key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
-    let refusal = try key.change(mutation, .of(converted)) { _ -> (any Error)? in
+    let refusal = try key.change(mutation, operand(converted)) { _ -> (any Error)? in
       let present = key.isObserved && converted.count > 1 ? count : nil
       do {
         return try make(mutation, converted)
@@ -257,6 +264,13 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       }
     }
     if let refusal { throw refusal }
+  }
+
+  // The members in the type of the key's value, which may be one of Foundation's sets.
+  private func operand(_ members: Set<Element>) -> kvo_value {
+    let property = KVOClass.of(key.object).property(key.name.string)
+    guard let property, property.observedType !== accessors.type else { return .of(members) }
+    return property.observedValue(of: members)
   }
 
   // - Returns: the error if the class refused the mutation, but something has changed nevertheless.
@@ -294,7 +308,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
   }
 
   private func removeOthers(than members: Set<Element>) throws -> Set<Element> {
-    let others = Set(accessors.elements(root)).subtracting(members)
+    let others = accessors.all(of: root).subtracting(members)
     if !others.isEmpty { try accessors.remove?(root, others) }
     return others
   }
