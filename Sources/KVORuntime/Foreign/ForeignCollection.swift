@@ -65,6 +65,9 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     return range.clamped(to: 0..<snapshot.count).map(snapshot.element(at:))
   }
 
+  // The class may have an accessor, which the core calls.
+  var findsMembers: Bool { true }
+
   func index(of member: AnyHashable) -> Int? {
     guard var value = try? make(member.base) else { return nil }
     defer { kvo_value_destroy(&value) }

@@ -106,6 +106,8 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     accessors.elements(of: root, in: range).map { present(flattened($0)) }
   }
 
+  var findsMembers: Bool { accessors.index != nil }
+
   func index(of member: AnyHashable) -> Int? {
     if let index = accessors.index { return index(root, member) }
     return elements(in: 0..<count).firstIndex { areEqual($0, member.base) }

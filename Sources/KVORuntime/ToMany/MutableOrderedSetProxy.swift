@@ -68,15 +68,13 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
     let mutation = try contents.mutable()
     guard try contents.match(members, indexes) else { return }
-    // One search per member would take too long for many.
-    let present = members.count > 1 ? SoughtElements(contents.reading.elements(in: indices)) : nil
+    let isPresent = membership(of: members.count, outside: RangeSet())
     var new: [AnyHashable] = []
     var newPlaces = RangeSet<Int>()
     var known: Set<AnyHashable> = []
     for (offset, index) in indexes.ranges.joined().enumerated() {
       let member = try converted(members[offset], by: mutation)
-      let isPresent = present?.contains(member.base) ?? contains(member)
-      guard !isPresent, known.insert(member).inserted else { continue }
+      guard !isPresent(member), known.insert(form(member)).inserted else { continue }
       let place = index - (offset - new.count)
       newPlaces.insert(contentsOf: place..<place + 1)
       new.append(member)
@@ -130,9 +128,12 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     let mutation = try contents.mutable()
     guard try contents.match(members, indexes) else { return }
     try contents.checkBounds(indexes)
-    var known = Set(self.indices.lazy.filter { !indexes.contains($0) }.map { self[$0] })
     let new = try members.map { try converted($0, by: mutation) }
-    for member in new where !known.insert(member).inserted { throw twice(member) }
+    let isPresent = membership(of: members.count, outside: indexes)
+    var known: Set<AnyHashable> = []
+    for member in new where isPresent(member) || !known.insert(form(member)).inserted {
+      throw twice(member)
+    }
     try contents.replace(at: indexes, with: new.map(\.base))
   }
 
@@ -150,6 +151,20 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
     _ member: AnyHashable, by mutation: any OrderedMutation
   ) throws -> AnyHashable {
     try mutation.converted(member.base) as? AnyHashable ?? member
+  }
+
+  private func form(_ member: AnyHashable) -> AnyHashable { contents.reading.form(of: member) }
+
+  // A function that tests whether a member is at another index than those given. It calls the key's accessor if it has
+  // one. Otherwise one search per member would take too long for many, so the elements are read once.
+  private func membership(of count: Int, outside indexes: RangeSet<Int>) -> (AnyHashable) -> Bool {
+    guard count > 1, !contents.reading.findsMembers else {
+      return { self.firstIndex(of: $0).map { !indexes.contains($0) } ?? false }
+    }
+    let others = contents.reading.elements(in: indices).enumerated().lazy
+      .filter { !indexes.contains($0.offset) }
+    let present = SoughtElements(others.map(\.element), by: contents.reading.form)
+    return { present.contains($0.base) }
   }
 
   private func hashable(_ element: Any) -> AnyHashable {

@@ -15,6 +15,10 @@ package protocol OrderedReading {
   var blockSize: Int { get }
   /// The index of an element of the key's own type; nil if there is none that is equal.
   func index(of member: AnyHashable) -> Int?
+  /// Whether the key has an accessor of its own that finds an element.
+  var findsMembers: Bool { get }
+  /// A value that is equal to that of another member if the key takes the two for the same.
+  func form(of member: AnyHashable) -> AnyHashable
   /// The element that a value stands for: itself, the equal number of the key's element type, or the value whose raw
   /// value it is. The value unchanged if it can't be an element.
   func sought(_ value: Any) -> Any
@@ -27,6 +31,9 @@ extension OrderedReading {
   var snapshot: any OrderedReading { self }
 
   func elements(in range: Range<Int>) -> [Any] { range.map(element(at:)) }
+
+  var findsMembers: Bool { false }
+  func form(of member: AnyHashable) -> AnyHashable { member.inSwiftForm }
 
   func index(of member: AnyHashable) -> Int? {
     elements(in: 0..<count).firstIndex { areEqual($0, member.base) }

@@ -81,11 +81,16 @@ extension Equatable {
 package struct SoughtElements {
   private var hashable: Set<AnyHashable> = []
   private var others: [Any] = []
+  private let form: (AnyHashable) -> AnyHashable
 
-  package init(_ elements: some Sequence<Any>) {
+  /// - Parameter form: gives equal members equal values.
+  package init(
+    _ elements: some Sequence<Any>, by form: @escaping (AnyHashable) -> AnyHashable = \.inSwiftForm
+  ) {
+    self.form = form
     for element in elements {
       if let member = flattened(element) as? AnyHashable {
-        hashable.insert(member.inSwiftForm)
+        hashable.insert(form(member))
       } else {
         others.append(element)
       }
@@ -93,7 +98,7 @@ package struct SoughtElements {
   }
 
   package func contains(_ element: Any) -> Bool {
-    if let member = flattened(element) as? AnyHashable { return hashable.has(member.inSwiftForm) }
+    if let member = flattened(element) as? AnyHashable { return hashable.has(form(member)) }
     return others.contains { areEqual($0, element) }
   }
 }

@@ -93,6 +93,22 @@ import Testing
     expectEqual(set.count, 0)
   }
 
+  @Test("B9: whether an ordered set has a member is what its accessor says, for one or for several")
+  func indexAccessor() throws {
+    let words = Words()
+    let log = Recorder()
+    try log.observe(words, "unique", .new)
+    let proxy = try words.mutableOrderedSetValue(forKey: "unique")
+    try proxy.insert("A", at: 0)
+    try proxy.insert(["A", "q", "C"], at: RangeSet(0..<3))
+    expectEqual(words.store, ["q", "a", "b", "c"])
+    expect(keyValueError { try proxy.replace(at: RangeSet(0..<2), with: ["z", "B"]) } != nil)
+    try proxy.replace(at: RangeSet(0..<2), with: ["A", "Q"])
+    expectEqual(words.store, ["A", "Q", "b", "c"])
+    expectEqual(
+      log.take(), ["a insertion at 0 new [\"q\"]", "a replacement at 0...1 new [\"A\", \"Q\"]"])
+  }
+
   // MARK: Types
 
   @Test(
@@ -415,6 +431,25 @@ private final class Owner: KVOObject {
     self.parts = []
     self.members = []
     withExtendedLifetime((parts, members)) {}
+  }
+}
+
+/// Finds its words whatever their case.
+private final class Words: KVOObject {
+  var store = ["a", "b", "c"]
+
+  override class func registerKeys() {
+    declareKeys { (keys: inout KeyDeclarations<Words>) in
+      keys.orderedSet(
+        "unique", count: { $0.store.count }, element: { $0.store[$1] },
+        index: { words, word in words.store.firstIndex { $0.lowercased() == word.lowercased() } },
+        insert: { words, new, indexes in
+          for (word, index) in zip(new, indexes.ranges.joined()) {
+            words.store.insert(word, at: index)
+          }
+        },
+        remove: { $0.store.removeSubranges($1) })
+    }
   }
 }
 
