@@ -207,6 +207,28 @@ extension FoundationLink: FoundationValues {
     }
   }
 
+  package static func form(of member: AnyHashable) -> AnyHashable {
+    guard canHash(member) else { return member }
+    let value = flattened(member.base) ?? NSNull()
+    guard let object = value as? NSObject ?? value as AnyObject as? NSObject else { return member }
+    return AnyHashable(SetMember(object: object))
+  }
+
+  /// A member as Foundation's sets store it. In an `AnyHashable`, an `NSNumber` would be compared as a Swift number.
+  private struct SetMember: Hashable {
+    let object: NSObject
+  }
+
+  package static func countedSet(_ value: Any, with members: Set<AnyHashable>) -> Any? {
+    guard let copy = (value as? NSCountedSet)?.mutableCopy() as? NSCountedSet else { return nil }
+    let kept = NSSet(array: members.map { flattened($0.base) ?? NSNull() })
+    for gone in copy.allObjects where !kept.contains(gone) {
+      while copy.contains(gone) { copy.remove(gone) }
+    }
+    for member in kept where !copy.contains(member) { copy.add(member) }
+    return copy
+  }
+
   // On Linux, the initialiser from an array keeps elements that occur twice.
   private static func orderedSet(of elements: [Any]) -> NSMutableOrderedSet {
     let made = NSMutableOrderedSet()

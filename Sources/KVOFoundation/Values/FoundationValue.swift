@@ -19,10 +19,9 @@ enum FoundationValue {
     case let array as [Any?]: return array.map(object)
     case let dictionary as [String: Any?]: return dictionary.mapValues(object)
     case let dictionary as [AnyHashable: Any?]: return object(ofPairs: dictionary)
-    case let set as Set<AnyHashable>: return Set(set.map(hashable))
     case let text as Substring: return String(text)
     case let character as Character: return String(character)
-    default: return value
+    default: return anySet(value).map { Set($0.map(hashable)) } ?? value
     }
   }
 

@@ -314,6 +314,15 @@ struct KeyedArray: OrderedReading, OrderedMutation {
   func elements(in range: Range<Int>) -> [Any] { Array(elements[range]) }
   var snapshot: any OrderedReading { ArraySnapshot(all: elements) }
 
+  func form(of member: AnyHashable) -> AnyHashable {
+    property?.valueType?.shape?.form(of: member) ?? member.inSwiftForm
+  }
+
+  func index(of member: AnyHashable) -> Int? {
+    let sought = SoughtElements([member.base], by: form)
+    return elements.firstIndex { sought.contains($0) }
+  }
+
   func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
   }
@@ -341,11 +350,23 @@ struct KeyedArray: OrderedReading, OrderedMutation {
       }
     }
     let (before, made) = try make()
+    try requireUnique(made)
     try key.change(kind, at: indexes) { open in
       let made = open.isAdjusted ? try make().elements : made
       try key.object.setValue(made, forKey: key.name.string)
       guard mayAdjust, !hasElements(elements, passed: passed(made)) else { return }
       key.changeIsSetting(old: coreValue(of: before), isFirst: open.isFirst)
+    }
+  }
+
+  // Foundation's ordered set would drop a member that it is given twice.
+  private func requireUnique(_ elements: [Any]) throws {
+    guard property?.valueType?.shape?.kind == .KVO_ORDERED_SET else { return }
+    var known: Set<AnyHashable> = []
+    for case let member as AnyHashable in elements where !known.insert(form(of: member)).inserted {
+      throw KeyValueError.validationFailed(
+        key: key.name.string, className: key.className,
+        reason: "it is an ordered set and would have \(member) twice.")
     }
   }
 
@@ -393,48 +414,78 @@ struct KeyedSet: MemberReading, MemberMutation {
     (try? key.object.value(forKey: key.name.string)).flatMap { $0.flatMap(anySet) } ?? []
   }
   var count: Int { members.count }
-  func contains(_ member: AnyHashable) -> Bool { members.has(member.inSwiftForm) }
+  func contains(_ member: AnyHashable) -> Bool { sought([member]).isWithin(members) }
+  func sought(_ values: Set<AnyHashable>) -> Set<AnyHashable> { own(values, among: members) }
+
+  // The values. Each that Foundation's set takes for one of its members is replaced by that member.
+  private func own(
+    _ values: Set<AnyHashable>, among members: Set<AnyHashable>
+  ) -> Set<AnyHashable> {
+    let values = values.inSwiftForm
+    guard let shape = property?.valueType?.shape, !values.isWithin(members) else { return values }
+    var known = Dictionary(
+      members.map { (shape.form(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
+    return Set(
+      values.map { value in
+        let form = shape.form(of: value)
+        let own = known[form] ?? value
+        known[form] = own
+        return own
+      })
+  }
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
-    let members = members.inSwiftForm
-    let (before, made) = try changed(mutation, members)
+    let first = try mutated(mutation, members)
     // Returns the new members.
     let set = { (open: OpenChange) throws -> Set<AnyHashable> in
-      let made = open.isAdjusted ? try changed(mutation, members).members : made
-      try key.object.setValue(made, forKey: key.name.string)
-      return made
+      let made = open.isAdjusted ? try mutated(mutation, members) : first
+      try key.object.setValue(made.value, forKey: key.name.string)
+      return made.members
     }
     guard let property, property.observedType.hidesMembers else {
-      return try key.change(mutation, .of(members)) { _ = try set($0) }
+      return try key.change(mutation, .of(first.operand)) { _ = try set($0) }
     }
     // The type does not describe its members, so the core can't compare them. Compute the difference here.
-    let present = before ?? []
+    let present = first.before ?? []
     try key.change(
-      mutation.kind, goes: property.observedValue(of: present.removing(made)),
-      comes: property.observedValue(of: made.removing(present))
+      mutation.kind, goes: property.observedValue(of: present.removing(first.members)),
+      comes: property.observedValue(of: first.members.removing(present))
     ) { open in
       let made = try set(open)
       guard property.accessors != nil else { return }
       let (stored, passed) = (self.members, property.converted(made).flatMap(anySet) ?? made)
       if stored.isWithin(passed), passed.isWithin(stored) { return }
-      let old = before.map { property.observedValue(of: $0) } ?? kvo_value()
+      let old = first.before.map { property.observedValue(of: $0) } ?? kvo_value()
       key.changeIsSetting(old: old, isFirst: open.isFirst)
     }
   }
 
+  private struct Mutated {
+    /// The operand, in the form of the members.
+    let operand: Set<AnyHashable>
+    /// The members before the mutation; nil if the value was nil.
+    let before: Set<AnyHashable>?
+    let members: Set<AnyHashable>
+    /// The members, or a counted set of them.
+    let value: Any
+  }
+
   // Throws for members that the key can't have.
-  // - Returns: the members before the change, nil if the value was nil, and the new ones.
-  private func changed(
+  private func mutated(
     _ mutation: KeyValueSetMutation, _ operand: Set<AnyHashable>
-  ) throws -> (before: Set<AnyHashable>?, members: Set<AnyHashable>) {
+  ) throws -> Mutated {
     let value = try key.object.value(forKey: key.name.string)
     guard let present = anySet(value ?? Set<AnyHashable>()) else {
       throw key.holds(value as Any, no: Set<AnyHashable>.self)
     }
     if property?.isUnused(in: key.object) == true { throw key.unused }
-    let made = mutation.result(of: present, operand)
-    _ = try property?.takes(made, of: key.object)
-    return (value == nil ? nil : present, made)
+    let operand = own(operand, among: present)
+    let members = mutation.result(of: present, operand)
+    _ = try property?.takes(members, of: key.object)
+    let counted = value.flatMap { FoundationLink.linked?.countedSet($0, with: members) }
+    return Mutated(
+      operand: operand, before: value == nil ? nil : present, members: members,
+      value: counted ?? members)
   }
 }
 

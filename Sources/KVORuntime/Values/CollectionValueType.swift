@@ -153,7 +153,8 @@ package func anyArray(_ value: Any) -> [Any]? {
 
 /// The members of a set; nil for any other value.
 package func anySet(_ value: Any) -> Set<AnyHashable>? {
-  if let set = value as? Set<AnyHashable> { return set.inSwiftForm }
+  // Foundation's sets are not cast: on Linux, that of an `NSCountedSet` is empty.
+  if !(type(of: value) is AnyClass), let set = value as? Set<AnyHashable> { return set.inSwiftForm }
   guard let elements = AnyElements(value), !elements.isOrdered else { return nil }
   return Set(elements.all.compactMap { ($0 as? AnyHashable)?.inSwiftForm })
 }

@@ -90,6 +90,10 @@ private final class FoundationShape<T>: CollectionShape, @unchecked Sendable {
 
   override var isKeyed: Bool { true }
 
+  override func form(of member: AnyHashable) -> AnyHashable {
+    kind == .KVO_ARRAY ? member.inSwiftForm : foundation.form(of: member)
+  }
+
   private func elements(_ value: UnsafeRawPointer) -> [Any] {
     let object: T? =
       isOptional

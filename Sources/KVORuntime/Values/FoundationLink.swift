@@ -38,6 +38,11 @@ package protocol FoundationValues {
   static func member(_ key: String, of dictionary: Any) -> Any?
   /// Makes an object of an array or set class; nil elements become `NSNull`.
   static func collection(_ type: Any.Type, of elements: [Any]) -> Any?
+  /// A value that is equal to that of another one if Foundation's sets take the two for the same member, such as `true`
+  /// and 1.
+  static func form(of member: AnyHashable) -> AnyHashable
+  /// A copy of a counted set with other members, in which those that stay keep their counts; nil for any other value.
+  static func countedSet(_ value: Any, with members: Set<AnyHashable>) -> Any?
   /// Makes an object of a dictionary class.
   static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any?
 }

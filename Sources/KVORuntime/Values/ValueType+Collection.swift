@@ -42,6 +42,9 @@ package class CollectionShape: @unchecked Sendable {
     into target: UnsafeMutableRawPointer
   ) {}
 
+  /// A value that is equal to that of another member if a collection of this type takes the two for the same.
+  func form(of member: AnyHashable) -> AnyHashable { member.inSwiftForm }
+
   /// A value of this type with those members that have the element's type; nil if the type is not a set.
   func membersValue(_ members: Set<AnyHashable>) -> kvo_value? { nil }
 
