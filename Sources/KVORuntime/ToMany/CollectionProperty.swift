@@ -344,13 +344,14 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
   ) throws {
     func make() throws -> (before: [Any]?, elements: [Any]) {
-      try changed {
+      let made = try changed {
         try key.checkBounds(of: kind, indexes, $0.count)
         body(&$0)
       }
+      try requireUnique(made.elements)
+      return made
     }
     let (before, made) = try make()
-    try requireUnique(made)
     try key.change(kind, at: indexes) { open in
       let made = open.isAdjusted ? try make().elements : made
       try key.object.setValue(made, forKey: key.name.string)
