@@ -113,7 +113,7 @@ import Testing
 }
 
 private func members(_ value: Any?) -> Set<AnyHashable> {
-  Set((value as? NSSet)?.allObjects.map { AnyHashable($0 as! Int) } ?? [])
+  Set((value as? NSSet)?.allObjects.map { AnyHashable($0 as? Int ?? ($0 as! Bool ? 1 : 0)) } ?? [])
 }
 
 @KVO private final class Drawer: KVOObject {

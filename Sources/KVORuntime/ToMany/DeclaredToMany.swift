@@ -272,7 +272,8 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
   private func operand(_ members: Set<Element>) -> kvo_value {
     let property = KVOClass.of(key.object).property(key.name.string)
     guard let property, property.observedType !== accessors.type else { return .of(members) }
-    return property.observedValue(of: members)
+    let value = property.observedValue(of: members)
+    return value.type == nil ? .of(members) : value
   }
 
   // - Returns: the error if the class refused the mutation, but something has changed nevertheless.

@@ -2,8 +2,8 @@ internal import CKVORuntime
 
 // Copies of values that others may change in place, for later comparison (D3).
 
-/// A copy of a value of any type, if it can be changed in place or contains such an object; nil for any other value. What
-/// is nested too deeply is not copied.
+/// A copy of a value of any type, if it can be changed in place or contains such an object; nil for any other value.
+/// Values that are nested too deeply are not copied.
 func detached(_ value: Any) -> Any? {
   func copy<Content>(_ content: Content.Type) -> Any? {
     let isWithinLimit = kvo_nesting_enter()

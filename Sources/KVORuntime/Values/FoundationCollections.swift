@@ -67,8 +67,8 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
     foundation.elements(of: value.assumingMemoryBound(to: T.self).pointee)?.elements ?? []
   }
 
-  // Foundation gives an array's texts and collections as Swift's, which are copies. A set's members must not be changed in
-  // place.
+  // The texts and collections in an array are copied, since Foundation gives them as Swift's. A set's members must not
+  // be changed in place.
   override func detached(_ value: Any) -> Any? {
     guard form == .array, let elements = foundation.elements(of: value)?.elements else {
       return super.detached(value)
