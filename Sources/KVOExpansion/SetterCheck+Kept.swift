@@ -3,10 +3,10 @@ internal import SwiftSource
 // Getters that keep their values (Q6), in a property that is not observed. While the value is kept, such a getter reads
 // nothing that it is made from, so tracking can't find that.
 //
-// The class alone does not always show it: calling a method of a property, or a function that the class does not declare,
-// may store something. So may passing the object on, or setting a part of an observed variable, which may be an object.
-// In doubt a getter keeps its value if it also reads something unobserved, which it would return. Then the observed
-// properties that it names affect it even while it does not read them.
+// The class alone does not always show it. Calling a method of a property, or a function that the class does not
+// declare, may store something. So may passing the object on, or setting a part of an observed variable, which may be an
+// object. In doubt a getter keeps its value if it also reads something unobserved, which it would return. Then the
+// observed properties that it names affect it even while it does not read them.
 
 extension SetterCheck {
   /// The value that a getter keeps.

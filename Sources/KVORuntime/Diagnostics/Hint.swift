@@ -29,8 +29,8 @@ extension KVOObject {
     hintAtOwnBracket(of: key)
   }
 
-  // Gives a hint if the getter has read something observable, but reads nothing any more. A key path has its tracked key
-  // because it has. A declared key's getter is called twice, and first of all here.
+  // Gives a hint if the getter has read something observable, but reads nothing any more. A tracked key shows that its
+  // getter has. A declared key's getter is called twice, and first of all here.
   private func hintAtKeptValue(of key: String) {
     let known = KVOClass.of(self)
     let tracked = known.trackedKeyPath(ofKey: key)
