@@ -205,24 +205,11 @@ import Testing
   func twins() async {
     await #expect(processExitsWith: .success) {
       KVODiagnostics.misuse = { preconditionFailure($0) }
-      func check<Value: Equatable>(_ first: Value, _ second: Value, _ third: Value) throws {
-        let twins = Twins(first)
-        let log = try ChangeLog(of: twins, recording: .keys(of: Twins<Value>.self, \.one, \.other))
-        twins.one = second
-        twins.other = third
-        for (move, value) in [
-          (log.undo, second), (log.undo, first), (log.redo, second), (log.redo, third),
-        ] {
-          let isMoved = try move()
-          precondition(isMoved && twins.one == value && twins.other == value)
-        }
-      }
-      struct Text: Equatable { var text: String }
-      try check(1, 2, 3)
-      try check(["a": 1], ["b": 2], [:])
-      try check(["a": 1], nil, ["b": 2])
-      try check(Text(text: "a"), Text(text: "b"), Text(text: "c"))
-      try check([Text(text: "a")], [Text(text: "b")], [])
+      try turnTwins([1, 2, 3])
+      try turnTwins([["a": 1], ["b": 2], [:]])
+      try turnTwins([["a": 1], nil, ["b": 2]])
+      try turnTwins(["a", "b", "c"].map { Text(text: $0) })
+      try turnTwins([[Text(text: "a")], [Text(text: "b")], []])
     }
   }
 
@@ -402,6 +389,22 @@ import Testing
   init(_ value: Value) {
     (one, other) = (value, value)
     super.init()
+  }
+}
+
+private struct Text: Equatable {
+  let text: String
+}
+
+/// Changes twins from the first value to the others, undoes that and redoes it.
+private func turnTwins<Value: Equatable>(_ values: [Value]) throws {
+  let twins = Twins(values[0])
+  let log = try ChangeLog(of: twins, recording: .keys(of: Twins<Value>.self, \.one, \.other))
+  twins.one = values[1]
+  twins.other = values[2]
+  for (move, value) in [(log.undo, 1), (log.undo, 0), (log.redo, 1), (log.redo, 2)] {
+    let isMoved = try move()
+    precondition(isMoved && twins.one == values[value] && twins.other == values[value])
   }
 }
 
