@@ -234,6 +234,8 @@ final class KeyPathReadRecorder: ReadRecorder {
   private(set) var first: AnyKeyPath?
   private var reported: [RecordedRead] = []
   private var endsAtHidden = false
+  // Whether a link that the key path forces is nil.
+  private var isBroken = false
   /// Whether the key path goes through a plain property that is not declared.
   private(set) var hasPlainLink = false
 
@@ -262,7 +264,8 @@ final class KeyPathReadRecorder: ReadRecorder {
     self.keyPath = keyPath
     super.init()
     record {
-      if ForcedLinks(keyPath)?.isBroken(in: object) != true { _ = object[keyPath: keyPath] }
+      isBroken = ForcedLinks(keyPath)?.isBroken(in: object) == true
+      if !isBroken { _ = object[keyPath: keyPath] }
       resolveReads()
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
       isWalking = true
@@ -341,7 +344,7 @@ final class KeyPathReadRecorder: ReadRecorder {
   /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
     !names.isEmpty || isAnnounced
-      || !endsAtHidden && keyPath.debugDescription.contains { "?!".contains($0) }
+      || !endsAtHidden && (isBroken || keyPath.debugDescription.contains("?"))
   }
 }
 
