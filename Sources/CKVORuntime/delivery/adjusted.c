@@ -25,12 +25,9 @@ static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
   return record && (record->kind != KVO_SETTING || record->is_adjusted) ? record : NULL;
 }
 
-bool kvo_change_joins_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (!frame) return false;
-  frame->joins++;
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_is_joined(frame);
-  return true;
+void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  const kvo_frame *frame = kvo_thread_find_open(thread, object, id);
+  if (frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_is_joined(frame);
 }
 
 bool kvo_change_is_adjusted(const kvo_frame *frame) {

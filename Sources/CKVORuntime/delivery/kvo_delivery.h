@@ -47,11 +47,14 @@ kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 /// Sets how many changes of the key may join the open one and still be part of its mutation. Any further one changes
 /// other elements.
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
-bool kvo_change_joins_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Whether this thread has an automatic change of the property open, which a change that is to begin joins. If that is
-/// in its prior calls and names elements, it becomes a setting: an observer changes the elements itself (D7).
+/// A further change of a property joins the automatic one that this thread has open. If that is in its prior calls and
+/// names elements, it becomes a setting: an observer changes the elements itself (D7).
+void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Whether this thread has an automatic change of the property open, which a change that is to begin joins.
 KVO_INLINE bool kvo_change_joins(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  return KVO_UNLIKELY(thread->open_count) && kvo_change_joins_open(thread, object, id);
+  if (KVO_LIKELY(!kvo_thread_has_open(thread, object, id))) return false;
+  kvo_change_is_joined(thread, object, id);
+  return true;
 }
 /// Whether this thread has a change of the property open of which observers will get the elements.
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id);

@@ -114,8 +114,19 @@ static void call_with_copies(kvo_frame *frame, const kvo_accessors *accessors,
   destroy_copies(frame);
 }
 
-// The did phase.
+KVO_INLINE bool is_open_here(const kvo_frame *frame) {
+  return frame->thread == kvo_fast_path_thread &&
+         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
+}
+
+// The did phase of a change with copies, or of another one on the fast path that has to leave it.
 static __attribute__((noinline)) void did_change_copied(kvo_frame *frame) {
+  const uint32_t copied = KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES | KVO_FRAME_HAS_OLD;
+  if ((frame->flags | KVO_FRAME_HAS_OLD) != copied || !is_open_here(frame)) {
+    kvo_fast_path_leave(frame);
+    kvo_change_close(frame);
+    return;
+  }
   const kvo_observer_slot *slot = &frame->observer_slot;
   frame->thread->open_count--;
   frame->flags &= KVO_FRAME_HAS_OLD;
@@ -213,11 +224,6 @@ bool kvo_stored_property_change_is_adjusted(const kvo_frame *frame) {
   return kvo_change_is_adjusted(frame);
 }
 
-KVO_INLINE bool is_open_here(const kvo_frame *frame) {
-  return frame->thread == kvo_fast_path_thread &&
-         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == KVO_FRAME_OPEN;
-}
-
 KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
   kvo_thread *thread = frame->thread;
   if (KVO_LIKELY(frame->flags == KVO_FRAME_FAST_PATH && is_open_here(frame))) {
@@ -228,13 +234,8 @@ KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
     kvo_frame_pop_own(thread, frame);
     return;
   }
-  const uint32_t copied = KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES | KVO_FRAME_HAS_OLD;
-  if ((frame->flags | KVO_FRAME_HAS_OLD) == copied && is_open_here(frame)) {
-    did_change_copied(frame);
-    return;
-  }
-  if (KVO_UNLIKELY(frame->flags & KVO_FRAME_FAST_PATH)) kvo_fast_path_leave(frame);
-  kvo_change_close(frame);
+  if (frame->flags & KVO_FRAME_FAST_PATH) did_change_copied(frame);
+  else kvo_change_close(frame);
 }
 
 void kvo_stored_property_did_change(kvo_frame *frame) { binding_did(frame, NULL); }

@@ -126,10 +126,11 @@ extension KeyValueObserving where Self: KVOObject {
     guard let reading = KeyPathFunctions(of: keyPath), let setting = KeyPathFunctions(of: target),
       setting.canSet
     else {
+      let forced = (source: ForcedLinks(keyPath), target: ForcedLinks(target))
       return BindingDirection(from: ends.source, to: ends.target) { from, to in
         guard let source: Source = from.object(), let object: Self = to.object() else { return }
-        let value = transform(source.value(at: keyPath, for: caller))
-        object.requireLinks(of: target, for: caller)
+        let value = transform(source.value(at: keyPath, forced.source, for: caller))
+        object.require(forced.target, of: target, for: caller)
         object[keyPath: target] = value
       }
     }

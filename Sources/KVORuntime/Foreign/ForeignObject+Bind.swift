@@ -93,14 +93,14 @@ extension KeyValueObserving where Self: KVOObject {
     _ target: ReferenceWritableKeyPath<Self, Value>, from source: ForeignObject, _ keyPath: String,
     _ transform: @escaping (SourceValue) -> Value
   ) -> BindingDirection {
-    let end = WeakForeignObject(source)
+    let (end, forced) = (WeakForeignObject(source), ForcedLinks(target))
     return BindingDirection(
       from: BoundProperty(end, at: source.header, keyPath),
       to: BoundProperty(target: self, target)
     ) { _, to in
       guard let object: Self = to.object(), let source = end.object else { return }
       let value = transform(try source.value(forKeyPath: keyPath))
-      object.requireLinks(of: target)
+      object.require(forced, of: target)
       object[keyPath: target] = value
     }
   }
@@ -170,13 +170,13 @@ extension ForeignObject {
     _ keyPath: String, from source: Source, _ sourceKeyPath: KeyPath<Source, SourceValue>,
     _ caller: Caller, _ transform: @escaping (SourceValue) -> Value
   ) -> BindingDirection {
-    let end = WeakForeignObject(self)
+    let (end, forced) = (WeakForeignObject(self), ForcedLinks(sourceKeyPath))
     return BindingDirection(
       from: BoundProperty(source: source, sourceKeyPath, caller),
       to: BoundProperty(end, at: header, keyPath)
     ) { source, _ in
       guard let source: Source = source.object(), let target = end.object else { return }
-      let value = source.value(at: sourceKeyPath, for: caller)
+      let value = source.value(at: sourceKeyPath, forced, for: caller)
       try target.setValue(transform(value), forKeyPath: keyPath)
     }
   }

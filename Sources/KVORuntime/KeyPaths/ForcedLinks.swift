@@ -76,16 +76,21 @@ extension KeyValueObserving where Self: KVOObject {
   /// The value of a key path. If a link that the key path forces is nil, the value is nil. If its type has no nil, the
   /// program stops with a message.
   package func value<Value>(at keyPath: KeyPath<Self, Value>, for caller: Caller? = nil) -> Value {
-    guard let missing = ForcedLinks(keyPath)?.missing(in: self) else {
-      return self[keyPath: keyPath]
-    }
+    value(at: keyPath, ForcedLinks(keyPath), for: caller)
+  }
+
+  /// The value of a key path, as `value(at:for:)` gives it, for a caller that keeps the links which the key path forces.
+  func value<Value>(
+    at keyPath: KeyPath<Self, Value>, _ forced: ForcedLinks?, for caller: Caller?
+  ) -> Value {
+    guard let missing = forced?.missing(in: self) else { return self[keyPath: keyPath] }
     if let none: Value = noValue() { return none }
     stop(at: missing, on: keyPath, for: caller)
   }
 
   /// Stops the program with a message if a link that the key path forces is nil, so that it can't be set.
-  func requireLinks(of keyPath: AnyKeyPath, for caller: Caller? = nil) {
-    guard let missing = ForcedLinks(keyPath)?.missing(in: self) else { return }
+  func require(_ forced: ForcedLinks?, of keyPath: AnyKeyPath, for caller: Caller? = nil) {
+    guard let missing = forced?.missing(in: self) else { return }
     stop(at: missing, on: keyPath, for: caller)
   }
 

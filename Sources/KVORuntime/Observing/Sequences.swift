@@ -25,7 +25,7 @@ extension KeyValueObserving where Self: KVOObject {
     let source = SequenceSource(self, keyPath, Caller(file, line))
     return KeyValueValues { channel in
       source.observe(.initial, ending: channel) { object, _ in
-        channel.sendNewest { object.value(at: source.keyPath, for: source.caller) }
+        channel.sendNewest { source.value(of: object) }
       }
     }
   }
@@ -161,13 +161,19 @@ private final class Subscription<Element: Sendable>: Sendable {
 // observer. Any thread may use the reference, and a key path is immutable.
 private final class SequenceSource<Object: KVOObject, Value>: @unchecked Sendable {
   private let reference: WeakReference<Object>
-  let keyPath: KeyPath<Object, Value>
-  let caller: Caller
+  private let keyPath: KeyPath<Object, Value>
+  private let forced: ForcedLinks?
+  private let caller: Caller
 
   init(_ object: Object, _ keyPath: KeyPath<Object, Value>, _ caller: Caller) {
     reference = WeakReference(object)
     self.keyPath = keyPath
+    forced = ForcedLinks(keyPath)
     self.caller = caller
+  }
+
+  func value(of object: Object) -> Value {
+    forced == nil ? object[keyPath: keyPath] : object.value(at: keyPath, forced, for: caller)
   }
 
   /// Registers a function that sends, or returns nil if the object has died. The channel finishes when the
