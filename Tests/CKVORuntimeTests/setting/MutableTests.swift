@@ -240,6 +240,21 @@ import Testing
     for log in logs { log.end() }
   }
 
+  @Test("D5 G1: an observer of a path gets the old value of an adjusted mutation, too")
+  func adjustedAtPath() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    object.pointee.most = 2
+    let root = make(account.self)
+    defer { root.release() }
+    account_setBranch(root, UnsafeMutableRawPointer(object).assumingMemoryBound(to: tracked.self))
+    let log = Mutations(of: root.object, "branch.items")
+    Many(mutable: object.object).append(.int(9))
+    expectEqual(log.take(), ["setting old [7, 8] new [8, 9]"])
+    log.end()
+  }
+
   @Test("H5: replacing all elements is a setting, however it is done", arguments: everyWay)
   func settingAll(_ methods: shelf_methods) {
     let object = makeShelf(methods, [7, 8])
