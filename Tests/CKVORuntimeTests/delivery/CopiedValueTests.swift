@@ -123,10 +123,10 @@ nonisolated(unsafe) private let events: [Event] = [
     $0.guests[0].set(\.mood, 3)
   },
   Event("the class gets a key", [plain]) { _ in declareKey() },
-  Event("a key comes to be derived from it", [plain]) { scene in
-    let key = declareKey()
-    kvo_class_add_dependency(bound_object_class(), key, "partner", nil)
-    scene.unnamed.observe(scene.guests[0].header, key) { _ in scene.log.note("derived") }
+  Event("a key comes to be derived from it", [plain]) { observeDerivedKey($0) },
+  Event("another thread observes a key that comes to be derived from it", [plain, "derived"]) {
+    let shared = Shared($0)
+    onThreads(1) { _ in observeDerivedKey(shared.value) }
   },
   Event("all observers are removed", []) { kvo_remove_all_observers($0.guests[0].header) },
   Event("the observer is removed in its call", inCall: true, [plain]) { $0.first?.invalidate() },
@@ -134,6 +134,12 @@ nonisolated(unsafe) private let events: [Event] = [
   Event("the key is set in the call", inCall: true, [plain, "a: partner 1 > 2"]) { $0.set(2) },
   Event("the class gets a key in the call", inCall: true, [plain]) { _ in declareKey() },
 ]
+
+private func observeDerivedKey(_ scene: Scene) {
+  let key = declareKey()
+  kvo_class_add_dependency(bound_object_class(), key, "partner", nil)
+  scene.unnamed.observe(scene.guests[0].header, key) { _ in scene.log.note("derived") }
+}
 
 /// Adds a property to the class, so that what is known of its accessors has to be found again.
 @discardableResult
