@@ -240,6 +240,22 @@ import Testing
     for log in logs { log.end() }
   }
 
+  @Test("D5 H5: the old value is from before what a setter mutates itself, if both are adjusted")
+  func adjustedInSetter() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8, 9]))
+    object.pointee.most = 3
+    object.pointee.after_set = {
+      $0.pointee.after_set = nil
+      Many(mutable: $0.object).append(.int(1))
+    }
+    let log = Mutations(of: object.object)
+    Many(mutable: object.object).append(.int(0))
+    expectEqual(log.take(), ["setting old [7, 8, 9] new [9, 0, 1]"])
+    log.end()
+  }
+
   @Test("D5 G1: an observer of a path gets the old value of an adjusted mutation, too")
   func adjustedAtPath() {
     let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])

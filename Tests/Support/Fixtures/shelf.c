@@ -211,10 +211,7 @@ static kvo_collection *adjusted(const shelf *self, kvo_collection *value) {
   return made;
 }
 
-static void setter(shelf *self, const kvo_method *_cmd, kvo_collection *value) {
-  (void)_cmd;
-  note(self, "set ");
-  if (self->stubborn) return;
+static void store(shelf *self, kvo_collection *value) {
   if (!value || !(self->most || self->reverses)) {
     kvo_store_retained_object(&self->value, value);
     return;
@@ -222,6 +219,14 @@ static void setter(shelf *self, const kvo_method *_cmd, kvo_collection *value) {
   kvo_collection *made = adjusted(self, value);
   kvo_store_retained_object(&self->value, made);
   kvo_object_release((kvo_object *)made);
+}
+
+static void setter(shelf *self, const kvo_method *_cmd, kvo_collection *value) {
+  (void)_cmd;
+  note(self, "set ");
+  if (self->stubborn) return;
+  store(self, value);
+  if (self->after_set) self->after_set(self);
 }
 
 static void dealloc(kvo_object *self, const kvo_method *_cmd) {

@@ -42,9 +42,11 @@ typedef struct shelf {
   size_t count;
   int items[SHELF_ROOM];
   kvo_collection *KVO_NULLABLE value;
-  bool stubborn;   ///< methods that change the items do nothing
-  size_t most;     ///< unless 0: the setter keeps only so many of the elements, the last ones
-  bool reverses;   ///< the setter stores the elements in reverse order
+  bool stubborn; ///< methods that change the items do nothing
+  size_t most;   ///< unless 0: the setter keeps only so many of the elements, the last ones
+  bool reverses; ///< the setter stores the elements in reverse order
+  void (*KVO_NULLABLE after_set)(struct shelf
+          *self);  ///< called by the setter, when it has stored the elements
   char calls[512]; ///< such as "count object(2) ", since it was last emptied
 } shelf;
 
