@@ -159,6 +159,7 @@ import Testing
   private class Bracketed: KVOObject {
     @Observed var count = 1
     private var made: Double?
+    private var madeOfNamed: Double?
     var total: Int {
       willChangeValue(forKey: "total")
       defer { didChangeValue(forKey: "total") }
@@ -174,6 +175,11 @@ import Testing
       if made == nil { withChange(of: \.lazily) { made = 1 } }
       return made! + Double(count)
     }
+    /// Announced when the value is made, and kept as the class says, so no other hint calls the getter before.
+    var named: Double {
+      if madeOfNamed == nil { withChange(of: \.named) { madeOfNamed = 1 } }
+      return madeOfNamed! + Double(count)
+    }
     /// Brackets another key.
     var other: Int { withChange(forKey: "count") { count } }
 
@@ -182,6 +188,8 @@ import Testing
         keys.computed("total", \.total)
         keys.computed("list", \.list)
         keys.computed("marks", \.marks)
+        keys.computed("named", \.named)
+        keys._keeping("named", reads: ["count"])
       }
     }
   }
@@ -193,6 +201,7 @@ import Testing
       for _ in 0..<2 {
         let object = Bracketed()
         object.observe(\.lazily) { _, _ in }.invalidate()
+        object.observe(\.named) { _, _ in }.invalidate()
         object.observe(\.other) { _, _ in }.invalidate()
         object.observe(\.count) { _, _ in }.invalidate()
         object.observe(\.total) { _, _ in }.invalidate()
