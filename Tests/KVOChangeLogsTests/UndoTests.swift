@@ -383,12 +383,21 @@ import Testing
 
 /// Each of two stored properties sets the other.
 @KVO final class Twins<Value: Equatable>: KVOObject {
-  var one: Value { didSet { if one != other { other = one } } }
-  var other: Value { didSet { if one != other { one = other } } }
+  @KVOIgnored private var isPassingOn = false
+  var one: Value { didSet { passOn { other = one } } }
+  var other: Value { didSet { passOn { one = other } } }
 
   init(_ value: Value) {
     (one, other) = (value, value)
     super.init()
+  }
+
+  // Also of an equal value.
+  private func passOn(_ set: () -> Void) {
+    guard !isPassingOn else { return }
+    isPassingOn = true
+    set()
+    isPassingOn = false
   }
 }
 

@@ -127,6 +127,7 @@ import Testing
       ("super.x", "m.i = newValue; y = true", false),
       // Names that are not the object's.
       ("y ? 1 : 2", "let y = newValue; m.i = y", true),
+      ("y ? 1 : 2", "var y = 0; y = newValue; m.i = y", true),
       ("y ? 1 : 2", "let y = newValue > 1; self.y = y", false),
       ("y ? 1 : 2", "m.y = newValue", true),
       ("y ? 1 : 2", "set(y: newValue)", true),
