@@ -25,16 +25,6 @@ static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
   return record && (record->kind != KVO_SETTING || record->is_adjusted) ? record : NULL;
 }
 
-void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  const kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY) kvo_general_delivery_is_joined(frame);
-}
-
-bool kvo_change_is_adjusted(const kvo_frame *frame) {
-  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
-  return is_general && frame->general_delivery->first.mutation.is_adjusted;
-}
-
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
   const kvo_frame *frame = find_open(object, id);
   return frame && (frame->flags & KVO_FRAME_BATCHED || adjusted_mutation_of(frame));

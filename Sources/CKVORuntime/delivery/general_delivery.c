@@ -506,8 +506,10 @@ static void call_priors(const kvo_frame *frame, kvo_general_delivery *delivery, 
   kvo_thread_end_priors(frame, outer);
 }
 
-// A getter may change the key, too: that finds the delivery out of its prior calls.
-void kvo_general_delivery_is_joined(const kvo_frame *frame) {
+// If prior observers are being called, one of them changes the elements itself: the change becomes a setting. Members get
+// the old value, which is read, since nothing has been changed yet. A getter may change the key, too: that finds the
+// delivery out of its prior calls.
+static void general_delivery_is_joined(const kvo_frame *frame) {
   kvo_general_delivery *delivery = frame->general_delivery;
   kvo_recipients *before = &delivery->before;
   kvo_mutation_record *record = &delivery->first.mutation;
@@ -524,6 +526,11 @@ void kvo_general_delivery_is_joined(const kvo_frame *frame) {
   record->kind = KVO_SETTING;
   record->is_adjusted = record->has_first_old = true;
   kvo_resume_recording(recorder);
+}
+
+void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  const kvo_frame *frame = kvo_thread_find_open(thread, object, id);
+  if (frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_is_joined(frame);
 }
 
 void kvo_general_delivery_deliver_priors(kvo_frame *frame) {

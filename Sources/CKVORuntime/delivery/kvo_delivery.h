@@ -58,8 +58,6 @@ KVO_INLINE bool kvo_change_joins(const kvo_thread *thread, const kvo_object *obj
 }
 /// Whether this thread has a change of the property open of which observers will get the elements.
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id);
-/// Whether an open change of elements has become a setting, because other elements have been stored than it named.
-bool kvo_change_is_adjusted(const kvo_frame *frame);
 /// The change of elements that this thread has open, if any, turns out to be another one: the property's setter has not
 /// stored the collection that it was passed. Observers of the property are notified of a setting (D5).
 /// - old_value: the collection before the change, which is copied; NULL if it is not known.

@@ -172,10 +172,11 @@ typedef struct kvo_general_delivery {
       is_listed; ///< it has entered the list and not left it, except by its thread's end; its own users'
 } kvo_general_delivery;
 
-/// A further change of the frame's key is to begin. If prior observers are being called, a change of elements becomes a
-/// setting: one of them changes the elements itself. Members get the old value, which is read, since nothing has been
-/// changed yet.
-void kvo_general_delivery_is_joined(const kvo_frame *frame);
+/// Whether an open change of elements has become a setting, because other elements have been stored than it named.
+KVO_INLINE bool kvo_change_is_adjusted(const kvo_frame *frame) {
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  return is_general && frame->general_delivery->first.mutation.is_adjusted;
+}
 /// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
 /// - is_first: the old value is from before everything that has happened in the change
 void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,

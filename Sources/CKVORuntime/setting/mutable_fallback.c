@@ -10,6 +10,7 @@
 
 #include "base/kvo_fail.h"
 #include "coding/kvo_field.h"
+#include "delivery/kvo_general_delivery.h"
 #include "kvo_coding.h"
 
 // MARK: The current elements
@@ -27,7 +28,6 @@ static kvo_status refuse_kind(const kvo_edit *edit) {
 static kvo_status read_current(kvo_edit *edit) {
   kvo_value *value = &edit->value; // owned by the edit, because reading its elements may throw
   kvo_collection_kind kind = 0;
-  kvo_value_destroy(value);
   kvo_status status = kvo_value_for_key(kvo_edit_owner(edit), edit->proxy->key, value, edit->error);
   edit->was_nil = kvo_value_is_nil(value);
   bool fits = edit->was_nil ||
@@ -215,6 +215,7 @@ static kvo_status make_ordered_again(kvo_edit *edit) {
   kvo_status status = edit->kind == KVO_REMOVAL ? KVO_OK
                                                 : kvo_value_elements(&edit->value, edit->indexes,
                                                       &edit->elements, edit->error);
+  kvo_value_destroy(&edit->value);
   return status ? status : make_ordered(edit);
 }
 
@@ -268,8 +269,13 @@ static kvo_status make_set(kvo_edit *edit) {
   return status ? status : make_value(edit, elements);
 }
 
+static kvo_status make_set_again(kvo_edit *edit) {
+  kvo_value_destroy(&edit->value);
+  return make_set(edit);
+}
+
 kvo_status kvo_edit_replace_set(kvo_edit *edit) {
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   if (!status) status = make_set(edit);
-  return status ? status : fallback_replace(edit, make_set);
+  return status ? status : fallback_replace(edit, make_set_again);
 }

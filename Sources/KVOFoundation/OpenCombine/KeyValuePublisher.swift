@@ -125,7 +125,7 @@ where S.Failure == Never {
       reads.begun += 1
       return reads.begun
     }
-    var value: S.Input? = object.value(at: keyPath)
+    var value: S.Input? = object[keyPath: keyPath]
     lock.withLock {
       guard subscriber != nil, read > reads.newest else { return }
       reads.newest = read
