@@ -408,12 +408,11 @@ static void call_final(const kvo_frame *frame, const kvo_general_delivery *deliv
     return;
   }
   if (!was_there(frame, delivery, pending) || pending->is_behind) return;
-  const kvo_value *old = old_value(frame, delivery, pending);
+  const kvo_value *old = options & KVO_OLD ? old_value(frame, delivery, pending) : NULL;
   const kvo_value *new = value_of(&delivery->after, pending);
   if (pending->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
-  kvo_change change = {.kind = KVO_SETTING,
-      .old_value = options & KVO_OLD ? old : NULL,
-      .new_value = options & KVO_NEW ? new : NULL};
+  kvo_change change = {
+      .kind = KVO_SETTING, .old_value = old, .new_value = options & KVO_NEW ? new : NULL};
   if (is_detailed(&delivery->after, pending))
     change =
         general_delivery_describe(general_delivery_mutation_of(&delivery->after, pending), options);
