@@ -35,7 +35,7 @@ extension KVOObject {
     let known = KVOClass.of(self)
     let tracked = known.trackedKeyPath(ofKey: key)
     guard let keyPath = tracked ?? known.property(key)?.keyPathOfTracked,
-      known.declaredDependencies(key).isEmpty,
+      known.keyPathsAffecting(key, of: self).isEmpty,
       tracked != nil || readsOthers(keyPath, than: key), !readsOthers(keyPath, than: key)
     else { return }
     Hint.give(
@@ -83,9 +83,9 @@ extension KVOObject {
     let key = property.name.string
     // The macro has checked the accessors that it generates.
     guard !KVOClass.of(self).isGenerated(key) else { return }
-    // The setter may set a key that is declared to affect this one. A declared key is recorded as a read of
-    // itself.
-    guard KVOClass.of(self).declaredDependencies(key).isEmpty else { return }
+    // The setter may set a key that is declared, or answered, to affect this one. A declared key is recorded as a
+    // read of itself.
+    guard KVOClass.of(self).keyPathsAffecting(key, of: self).isEmpty else { return }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key), !reads.isAnnounced
     else { return }

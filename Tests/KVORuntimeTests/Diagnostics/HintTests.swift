@@ -230,6 +230,10 @@ import Testing
     var tracked: Int { count("tracked") }
     var declared: Int { count("declared") }
     var affected: Int { count("affected") }
+    var answered: Int {
+      get { count("answered") }
+      set { text = String(repeating: "n", count: newValue) }
+    }
     var unkept: Int { text.count }
 
     func count(_ key: String) -> Int {
@@ -240,7 +244,11 @@ import Testing
       declareKeys { keys in
         keys.computed("declared", \.declared)
         keys.computed("affected", \.affected, affectedBy: ["text"])
+        keys.computed("answered", \.answered)
       }
+    }
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+      key == "answered" ? ["text"] : super.keyPathsForValuesAffectingValue(forKey: key)
     }
   }
 
@@ -251,10 +259,10 @@ import Testing
       Self.sayHints()
       for _ in 0..<2 {
         let keeping = Keeping()
-        for keyPath in [\Keeping.tracked, \.declared, \.affected, \.unkept] {
+        for keyPath in [\Keeping.tracked, \.declared, \.affected, \.answered, \.unkept] {
           keeping.observe(keyPath) { _, _ in }.invalidate()
         }
-        for key in ["declared", "affected", "text"] {
+        for key in ["declared", "affected", "answered", "text"] {
           try keeping.observe(keyPath: key) { _, _ in }.invalidate()
         }
       }
