@@ -40,8 +40,6 @@ PAGES = dict.fromkeys([*FILES, *GENERATED], SWIFT) | {
     "Bindings": C,
     "ChangeLogs": "KVOChangeLogs",
     "Foundation": "KVOFoundation",
-    "Observation": "KVOObservation",
-    "Testing": "KVOTesting",
 }
 NAMES = {"C": "InCAndCPlusPlus", "Bindings": "LanguageBindings", "Foundation": "WithFoundation", "Overview": "HowItWorks"}
 CARDS = {"GettingStarted": "card-started", "Tour": "card-tour", "MovingOver": "card-moving"}
