@@ -15,7 +15,8 @@
 // change notifies it, and if all ways to it lead behind the outer change. A way leads behind an open change
 //
 // * by a node, if the change affects the key of a node before it on the same path;
-// * by a property that a typed path has read, if the change affects one that the path has read before.
+// * by a property that a typed path has read, if the change affects one that the path has read before. A number or text
+//   may have selected another object, but does not lead back to its own.
 //
 // A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have
 // the same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as
@@ -84,8 +85,8 @@ static const char *first_key(const kvo_path_observation *observation) {
   return observation->path->components[0].key;
 }
 
-// Whether a property may be a link. A number leads to no other object, though it was read before one.
-static bool may_lead(const kvo_accessors *accessors) {
+// Whether a property may be a link: it may hold an object.
+static bool may_hold_object(const kvo_accessors *accessors) {
   const kvo_type *type = accessors->type;
   if (!type) return true; // a key that is only announced manually
   bool is_number = type->kind < KVO_KIND_POINTER || (type->operations && type->operations->number);
@@ -93,14 +94,15 @@ static bool may_lead(const kvo_accessors *accessors) {
 }
 
 static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
-    const kvo_read *property) {
+    const kvo_read *property, const kvo_path_node *node) {
+  bool is_of_other = property->object != node->entry.object;
   for (uint32_t i = 0; i < path->count; i++) {
     const kvo_path_observation *read = path->path_observations[i];
     if (!read->first || read->root != property->object || first_key(read) != property->key)
       continue;
     const kvo_accessors *accessors = kvo_registration_accessors(&read->first->entry);
-    if (may_lead(accessors) && open_path_change_affects(open, read->root, accessors->id))
-      return true;
+    bool may_lead = is_of_other || may_hold_object(accessors);
+    if (may_lead && open_path_change_affects(open, read->root, accessors->id)) return true;
   }
   return false;
 }
@@ -114,7 +116,7 @@ static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependen
     const kvo_path_node *node) {
   const kvo_last_reads *known = path->last_reads;
   for (size_t i = 0; known && i < known->count && !is_at(node, &known->reads[i]); i++)
-    if (affects_property(open, path, &known->reads[i])) return true;
+    if (affects_property(open, path, &known->reads[i], node)) return true;
   return false;
 }
 

@@ -33,8 +33,8 @@ package class Accessors {
   package enum Tracked {
     /// A computed property.
     case computed
-    /// A key path that begins with a property with observers, which `@KVO` stores beside it. The path's observers
-    /// follow after those that the property's own observers register.
+    /// A key path that begins with a computed property, or with one with property observers, which `@KVO` stores beside
+    /// it. The path's observers follow after those that the property's own observers register.
     case linked
     /// A key path that begins with a stored property. Its observers are called among those of that property.
     case path

@@ -313,13 +313,12 @@ final class KeyPathReadRecorder: ReadRecorder {
       || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
   }
 
-  // Whether the key path continues from a property with observers. `@KVO` stores its value beside it, so the property
-  // read first is known by its key only.
+  // Whether the key path goes on from its first property.
   private var hasLink: Bool {
-    guard var components = KeyPathComponents(keyPath), let component = components.next(),
-      let type = Swift.type(of: keyPath).rootType as? KVOObject.Type, !components.isAtEnd
-    else { return false }
-    return KVOClass.of(type).key(of: component) == names.first && !names.isEmpty
+    guard var components = KeyPathComponents(keyPath), components.next() != nil else {
+      return false
+    }
+    return !components.isAtEnd
   }
 
   /// The recorder with which this thread is evaluating that key path of that object to classify it.

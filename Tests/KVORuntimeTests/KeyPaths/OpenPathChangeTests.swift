@@ -108,6 +108,25 @@ import Testing
     @Observed var other = 0
   }
 
+  @Test("G5: a change of a number or text that a computed link reads is one of the link")
+  func selecting() throws {
+    let list = ItemList(first, second)
+    let holder = ListHolder()
+    holder.list = list
+    log.observe(list, \.byIndex.on, [.old, .new], as: "by index")
+    try log.observe(list, "byIndex.on", [.old, .new], as: "by index, string")
+    log.observe(holder, \.list?.byIndex.on, [.old, .new], as: "by index, in a list")
+    let byIndex = ["by index", "by index, in a list", "by index, string"]
+    list.index = 1
+    expectEqual(log.take().sorted(), byIndex.map { "\($0) old 1 new 102" })
+    expectEqual(first.on, -1)
+    log.observe(list, \.byName.on, [.old, .new], as: "by name")
+    list.name = "second"
+    expectEqual(
+      log.take().sorted(), byIndex.map { "\($0) old 102 new 202" } + ["by name old -1 new 202"])
+    expectEqual(first.on, -1)
+  }
+
   @Test("D13: observers that a link's `didSet` registers precede those of a path by the link")
   func didSetRegisters() {
     let linked = LinkedView()
@@ -151,6 +170,26 @@ import Testing
       first.on = 1
       _ = log.take()
     }
+  }
+}
+
+private final class ListHolder: KVOObject {
+  @Observed var list: ItemList?
+}
+
+@KVO private final class ItemList: KVOObject {
+  let items: [OpenPathChangeTests.Item]
+  var index = 0 { didSet { select(byIndex, after: items[oldValue]) } }
+  var name = "first" { didSet { select(byName, after: items[0]) } }
+  var byIndex: OpenPathChangeTests.Item { items[index] }
+  var byName: OpenPathChangeTests.Item { items[name == "first" ? 0 : 1] }
+
+  init(_ items: OpenPathChangeTests.Item...) { self.items = items }
+
+  private func select(_ item: OpenPathChangeTests.Item, after deselected: OpenPathChangeTests.Item)
+  {
+    deselected.on = -1
+    item.on += 100
   }
 }
 
