@@ -5,7 +5,7 @@ internal import CSwiftRuntime
 
 extension KVOObject {
   /// Gives a hint at a plain property that is observed by its key, or at the start of an observed key path:
-  /// assigning to it notifies no observer.
+  /// assigning to it alone notifies no observer.
   func hintAtPlainProperty(of keyPath: String) {
     let key = String(keyPath.prefix { $0 != "." })
     guard let property = KVOClass.of(self).property(key), property.accessors == nil,
@@ -19,7 +19,7 @@ extension KVOObject {
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
     Hint.give(
       """
-      "\(key)" of \(name) is observed, and is \(word): assigning to it notifies no observer. \
+      "\(key)" of \(name) is observed, and is \(word): assigning to it alone notifies no observer. \
       \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
       { … }. Setting it by key notifies, unless automatic notification is off for it.
       """)

@@ -125,10 +125,10 @@ private enum UnspeltKey: Error {
       """
     case .unknown(let type):
       """
-      the name of this property of \(className(of: type)) is unknown, since it is computed, @Observed or may be \
-      overridden. Give the class @KVO; or declare the key in its registerKeys(), \
-      declareKeys { $0.computed("<key>", \\.<key>) }; or ask an object by its own key(of:), if the property is \
-      @Observed.
+      the name of this property of \(className(of: type)) is unknown, since it is computed, @Observed or \
+      @KVOIgnored, or may be overridden. Give the class @KVO, and the property no @KVOIgnored; or declare the key in \
+      registerKeys(), declareKeys { $0.computed("<key>", \\.<key>) }; or ask an object by its own key(of:), if the \
+      property is @Observed.
       """
     }
   }

@@ -71,7 +71,7 @@ import Testing
       KVODiagnostics.hint = nil
     }
     func text(_ key: String, _ remedy: String) -> String {
-      "\"\(key)\" of Doc is observed, and is a plain property: assigning to it notifies no observer. "
+      "\"\(key)\" of Doc is observed, and is a plain property: assigning to it alone notifies no observer. "
         + "\(remedy) to it in withChange(forKey: \"\(key)\") { … }. Setting it by key notifies, "
         + "unless automatic notification is off for it."
     }
@@ -202,7 +202,7 @@ import Testing
     expectEqual(
       try hints(in: result),
       [
-        "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it notifies no observer. PartlyMarked has the "
+        "\"plain\" of PartlyMarked is observed, and is a plain property: assigning to it alone notifies no observer. PartlyMarked has the "
           + "macro @KVO, which leaves this property plain: take its @KVOIgnored away or, if PartlyMarked marks its observed "
           + "properties dynamic, mark it so. Or assign to it in withChange(forKey: \"plain\") { … }. Setting it by key notifies, "
           + "unless automatic notification is off for it."

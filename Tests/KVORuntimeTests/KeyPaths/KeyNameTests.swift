@@ -93,7 +93,8 @@ import Testing
     expect(
       text.contains(
         "key(of:) can't name \\Person.\(path): the name of this property of Person is unknown, since it is "
-          + "computed, @Observed or may be overridden. Give the class @KVO; or declare the key in its registerKeys(), "
+          + "computed, @Observed or @KVOIgnored, or may be overridden. Give the class @KVO, and the property no "
+          + "@KVOIgnored; or declare the key in registerKeys(), "
       ), "\(text)")
   }
 
