@@ -49,16 +49,18 @@ struct ForcedLinks {
 }
 
 extension KeyPathComponents {
-  // The value of the last component, which has the type `Value`; nil if that unwraps nil.
+  // The value of the last component, which has the type `Value`; nil if that unwraps nil. `Value` may be an optional, so
+  // each call names the type that it reads: the compiler may choose `Value?`.
   fileprivate func value<Base, Value>(_ component: Component, of base: Base) -> Value? {
     withUnsafePointer(to: base) { place in
       let place = UnsafeRawPointer(place)
       switch component {
       case .stored(let offset):
-        return value(at: place.load(as: UnsafeRawPointer.self) + offset)
-      case .part(let offset): return value(at: place + offset)
-      case .computed: return functions?.value(at: place)
-      case .optional(.chain), .optional(.force): return value(at: place) as Value?
+        return value(at: place.load(as: UnsafeRawPointer.self) + offset) as Value
+      case .part(let offset): return value(at: place + offset) as Value
+      case .computed: return functions.map { $0.value(at: place) as Value }
+      case .optional(.chain), .optional(.force):
+        return place.assumingMemoryBound(to: Value?.self).pointee
       case .optional(.wrap): return withUnsafePointer(to: Base?(base)) { value(at: $0) as Value }
       }
     }

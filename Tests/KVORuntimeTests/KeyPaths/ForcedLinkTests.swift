@@ -66,6 +66,33 @@ import Testing
     }
   }
 
+  fileprivate final class Numbered: Tracked {
+    struct Size { var width = 0 }
+
+    @Observed var whole: Int?
+    @Observed var real: Double?
+    @Observed var size: Size?
+  }
+
+  @Test("G1 F6: so it is at the end of the path, also for types without a spare bit pattern")
+  func ofNumbers() {
+    let (root, log) = (Numbered(), Recorder())
+    log.observe(root, \.whole!, [.old, .new], as: "whole")
+    log.observe(root, \.real!, [.old, .new], as: "real")
+    log.observe(root, \.size!.width, [.old, .new], as: "width")
+    root.whole = 1
+    root.whole = nil
+    root.real = 2
+    root.real = nil
+    root.size = Numbered.Size(width: 3)
+    root.size = nil
+    expectEqual(
+      log.take(),
+      [
+        "whole new 1", "whole old 1", "real new 2.0", "real old 2.0", "width new 3", "width old 3",
+      ])
+  }
+
   @Test(
     "G1 F6: a path is broken at a forced link that is nil: its observers get nil",
     arguments: Path.all)
