@@ -38,6 +38,21 @@ import Testing
     ("ofTexts", { $0.text.append("a") }),
   ]
 
+  private final class Keyed: Tracked {
+    @Observed var values: [NSMutableString: NSMutableArray] = [:]
+  }
+
+  @Test("D3: a dictionary whose keys have become equal in place is registered and compared")
+  func equalKeys() {
+    let (keyed, key, log) = (Keyed(), NSMutableString(string: "a"), Recorder())
+    keyed.values = [key: [1], "b": [2]]
+    key.setString("b")
+    log.observe(keyed, \.values.count, [.new, .distinct])
+    log.observe(keyed, \.values, [.distinct], as: "values")
+    keyed.values = [:]
+    expectEqual(log.take(), ["values", "a new 0"])
+  }
+
   @Test("D3: distinct compares them with what they contained", arguments: changes.map(\.0))
   func distinct(_ key: String) throws {
     let change = try require(Self.changes.first { $0.0 == key }).1

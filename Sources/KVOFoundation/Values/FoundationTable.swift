@@ -149,10 +149,16 @@ extension FoundationLink: FoundationValues {
     }
   }
 
+  private static let modules: Set<Substring> = [
+    "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking",
+    "FoundationXML",
+  ]
+
   // Whether the program has written how objects of the class are copied. Some classes of Foundation stop the program.
   private static func isOfProgram(_ object: NSObject) -> Bool {
     let classes = sequence(first: type(of: object) as AnyClass, next: { _getSuperclass($0) })
-    return classes.first { String(reflecting: $0).hasPrefix("Foundation") } == NSObject.self
+    return classes.first { modules.contains(String(reflecting: $0).prefix { $0 != "." }) }
+      == NSObject.self
   }
 
   // Nil for an object that is compared by its identity, and for one that is its own copy.

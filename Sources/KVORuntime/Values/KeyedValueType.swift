@@ -85,7 +85,8 @@ private final class DictionaryValueType<Key: Hashable, Value>: TypedValueType<[K
   override func detach(at address: UnsafeMutableRawPointer) -> Bool {
     let stored = address.assumingMemoryBound(to: [Key: Value].self)
     guard let copies = valueType.copies(of: stored.pointee.values) else { return false }
-    stored.pointee = Dictionary(uniqueKeysWithValues: zip(stored.pointee.keys, copies))
+    // Keys that can be changed in place may have become equal.
+    stored.pointee = Dictionary(zip(stored.pointee.keys, copies)) { first, _ in first }
     return true
   }
 
