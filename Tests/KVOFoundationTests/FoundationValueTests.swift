@@ -226,6 +226,15 @@ import Testing
     }
   }
 
+  @Test("B1: an error's localised description is its sentence")
+  func localizedDescription() throws {
+    let crate = Person()
+    let error = try #require(throws: KeyValueError.self) { try crate.value(forKey: "nmae") }
+    expectEqual(error.localizedDescription, error.description)
+    expectEqual((error as any Error).localizedDescription, error.description)
+    expect(error.description.contains("nmae"))
+  }
+
   @Test("B7 B12: an object inside an AnyHashable is sorted by its keys, and a null there is nil")
   func insideAnyHashable() throws {
     final class Crate: Tracked {
