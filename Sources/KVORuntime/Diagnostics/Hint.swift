@@ -20,6 +20,10 @@ extension KVOObject {
   @inline(never)
   func hintAtGetter(of key: String) {
     hintAtPlainProperty(of: key)
+    for path in KVOClass.of(self).keyPathsAffecting(key, of: self).sorted()
+    where KeyPathCoding.isPath(path) {
+      hintAtPlainProperty(of: path)
+    }
     hintAtKeptValue(of: key)
     hintAtOtherName(of: key)
     if let keyPath = KVOClass.of(self).trackedKeyPath(ofKey: key) {
@@ -56,7 +60,8 @@ extension KVOObject {
   private func hintAtOwnBracket(of key: String) {
     let known = KVOClass.of(self)
     let tracked = known.trackedKeyPath(ofKey: key)
-    guard let keyPath = tracked ?? known.property(key)?.accessors?.path,
+    let accessors = known.property(key)?.accessors
+    guard accessors?.isStored != true, let keyPath = tracked ?? accessors?.path,
       (1...2).allSatisfy({ _ in
         ManualChangeRecorder.announces(key, of: self) {
           if ForcedLinks(keyPath)?.isBroken(in: self) != true { _ = self[keyPath: keyPath] }

@@ -252,6 +252,31 @@ import Testing
     }
   }
 
+  private final class Linked: KVOObject {
+    @Observed var name = "a"
+    weak var parent: Linked?
+    var title: String { (parent?.name ?? "") + name }
+    override class func registerKeys() {
+      declareKeys { $0.computed("title", \.title, affectedBy: ["name", "parent.name"]) }
+    }
+  }
+
+  @Test("D8 J2: a plain property is a hint as the link of a key path that affects an observed key")
+  func plainLink() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 { try Linked().observe(keyPath: "title") { _, _ in }.invalidate() }
+      Linked().observe(\.title) { _, _ in }.invalidate()
+      KVODiagnostics.hint = nil
+    }
+    expectEqual(
+      try hints(in: result),
+      [
+        "\"parent\" of Linked is observed, and is a plain property: assigning to it alone notifies no observer. Assign to it "
+          + "in withChange(forKey: \"parent\") { … }. Setting it by key notifies, unless automatic notification is off for it."
+      ])
+  }
+
   @Test(
     "F5 J2: an observed getter that reads nothing any more, since it keeps its value, is a hint")
   func kept() async throws {
