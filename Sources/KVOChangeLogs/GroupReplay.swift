@@ -128,10 +128,18 @@ final class GroupReplay {
   }
 
   // A key that has its value is not set again: two keys that set each other would disturb each other without end. Once
-  // it has been set, an equal value will do, since not all that are the same are known to be.
+  // it has been set, an equal value without objects will do, since not all values that are the same are known to be.
   private func hasTarget(_ key: DisturbedKey, _ object: KVOObject) -> Bool {
     let (value, target) = (value(of: key, object), key.target?.value)
-    return areSame(value, target) || key.isSet && areEqual(value as Any, target as Any)
+    if areSame(value, target) { return true }
+    return key.isSet && !hasObjects(target) && areEqual(value as Any, target as Any)
+  }
+
+  private func hasObjects(_ value: Any?) -> Bool {
+    guard let value = value.flatMap(flattened) else { return false }
+    if let elements = AnyElements(value) { return elements.all.contains(where: hasObjects) }
+    if let pairs = AnyPairs(value) { return pairs.all.contains { hasObjects($0.value) } }
+    return value is KVOObject
   }
 
   private func value(of key: DisturbedKey, _ object: KVOObject) -> Any? {

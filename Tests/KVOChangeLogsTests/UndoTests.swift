@@ -213,6 +213,39 @@ import Testing
     }
   }
 
+  private final class Leaf: KVOObject {
+    let name: String
+    init(_ name: String) { self.name = name }
+    override func isEqual(_ other: KVOObject) -> Bool { (other as? Leaf)?.name == name }
+    override func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  }
+
+  private final class Stem: KVOObject {
+    @Observed var leaf = Leaf("a")
+  }
+
+  @Test(
+    "N3 D3: an equal object is not the one that was there: an observer that insists on it is reported"
+  )
+  func equalObject() async {
+    await #expect(processExitsWith: .success) {
+      let heard = Locked<[String]>([])
+      KVODiagnostics.misuse = { message in heard.withLock { $0.append(message) } }
+      let stem = Stem()
+      let first = stem.leaf
+      let log = try ChangeLog(of: stem, recording: .keys(of: Stem.self, \.leaf))
+      stem.leaf = Leaf("b")
+      let token = stem.observe(\.leaf) { stem, _ in
+        if stem.leaf === first { stem.leaf = Leaf("a") }
+      }
+      try log.undo()
+      precondition(stem.leaf !== first && stem.leaf.name == "a")
+      let said = heard.withLock { $0 }
+      precondition(said.count == 1 && said[0].contains("can't undo what was done"), "\(said)")
+      token.invalidate()
+    }
+  }
+
   @Test("N3: a collection is nil again when the change of its elements is undone that made one")
   func fromNil() throws {
     for change: (Rack) throws -> Void in [
