@@ -94,9 +94,11 @@ extension Mover {
     } else if token.text == "responds", tokens[index + 1].is("("), tokens[index + 2].text == "to" {
       if !moveQuestion(index) { count(index, as: "selector") }
     } else if ["bind", "unbind"].contains(token.text), tokens[index + 1].is("("),
-      tokens[index + 2].is(".")
+      tokens[index + 2].is(".") || tokens[index + 2].text == "NSBindingName"
     {
-      find(index, .missing, "bindings of AppKit are not there", "bind(\\.key, to: object, \\.key)")
+      find(
+        index, .missing, "bindings of AppKit are not there",
+        "keep the token of bind(\\.key, to: object, \\.key), and let go of it to unbind")
     } else if associated.contains(index) {
       return
     } else if let (harm, reason, advice) = Self.telling[token.text], token.kind == .identifier {
@@ -243,9 +245,14 @@ extension Mover {
       method.selector.isEmpty || method.selector.first == method.name || isSeen(method, in: type)
     {
       let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
-      guard stored.contains(where: { isOf($0, labels) }) else {
+      guard let property = stored.first(where: { isOf($0, labels) }) else {
         return lookAtCalls(of: method, in: type)
       }
+      return find(
+        method.keyword, .differs,
+        "\(method.name) is found by its name there; here proxies change \(property.name) itself, because it is observed",
+        "@KVOIgnored before \(property.name), so that the methods are found; mutableArray(\\.\(property.name)) if they do "
+          + "nothing else")
     }
     find(
       method.keyword, .differs, "\(method.name) is found by its name there, and not here",

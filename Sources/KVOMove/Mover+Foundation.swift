@@ -111,8 +111,9 @@ extension Mover {
       !tokens[index + 4].isWord("nil")
     {
       find(
-        index, .differs, "the notification's object is a UserDefaults, and no KVOUserDefaults",
-        "object: nil")
+        index, .differs,
+        "on Linux this notification is not posted, and its object is no KVOUserDefaults",
+        "observe the keys of the KVOUserDefaults")
     } else if let type = Self.lacking[name], let other = replaced[type],
       case .foreign([type]) = project.receiver(ofCallAt: index, in: self.index)
     {

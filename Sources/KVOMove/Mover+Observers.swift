@@ -89,7 +89,7 @@ extension Mover {
       find(
         correction, .differs,
         "observers of \(name) are notified of the value that its didSet corrects, and then of the corrected value",
-        "correct it in the setter of a computed property: \"What behaves differently\" of MovingOver.md has one"
+        "give the class @KVO, or correct it in the setter of a computed property"
       )
     }
   }

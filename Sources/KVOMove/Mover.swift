@@ -221,7 +221,8 @@ struct Mover {
     find(
       first, .refused,
       "\(counts.joined(separator: ", ")): there is no Objective-C runtime and no Interface Builder",
-      "call methods and closures; observe(\\.key, target:action:)")
+      "call methods and closures: observe(\\.key, target:action:), addObserver(forName:object:queue:using:)"
+    )
   }
 }
 

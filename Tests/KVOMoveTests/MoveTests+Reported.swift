@@ -190,6 +190,17 @@ extension MoveTests {
         + "func f(a: A) { t = a.observe(\\.y) { _, _ in } }", 2, .differs,
       "no method names what affects y"
     ),
+    (
+      "class A: NSObject { @objc dynamic var xs = [1]\n"
+        + "@objc func insertObject(_ x: Int, inXsAtIndex i: Int) { n = 1; xs.insert(x, at: i) } }",
+      3, .differs,
+      "here proxies change xs itself, because it is observed"
+    ),
+    (
+      "class V: NSView { func f() {\nbind(NSBindingName(\"needle\"), to: m, withKeyPath: \"x\") } }",
+      2, .missing,
+      "bindings of AppKit are not there"
+    ),
     // The macro sees no extensions.
     (
       "@objcMembers class A: NSObject { dynamic var xs: [Int] { [] } }\n"
