@@ -3,8 +3,8 @@
 Usage: citations.py FILE...
 
 In a page all lines are searched, in other files the comments. A word with an underscore, such as kvo_entry_insert, is
-an identifier. It must occur outside of comments in a source of a library, for a model (.pml) in one of the C runtime or
-in the model itself, or as the name of a source. So must the name of a C source or header. Words that begin like those
+an identifier. It must occur outside of comments in a source of a library or example, for a model (.pml) in one of the C
+runtime or in the model itself, or as the name of a source. So must the name of a C source or header. Words that begin like those
 of EXAMPLES belong to programs that pages show.
 """
 
@@ -12,12 +12,16 @@ import pathlib
 import re
 import sys
 
-SOURCES = [path for path in pathlib.Path("Sources").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".swift")]
+SOURCES = [
+    path
+    for path in [*pathlib.Path("Sources").rglob("*"), *pathlib.Path("Examples").glob("*/*")]
+    if path.suffix in (".c", ".cpp", ".h", ".swift")
+]
 RUNTIME = pathlib.Path("Sources/CKVORuntime")
 COMMENT = re.compile(r"//.*")
 WORD = re.compile(r"[A-Za-z_]\w*")
 CITED = re.compile(r"(?<![\w.-])[a-z]\w*_\w+(?!\w*\.pml)\b")
-FILE = re.compile(r"(?<![\w/])\w+\.(?:c|cpp|h)\b")
+FILE = re.compile(r"(?<![\w/<])\w+\.(?:c|cpp|h)\b")
 EXAMPLES = ("account_", "balance_", "interpose_", "pthread_")
 
 

@@ -387,6 +387,25 @@ import Testing
     next.release()
   }
 
+  @Test("G5: a number that a path has read does not lead to its own object")
+  func numberOfSameObject() {
+    let objects = makeStoredPaths("COpenArea", 2)
+    let (root, next) = (objects[0], objects[1])
+    stored_path_setX(next, 1)
+    stored_path_setY(next, 1)
+    stored_path_setNext(root, next)
+    let log = Recorder()
+    log.observe(root.object, "area", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(next.object, "y")
+    stored_path_setX(next, 5)
+    expectEqual(log.take(), ["a: area old 1 new 5"])
+    kvo_did_change(next.object, "y")
+    expectEqual(log.take(), ["a: area old 1 new 5"])
+    log.end()
+    root.release()
+    next.release()
+  }
+
   @Test("G5 F6: a tracked path is notified of the change of a property on its way alone")
   func trackedPath() {
     let objects = makeStoredPaths("COpenTrail", 2)

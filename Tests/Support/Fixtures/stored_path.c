@@ -53,14 +53,33 @@ static kvo_status get_sum(kvo_object *object, const void *unused, kvo_value *val
   return KVO_OK;
 }
 
-static void add_sum(kvo_class *cls) {
+static long area(const stored_path *self) { return self->next ? self->next->y * self->next->x : 0; }
+
+static void track_area(kvo_object *object, const void *unused, kvo_reads *reads) {
+  (void)unused;
+  stored_path *self = (stored_path *)object;
+  tell_step(reads, self, "next", &self->next);
+  if (self->next) {
+    tell_step(reads, self->next, "y", &self->next->y);
+    tell_step(reads, self->next, "x", &self->next->x);
+  }
+  kvo_value *answer = kvo_reads_result(reads);
+  if (answer) *answer = kvo_value_int(area(self));
+}
+
+static kvo_status get_area(kvo_object *object, const void *unused, kvo_value *value,
+    kvo_error *error) {
+  (void)unused;
+  (void)error;
+  *value = kvo_value_int(area((stored_path *)object));
+  return KVO_OK;
+}
+
+static void add_linked(kvo_class *cls, kvo_property_description property) {
   kvo_error error = {0};
-  const kvo_property_description property = {.key = "sum",
-      .type = kvo_type_for_encoding("q", &error),
-      .get = get_sum,
-      .binding = binding,
-      .track = track_sum,
-      .has_link = true};
+  property.type = kvo_type_for_encoding("q", &error);
+  property.binding = binding;
+  property.has_link = true;
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }
@@ -75,7 +94,8 @@ static void set_up(kvo_class *cls) {
       .is_path = true};
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
-  add_sum(cls);
+  add_linked(cls, (kvo_property_description){.key = "sum", .get = get_sum, .track = track_sum});
+  add_linked(cls, (kvo_property_description){.key = "area", .get = get_area, .track = track_area});
 }
 
 KVO_CLASS_IMPLEMENTATION(stored_path, "CTrail", kvo_root_class, TRAIL_PROPERTIES, set_up)

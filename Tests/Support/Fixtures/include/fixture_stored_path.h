@@ -5,16 +5,18 @@
 #include <CKVORuntime.h>
 
 /// `behind`, a `long`, is the next object's x, or -1. How often it is tracked depends on changes of the class, so
-/// only one test uses it. `sum` is x and the next object's x; `next` is its link.
+/// only one test uses it. `sum` is x and the next object's x, `area` the next object's y times its x; `next` is their
+/// link.
 typedef struct stored_path {
   kvo_object object;
-  long x;
+  long x, y;
   struct stored_path *next;
   int tracked; ///< tracked readings of `behind`
 } stored_path;
 
 #define TRAIL_PROPERTIES(PROPERTY)          \
   PROPERTY(stored_path, long, x, X, ASSIGN) \
+  PROPERTY(stored_path, long, y, Y, ASSIGN) \
   PROPERTY(stored_path, struct stored_path *, next, Next, RETAIN)
 
 KVO_BEGIN_DECLS
