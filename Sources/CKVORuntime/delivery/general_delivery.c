@@ -505,30 +505,47 @@ static void call_priors(const kvo_frame *frame, kvo_general_delivery *delivery, 
   kvo_thread_end_priors(frame, outer);
 }
 
-// If prior observers are being called, one of them changes the elements itself: the change becomes a setting. Members get
-// the old value, which is read, since nothing has been changed yet. A getter may change the key, too: that finds the
-// delivery out of its prior calls.
-static void general_delivery_is_joined(const kvo_frame *frame) {
+typedef struct {
+  kvo_frame *frame;
+  void *recorder;
+} join;
+
+// Reads the old values of the members that were to get elements.
+static void read_whole(void *opaque) {
+  kvo_frame *frame = ((join *)opaque)->frame;
   kvo_general_delivery *delivery = frame->general_delivery;
   kvo_recipients *before = &delivery->before;
-  kvo_mutation_record *record = &delivery->first.mutation;
-  if (!delivery->is_in_priors || record->kind == KVO_SETTING) return;
-  void *recorder = kvo_suspend_recording();
-  delivery->is_in_priors = false;
+  uint64_t shortages = kvo_shortages;
   for (uint32_t i = 0; i < before->pending_count; i++) {
     kvo_pending_notification *pending = &before->pending[i];
     bool lacks_old = pending->registration->options & KVO_OLD && !pending->is_read;
     if (lacks_old && !pending->is_behind && is_detailed(before, pending))
       read_member(frame, delivery, before, pending);
   }
-  delivery->is_in_priors = true;
-  record->kind = KVO_SETTING;
-  record->is_adjusted = record->has_first_old = true;
-  kvo_resume_recording(recorder);
+  kvo_change_report_shortage(frame, shortages);
+  delivery->first.mutation.kind = KVO_SETTING;
+  delivery->first.mutation.is_adjusted = delivery->first.mutation.has_first_old = true;
+}
+
+static void end_join(void *opaque) {
+  const join *join = opaque;
+  join->frame->general_delivery->is_in_priors = true;
+  kvo_resume_recording(join->recorder);
+}
+
+// If prior observers are being called, one of them changes the elements itself: the change becomes a setting. Members
+// get the old value, which is read, since nothing has been changed yet. A getter may change the key, too: that finds
+// the delivery out of its prior calls. It may also throw: then nothing is changed, and the next change begins anew.
+static void general_delivery_is_joined(kvo_frame *frame) {
+  kvo_general_delivery *delivery = frame->general_delivery;
+  if (!delivery->is_in_priors || delivery->first.mutation.kind == KVO_SETTING) return;
+  join join = {frame, kvo_suspend_recording()};
+  delivery->is_in_priors = false;
+  kvo_finally(read_whole, end_join, &join);
 }
 
 void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  const kvo_frame *frame = kvo_thread_find_open(thread, object, id);
+  kvo_frame *frame = kvo_thread_find_open(thread, object, id);
   if (frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_is_joined(frame);
 }
 

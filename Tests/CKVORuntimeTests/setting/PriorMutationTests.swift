@@ -76,6 +76,57 @@ import Testing
     }
   }
 
+  @Test("D9: a getter that throws when a prior call changes the key leaves the next change noticed")
+  func throwing() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    defer { object.release() }
+    object.store(Many(ints: [7, 8]))
+    let proxy = Many(mutable: object.object)
+    let recorder = observe(object) {
+      let numbers = Many(ints: [5, 6])
+      var value = kvo_value_object(numbers.object)
+      defer { kvo_value_destroy(&value) }
+      object.pointee.before_get = shelf_throws_once
+      expectEqual(thrown_by_set_value(object.object, "items", &value), 1)
+      proxy.set(ints(5, 6))
+    }
+    let log = Mutations(of: object.object)
+    proxy.insert(.int(9), at: 0)
+    expectEqual(log.take(), ["setting old [7, 8] new [9, 5, 6]"])
+    recorder.end()
+    log.end()
+  }
+
+  @Test(
+    "D7 D8: if memory runs out when a prior call changes the key, no wrong old value is delivered")
+  func shortage() async {
+    await #expect(processExitsWith: .success) {
+      kvo_set_misuse_handler { _ in reports.withLock { $0 += 1 } }
+      for allocation in 0..<24 as Range<Int64> {
+        reports.withLock { $0 = 0 }
+        let object = makeShelf(.mutableArray, [7, 8])
+        let proxy = Many(mutable: object.object)
+        let recorder = Recorder()
+        recorder.observe(object.object, "items", .KVO_PRIOR) { call in
+          guard call.isPrior else { return }
+          fixture_fail_allocation(allocation)
+          proxy.remove(at: 0)
+          fixture_limit_memory(-1)
+        }
+        let log = Mutations(of: object.object)
+        proxy.insert(.int(9), at: 0)
+        let lines = log.take()
+        let right = ["setting old [7, 8] new [9, 8]", "insertion 0..<1 new [9]"]
+        let isReported = reports.withLock { $0 == 1 } && lines.isEmpty
+        expect(
+          isReported || lines.count == 1 && right.contains(lines[0]), "\(allocation): \(lines)")
+        recorder.end()
+        log.end()
+        object.release()
+      }
+    }
+  }
+
   @Test("D7 H1: observers that are called before get the setting from then on")
   func laterPriors() {
     let object = makeShelf(.SHELF_IVAR)
@@ -93,3 +144,6 @@ import Testing
     last.end()
   }
 }
+
+/// The number of reports in a process of its own.
+private let reports = Locked(0)

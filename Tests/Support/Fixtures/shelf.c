@@ -196,6 +196,7 @@ static void intersect(shelf *self, const kvo_method *_cmd, kvo_collection *items
 static kvo_collection *getter(shelf *self, const kvo_method *_cmd) {
   (void)_cmd;
   note(self, "get ");
+  if (self->before_get) self->before_get(self);
   return self->value;
 }
 

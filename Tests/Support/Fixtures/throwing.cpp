@@ -33,6 +33,11 @@ void fixture_throw(int number) {
   if (number) throw thrown{number};
 }
 
+void shelf_throws_once(shelf *self) {
+  self->before_get = nullptr;
+  fixture_throw(1);
+}
+
 void trap_spring(trap *trap, const kvo_change *change) {
   trap->calls++;
   if (trap->first) trap->first(trap->first_context);

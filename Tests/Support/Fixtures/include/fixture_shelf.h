@@ -45,6 +45,7 @@ typedef struct shelf {
   bool stubborn; ///< methods that change the items do nothing
   size_t most;   ///< unless 0: the setter keeps only so many of the elements, the last ones
   bool reverses; ///< the setter stores the elements in reverse order
+  void (*KVO_NULLABLE before_get)(struct shelf *self); ///< called by the getter
   void (*KVO_NULLABLE after_set)(struct shelf
           *self);  ///< called by the setter, when it has stored the elements
   char calls[512]; ///< such as "count object(2) ", since it was last emptied

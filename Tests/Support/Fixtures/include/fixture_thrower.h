@@ -3,6 +3,7 @@
 #define FIXTURE_THROWER_H
 
 #include "fixture_account.h"
+#include "fixture_shelf.h"
 #include "fixture_watcher.h"
 
 KVO_BEGIN_DECLS
@@ -67,6 +68,9 @@ void trap_ended(void *KVO_NULLABLE context);
 
 /// Throws the number, unless it is 0.
 void fixture_throw(int number);
+
+/// For a shelf's `before_get`: throws 1, and does not stay there.
+void shelf_throws_once(shelf *self);
 
 /// The number that each of these calls throws, or 0 if it returns.
 int thrown_by_set_reading(thrower *object, double value);
