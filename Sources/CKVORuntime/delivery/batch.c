@@ -47,6 +47,12 @@ static kvo_changed_key *batch_find_key(kvo_general_delivery *delivery, uintptr_t
   return changed_key;
 }
 
+// The root of a key in a batch; NULL if there is no batch, or none of the key in it.
+static kvo_changed_key *batch_key_in(const kvo_frame *batch, uintptr_t id) {
+  bool has_keys = batch && batch->flags & KVO_FRAME_GENERAL_DELIVERY;
+  return has_keys ? batch_find_key(batch->general_delivery, id) : NULL;
+}
+
 static kvo_batch *make_batch(uint32_t places) {
   kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + places * sizeof *batch->slots);
   if (batch) batch->mask = places ? places - 1 : 0;
@@ -106,10 +112,12 @@ static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *ch
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
 // Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since its
-// prior call, or a getter that reads them, may be what makes the second.
-static void note_again(kvo_changed_key *changed_key) {
+// prior call, or a getter that reads them, may be what makes the second. Then the first is yet to be made, to what the
+// second has left (D7).
+static void note_again(kvo_changed_key *changed_key, const kvo_batch *batch) {
   changed_key->last_serial = batch_serial_now();
   changed_key->mutation.kind = KVO_SETTING;
+  changed_key->mutation.is_adjusted = batch->is_adding;
 }
 
 static void report_single(kvo_object *object) {
@@ -185,11 +193,9 @@ kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr
     const kvo_mutation *mutation) {
   kvo_frame *frame = kvo_thread_batch(thread, object);
   if (!frame) return NULL;
-  kvo_changed_key *changed_key = frame->flags & KVO_FRAME_GENERAL_DELIVERY
-                                     ? batch_find_key(frame->general_delivery, id)
-                                     : NULL;
+  kvo_changed_key *changed_key = batch_key_in(frame, id);
   if (!changed_key) return takes_first(frame, id, mutation) ? frame : NULL;
-  note_again(changed_key);
+  note_again(changed_key, frame->general_delivery->batch);
   return frame;
 }
 
@@ -202,14 +208,26 @@ kvo_frame *kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object, u
   if (!is_batch || !takes) return NULL;
   kvo_changed_key *changed_key = batch_find_key(frame->general_delivery, id);
   if (!changed_key) return NULL;
-  note_again(changed_key);
+  note_again(changed_key, frame->general_delivery->batch);
   return frame;
 }
 
 bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+  return batch_key_in(kvo_thread_batch(thread, object), id);
+}
+
+void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   const kvo_frame *frame = kvo_thread_batch(thread, object);
-  return frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY &&
-         batch_find_key(frame->general_delivery, id);
+  kvo_changed_key *changed_key = batch_key_in(frame, id);
+  const kvo_batch *batch = changed_key ? frame->general_delivery->batch : NULL;
+  if (batch && batch->is_adding && batch->last == changed_key) note_again(changed_key, batch);
+}
+
+bool kvo_batch_is_adjusted(const kvo_frame *change) {
+  const kvo_frame *frame =
+      kvo_this_thread ? kvo_thread_batch(kvo_this_thread, change->object) : NULL;
+  const kvo_changed_key *changed_key = batch_key_in(frame, change->id);
+  return changed_key && changed_key->mutation.is_adjusted;
 }
 
 // MARK: Beginning and ending

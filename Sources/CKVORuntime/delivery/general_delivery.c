@@ -546,7 +546,9 @@ static void general_delivery_is_joined(kvo_frame *frame) {
 
 void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (frame && frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_is_joined(frame);
+  if (!frame) return;
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_is_joined(frame);
+  else if (thread->batch_count) kvo_batch_note_join(thread, object, id);
 }
 
 void kvo_general_delivery_deliver_priors(kvo_frame *frame) {

@@ -172,8 +172,14 @@ typedef struct kvo_general_delivery {
       is_listed; ///< it has entered the list and not left it, except by its thread's end; its own users'
 } kvo_general_delivery;
 
+/// A further change of a property joins the one that this thread has open in a batch of the object. If that is in its
+/// prior calls, it becomes a setting (D7).
+void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+/// Whether an open change that this thread's batch has taken over has become a setting in its prior calls.
+bool kvo_batch_is_adjusted(const kvo_frame *change);
 /// Whether an open change of elements has become a setting, because other elements have been stored than it named.
 KVO_INLINE bool kvo_change_is_adjusted(const kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_BATCHED) return kvo_batch_is_adjusted(frame);
   bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
   return is_general && frame->general_delivery->first.mutation.is_adjusted;
 }

@@ -6,20 +6,26 @@ import Testing
 /// D7: prior observers that mutate the key which is about to be mutated, and accessors that throw half way (D9).
 @Suite(.leakFree) struct PriorMutationTests {
   @Test(
-    "D7 H5: a mutation is made to what a prior call has left, and is a setting from the first value",
-    arguments: ["stored", "perhaps", "computed", "declared", "anything"])
-  func ordered(_ key: String) throws {
+    "D7 H5 M1: a mutation is made to what a prior call has left, and is a setting from the first value",
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"], [false, true])
+  func ordered(_ key: String, _ isBatch: Bool) throws {
     let mutations: [(MutableArrayProxy) throws -> Void] = [
       { try $0.remove(at: 1) }, { try $0.replace(at: 0, with: 5) }, { try $0.insert(6, at: 2) },
     ]
     for (mutate, expected) in zip(mutations, [[8], [5, 9], [8, 9, 6]]) {
-      let rack = PriorRack()
-      let proxy = try rack.mutableArrayValue(forKey: key)
-      let log = try observe(rack, key) { try proxy.remove(at: 0) }
-      try mutate(proxy)
-      expectEqual(log.take(), ["setting [7, 8, 9] > \(expected)"])
-      expectEqual(proxy.map { "\($0)" }, expected.map { "\($0)" })
+      for rack in [PriorRack(), AnnouncingPriorRack()] {
+        let proxy = try rack.mutableArrayValue(forKey: key)
+        let log = try observe(rack, key) { try proxy.remove(at: 0) }
+        try run(inBatch: isBatch, of: rack) { try mutate(proxy) }
+        expectEqual(log.take(), ["setting [7, 8, 9] > \(expected)"])
+        expectEqual(proxy.map { "\($0)" }, expected.map { "\($0)" })
+      }
     }
+  }
+
+  /// Runs a body in a batch of the object, or without one.
+  private func run(inBatch isBatch: Bool, of rack: PriorRack, _ body: () throws -> Void) rethrows {
+    if isBatch { try rack.coalescingNotifications(body) } else { try body() }
   }
 
   @Test("D7 H5: so is a mutation by a handle", arguments: [\PriorRack.stored, \PriorRack.computed])
@@ -48,15 +54,15 @@ import Testing
 
   @Test(
     "D7: a mutation that fails after a prior call delivers what the prior call has changed",
-    arguments: ["stored", "perhaps", "computed", "declared", "anything"])
-  func failing(_ key: String) throws {
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"], [false, true])
+  func failing(_ key: String, _ isBatch: Bool) throws {
     let rack = PriorRack()
     let proxy = try rack.mutableArrayValue(forKey: key)
     let log = try observe(rack, key) { try proxy.remove(at: RangeSet(0..<2)) }
     for change in [{ try proxy.remove(at: 2) }, { try proxy.replace(at: 2, with: 0) }] {
       #expect(
         throws: KeyValueError.indexOutOfBounds(key: key, className: "PriorRack", index: 2, count: 1)
-      ) { try change() }
+      ) { try run(inBatch: isBatch, of: rack, change) }
       expectEqual(log.take(), ["setting [7, 8, 9] > [9]"])
       try proxy.insert([7, 8], at: RangeSet(0..<2))
       _ = log.take()
@@ -130,7 +136,7 @@ import Testing
 }
 
 /// Arrays and a set that are stored, computed, or reached by accessors that throw when they are full.
-final class PriorRack: KVOObject, @unchecked Sendable {
+class PriorRack: KVOObject, @unchecked Sendable {
   struct Full: Error {}
 
   @Observed var stored = [7, 8, 9]
@@ -175,4 +181,16 @@ final class PriorRack: KVOObject, @unchecked Sendable {
   private func checkRoom(_ count: Int) throws {
     if count >= capacity { throw Full() }
   }
+}
+
+/// Announces its changes itself.
+final class AnnouncingPriorRack: PriorRack, @unchecked Sendable {
+  override func willChangeValue(forKey key: String) { super.willChangeValue(forKey: key) }
+  override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }
+  override func willChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) { super.willChange(kind, valuesAt: indexes, forKey: key) }
+  override func didChange(
+    _ kind: KeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String
+  ) { super.didChange(kind, valuesAt: indexes, forKey: key) }
 }
