@@ -24,6 +24,7 @@ typedef struct kvo_edit {
   kvo_status status;
   kvo_change_kind kind;
   kvo_set_mutation set_mutation; ///< 0: a change by index
+  kvo_set_mutation by_element;   ///< the request that `kind` and `indexes` were found for, or 0
   /// Ascending; for an insertion, the indexes that the elements have afterwards.
   const kvo_index_set *KVO_NULLABLE indexes;
   kvo_index_set *KVO_NULLABLE own_indexes;   ///< `indexes`, if the edit owns them
@@ -45,6 +46,13 @@ KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy
 /// Opens a change of the key, which all calls of the edit join: that many methods. NULL: there are no observers, or it
 /// joins another change itself.
 kvo_frame *KVO_NULLABLE kvo_edit_open(kvo_edit *edit, size_t calls);
+/// Closes the change of an edit, or cancels it if the edit has failed. Returns the status.
+kvo_status kvo_edit_close(kvo_frame *KVO_NULLABLE frame, kvo_status status);
+/// Prior observers have changed the key: finds the indexes of a change by element again, and checks the indexes and the
+/// new elements against the present ones.
+kvo_status kvo_edit_check_again(kvo_edit *edit);
+/// Releases the members of a step, so that they can be found again.
+void kvo_edit_empty(kvo_batch *step);
 /// Makes `edit->objects` from the elements, which stay valid. KVO_NO_MEMORY.
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind);
 /// The current number of elements, and whether there is an equal one. If memory runs out, only `kvo_shortages` shows

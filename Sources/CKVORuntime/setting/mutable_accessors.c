@@ -1,12 +1,14 @@
 // Mutating a key by the class's own methods (B9, H2).
 //
-// Calls go through the dispatch table, where interposers notify the observers. If one change takes several calls (no
-// method for several elements, or none to replace), a change is opened around them, which theirs join, so that
-// observers are notified once.
+// Calls go through the dispatch table, where interposers notify the observers. A change is opened around them, which
+// theirs join. So observers are notified once, also if one change takes several calls (no method for several elements,
+// or none to replace). And if prior observers change the key themselves, the edit is checked and prepared again before
+// the first call (D7).
 #include "setting/kvo_edit.h"
 
 #include "base/kvo_fail.h"
 #include "base/kvo_memory.h"
+#include "delivery/kvo_general_delivery.h"
 #include "kvo_coding.h"
 #include "types/kvo_type.h"
 
@@ -112,11 +114,6 @@ static bool by_many(const kvo_method_pair *methods, size_t count) {
   return methods->many && (count != 1 || !methods->one);
 }
 
-// A single call notifies the observers by itself.
-static bool is_one_call(const kvo_method_pair *methods, size_t count) {
-  return methods->many || (methods->one && count == 1);
-}
-
 // MARK: By index
 
 // In an insertion, the element is the argument before the index.
@@ -178,22 +175,52 @@ static size_t count_ordered_calls(const kvo_edit *edit) {
          count_calls(ordered_methods(edit, KVO_INSERTION), count);
 }
 
-kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
-  kvo_status status = passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
-  if (status) return status;
-  const kvo_method_pair *methods = ordered_methods(edit, edit->kind);
-  bool notifies = is_one_call(methods, kvo_index_set_count(edit->indexes));
-  kvo_frame *frame = notifies ? NULL : kvo_edit_open(edit, count_ordered_calls(edit));
+// If the key has no observer, a single call notifies those that other threads add in the meantime by itself.
+static kvo_frame *open_calls(kvo_edit *edit, size_t calls) {
+  kvo_frame *frame = kvo_edit_open(edit, calls);
+  if (calls != 1 || !frame || frame->state != KVO_FRAME_UNOBSERVED) return frame;
+  kvo_change_cancel(frame);
+  return NULL;
+}
+
+static kvo_status prepare_ordered(kvo_edit *edit) {
+  return passes_objects(edit) ? kvo_edit_make_objects(edit, KVO_ARRAY) : KVO_OK;
+}
+
+static void call_ordered(const kvo_edit *edit) {
   switch (edit->kind) {
   case KVO_INSERTION: mutable_accessor_insert_all(edit); break;
   case KVO_REMOVAL: remove_all(edit); break;
   default: replace_all(edit);
   }
-  if (frame) kvo_change_close(frame);
-  return KVO_OK;
 }
 
-// Removes all elements, then inserts the new ones. Everything needed for both is made before the first call.
+kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
+  kvo_status status = prepare_ordered(edit);
+  if (status) return status;
+  kvo_frame *frame = open_calls(edit, count_ordered_calls(edit));
+  if (frame && kvo_change_is_adjusted(frame)) {
+    status = kvo_edit_check_again(edit);
+    if (!status) status = prepare_ordered(edit);
+  }
+  if (!status && kvo_index_set_count(edit->indexes)) call_ordered(edit);
+  return kvo_edit_close(frame, status);
+}
+
+static void call_all(kvo_edit *edit, size_t present) {
+  if (present) remove_all(edit);
+  edit->indexes = edit->later_indexes;
+  if (edit->elements.count) mutable_accessor_insert_all(edit);
+}
+
+static kvo_status name_all(kvo_edit *edit, size_t count) {
+  kvo_index_set_destroy(edit->own_indexes);
+  edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, count);
+  return edit->indexes ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+// Removes all elements, then inserts the new ones. Everything needed for both is made before the first call. If prior
+// observers have changed the number of elements, and memory runs out then, they are notified of that.
 kvo_status kvo_edit_call_all(kvo_edit *edit) {
   size_t before = kvo_edit_count(edit);
   kvo_status status = kvo_edit_make_objects(edit, edit->proxy->collection.kind);
@@ -201,16 +228,15 @@ kvo_status kvo_edit_call_all(kvo_edit *edit) {
   kvo_elements_destroy(&edit->elements); // an ordered set drops repeated elements
   status = edit->objects->methods->pick(edit->objects, NULL, &edit->elements, edit->error);
   if (status) return status;
-  kvo_index_set_destroy(edit->own_indexes);
-  edit->indexes = edit->own_indexes = kvo_index_set_create_range(0, before);
   edit->later_indexes = kvo_index_set_create_range(0, edit->elements.count);
-  if (!edit->own_indexes || !edit->later_indexes) return kvo_edit_no_memory(edit);
+  status = edit->later_indexes ? name_all(edit, before) : kvo_edit_no_memory(edit);
+  if (status) return status;
   kvo_frame *frame = kvo_edit_open(edit, 0);
-  if (before) remove_all(edit);
-  edit->indexes = edit->later_indexes;
-  if (edit->elements.count) mutable_accessor_insert_all(edit);
+  size_t present = frame ? kvo_edit_count(edit) : before;
+  if (present != before) status = name_all(edit, present);
+  if (!status) call_all(edit, present);
   if (frame) kvo_change_close(frame);
-  return KVO_OK;
+  return status;
 }
 
 // MARK: Sets
@@ -265,6 +291,8 @@ static bool has_setter(const kvo_edit *edit) {
 
 // If the methods need to know which elements are removed and added, this is determined before the first call.
 static kvo_status prepare_set(kvo_edit *edit) {
+  kvo_edit_empty(&edit->goes);
+  kvo_edit_empty(&edit->comes);
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);
   bool intersects = edit->set_mutation == KVO_INTERSECT && !edit->collection->set.intersect;
@@ -298,23 +326,22 @@ static kvo_status call_set(kvo_edit *edit) {
   return KVO_OK;
 }
 
-static bool is_one_set_call(const kvo_edit *edit) {
+static size_t count_set_calls(const kvo_edit *edit) {
   const kvo_collection_accessors *methods = edit->collection;
-  size_t count = edit->elements.count;
   switch (edit->set_mutation) {
-  case KVO_UNION: return is_one_call(&methods->set.add, count);
-  case KVO_MINUS: return is_one_call(&methods->set.remove, count);
-  case KVO_INTERSECT: return methods->set.intersect != NULL;
+  case KVO_UNION: return count_calls(&methods->set.add, edit->elements.count);
+  case KVO_MINUS: return count_calls(&methods->set.remove, edit->elements.count);
+  case KVO_INTERSECT: return methods->set.intersect ? 1 : edit->goes.elements.count;
   case KVO_SET_SET: break; // a setter reports a setting
   }
-  return false;
+  return 0;
 }
 
 kvo_status kvo_edit_call_set(kvo_edit *edit) {
   kvo_status status = prepare_set(edit);
   if (status) return status;
-  kvo_frame *frame = is_one_set_call(edit) ? NULL : kvo_edit_open(edit, edit->elements.count);
-  status = call_set(edit);
-  if (frame) kvo_change_close(frame);
-  return status;
+  kvo_frame *frame = open_calls(edit, count_set_calls(edit));
+  if (frame && kvo_change_is_adjusted(frame)) status = prepare_set(edit);
+  if (!status) status = call_set(edit);
+  return kvo_edit_close(frame, status);
 }

@@ -51,6 +51,23 @@ kvo_frame *kvo_edit_open(kvo_edit *edit, size_t calls) {
   return frame;
 }
 
+kvo_status kvo_edit_close(kvo_frame *frame, kvo_status status) {
+  if (frame && status) kvo_change_cancel(frame);
+  else if (frame) kvo_change_close(frame);
+  return status;
+}
+
+static void edit_drop(kvo_collection **slot) {
+  kvo_collection *dropped = *slot;
+  *slot = NULL;
+  if (dropped) kvo_object_release(&dropped->object);
+}
+
+void kvo_edit_empty(kvo_batch *step) {
+  kvo_elements_empty(&step->elements);
+  edit_drop(&step->all);
+}
+
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind) {
   if (!edit->objects)
     edit->objects = kvo_collection_create(kind, edit->elements.values, edit->elements.count, NULL);
@@ -69,6 +86,7 @@ bool kvo_edit_has(const kvo_edit *edit, const kvo_value *element) {
 
 kvo_status kvo_edit_read(kvo_edit *edit) {
   kvo_collection *collection = &edit->proxy->collection;
+  kvo_elements_destroy(&edit->current);
   return collection->methods->pick(collection, NULL, &edit->current, edit->error);
 }
 
@@ -103,6 +121,7 @@ static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
 
 // Removes elements of an insertion that are already in the ordered set, or repeated, and closes the gaps.
 static kvo_status leave_out_present(kvo_edit *edit) {
+  edit_drop(&edit->objects); // it has all elements
   kvo_elements *elements = &edit->elements;
   kvo_hash_index index = {0};
   kvo_index_set *indexes = kvo_index_set_create();
@@ -144,12 +163,14 @@ static kvo_status check_unique(kvo_edit *edit) {
   return status;
 }
 
+// If memory runs out, an element that is present may not be found.
 static kvo_status check_ordered(kvo_edit *edit) {
+  uint64_t shortages = kvo_shortages;
   kvo_status status = check_bounds(edit);
-  if (status || edit->proxy->collection.kind != KVO_ORDERED_SET) return status;
-  if (edit->kind == KVO_INSERTION) status = leave_out_present(edit);
-  else if (edit->kind == KVO_REPLACEMENT) status = check_unique(edit);
-  return status;
+  bool is_set = edit->proxy->collection.kind == KVO_ORDERED_SET;
+  if (!status && is_set && edit->kind == KVO_INSERTION) status = leave_out_present(edit);
+  if (!status && is_set && edit->kind == KVO_REPLACEMENT) status = check_unique(edit);
+  return !status && kvo_shortages != shortages ? kvo_edit_no_memory(edit) : status;
 }
 
 // MARK: Ordered collections
@@ -162,23 +183,19 @@ static kvo_status run_ordered(kvo_edit *edit) {
   if (!kvo_index_set_count(edit->indexes)) return KVO_OK;
   bool converts = by_methods && edit->kind != KVO_REMOVAL;
   kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
-  uint64_t shortages = kvo_shortages;
   if (!status) status = check_ordered(edit);
-  // If memory ran out, an element that is present may not have been found.
-  if (!status && kvo_shortages != shortages) status = kvo_edit_no_memory(edit);
   if (status || !kvo_index_set_count(edit->indexes)) return status;
   return by_methods ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
 }
 
-static kvo_status append_all(kvo_edit *edit) {
+static kvo_status find_end(kvo_edit *edit) {
   size_t end = kvo_edit_count(edit);
-  edit->kind = KVO_INSERTION;
   use_indexes(edit, kvo_index_set_create_range(end, edit->elements.count));
-  return edit->indexes ? run_ordered(edit) : kvo_edit_no_memory(edit);
+  return edit->indexes ? KVO_OK : kvo_edit_no_memory(edit);
 }
 
-// Removes the elements that are among the edit's, or those that are not.
-static kvo_status remove_members(kvo_edit *edit, bool members) {
+// Finds the elements that are among the edit's, or those that are not.
+static kvo_status find_members(kvo_edit *edit, bool members) {
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   if (!status) status = kvo_edit_read(edit);
   if (status) return status;
@@ -188,8 +205,19 @@ static kvo_status remove_members(kvo_edit *edit, bool members) {
     if (kvo_collection_contains(edit->objects, &edit->current.values[i]) == members)
       done = kvo_index_set_add(indexes, i);
   use_indexes(edit, indexes);
-  edit->kind = KVO_REMOVAL;
-  return done ? run_ordered(edit) : kvo_edit_no_memory(edit);
+  return done ? KVO_OK : kvo_edit_no_memory(edit);
+}
+
+static kvo_status find_indexes(kvo_edit *edit) {
+  if (!edit->by_element) return KVO_OK;
+  return edit->by_element == KVO_UNION ? find_end(edit)
+                                       : find_members(edit, edit->by_element == KVO_MINUS);
+}
+
+kvo_status kvo_edit_check_again(kvo_edit *edit) {
+  kvo_status status = find_indexes(edit);
+  bool any = !status && kvo_index_set_count(edit->indexes);
+  return any ? check_ordered(edit) : status;
 }
 
 static kvo_status set_all(kvo_edit *edit) {
@@ -203,13 +231,11 @@ static kvo_status set_all(kvo_edit *edit) {
 static kvo_status run_by_element(kvo_edit *edit) {
   kvo_set_mutation mutation = edit->set_mutation;
   edit->set_mutation = 0;
-  switch (mutation) {
-  case KVO_UNION: return append_all(edit);
-  case KVO_MINUS: return remove_members(edit, true);
-  case KVO_INTERSECT: return remove_members(edit, false);
-  case KVO_SET_SET: break;
-  }
-  return set_all(edit);
+  if (mutation == KVO_SET_SET) return set_all(edit);
+  edit->by_element = mutation;
+  edit->kind = mutation == KVO_UNION ? KVO_INSERTION : KVO_REMOVAL;
+  kvo_status status = find_indexes(edit);
+  return status ? status : run_ordered(edit);
 }
 
 // MARK: Sets
@@ -233,17 +259,6 @@ static void edit_run(void *context) {
   else edit->status = edit_refuse(edit, "is a set and has no indexes");
 }
 
-static void edit_drop(kvo_collection **slot) {
-  kvo_collection *dropped = *slot;
-  *slot = NULL;
-  if (dropped) kvo_object_release(&dropped->object);
-}
-
-static void end_batch(kvo_batch *batch) {
-  kvo_elements_empty(&batch->elements);
-  edit_drop(&batch->all);
-}
-
 // Called again if an object that dies throws: nothing is released twice.
 static void edit_give_back(void *context) {
   kvo_edit *edit = context;
@@ -254,8 +269,8 @@ static void edit_give_back(void *context) {
   kvo_elements_empty(&edit->current);
   kvo_elements_empty(&edit->passed);
   kvo_elements_empty(&edit->stored);
-  end_batch(&edit->goes);
-  end_batch(&edit->comes);
+  kvo_edit_empty(&edit->goes);
+  kvo_edit_empty(&edit->comes);
   edit_drop(&edit->objects);
   kvo_value_destroy(&edit->value);
   kvo_value_destroy(&edit->stored_value);

@@ -155,9 +155,7 @@ static kvo_status fallback_replace(kvo_edit *edit, kvo_status (*make_again)(kvo_
   kvo_status status = frame && kvo_change_is_adjusted(frame) ? make_again(edit) : KVO_OK;
   if (!status) status = fallback_set_value(edit);
   if (!status && edit->indexes && edit->accessors) check_stored(edit, frame);
-  if (frame && status) kvo_change_cancel(frame);
-  else if (frame) kvo_change_close(frame);
-  return status;
+  return kvo_edit_close(frame, status);
 }
 
 // MARK: By index
@@ -192,7 +190,7 @@ static kvo_status remove_or_replace(kvo_edit *edit, kvo_elements *elements) {
 static kvo_status check_agreement(const kvo_edit *edit) {
   size_t count = edit->current.count + (edit->kind == KVO_INSERTION ? edit->elements.count : 0);
   size_t index = kvo_index_set_last(edit->indexes);
-  if (index < count) return KVO_OK;
+  if (index < count || index == KVO_NOT_FOUND) return KVO_OK;
   return kvo_fail_index(edit->error, kvo_class_name(kvo_class_of(kvo_edit_owner(edit))),
       edit->proxy->key, index, count);
 }
@@ -216,6 +214,7 @@ static kvo_status make_ordered_again(kvo_edit *edit) {
                                                 : kvo_value_elements(&edit->value, edit->indexes,
                                                       &edit->elements, edit->error);
   kvo_value_destroy(&edit->value);
+  if (!status) status = kvo_edit_check_again(edit);
   return status ? status : make_ordered(edit);
 }
 

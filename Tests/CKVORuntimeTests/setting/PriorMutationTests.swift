@@ -18,22 +18,29 @@ import Testing
     return recorder
   }
 
+  /// Runs `body` in a batch of the object, or without one.
+  private func run(inBatch isBatch: Bool, of object: Shelf, _ body: () -> Void) {
+    if isBatch { coalescing(object.object, body) } else { body() }
+  }
+
   @Test(
-    "D7 H5: a mutation is made to what a prior call has left, and is a setting from the first value",
-    arguments: MutableTests.everyWay)
-  func ordered(_ methods: shelf_methods) {
-    let mutations: [(Many) -> Void] = [
-      { $0.remove(at: 1) }, { $0.replace(at: 0, with: .int(5)) },
-      { $0.insert(ints(1, 2), at: 0..<2) },
+    "D7 H5 M1: a mutation is made to what a prior call has left, and is a setting from the first value",
+    arguments: MutableTests.everyWay, [false, true])
+  func ordered(_ methods: shelf_methods, _ isBatch: Bool) {
+    let mutations: [((Many) -> Outcome, String)] = [
+      ({ $0.remove(at: 1) }, "[8]"), ({ $0.replace(at: 0, with: .int(5)) }, "[5, 9]"),
+      ({ $0.insert(ints(1, 2), at: 0..<2) }, "[1, 2, 8, 9]"), ({ $0.append(.int(4)) }, "[8, 9, 4]"),
+      ({ $0.minus(ints(7, 9)) }, "[8]"), ({ $0.intersect(ints(7, 9)) }, "[9]"),
+      ({ $0.set(ints(5, 6, 7)) }, "[5, 6, 7]"),
     ]
-    for (mutate, expected) in zip(mutations, ["[8]", "[5, 9]", "[1, 2, 8, 9]"]) {
+    for (mutate, expected) in mutations {
       let object = makeShelf(methods, [7, 8, 9])
       defer { object.release() }
       object.store(Many(ints: [7, 8, 9]))
       let proxy = Many(mutable: object.object)
       let recorder = observe(object) { proxy.remove(at: 0) }
       let log = Mutations(of: object.object)
-      mutate(proxy)
+      run(inBatch: isBatch, of: object) { expectEqual(mutate(proxy).status, .KVO_OK) }
       expectEqual(log.take(), ["setting old [7, 8, 9] new \(expected)"])
       expectEqual(proxy.text, expected)
       proxy.append(.int(4))
@@ -44,36 +51,100 @@ import Testing
   }
 
   @Test(
-    "D7 H4: so is a mutation of a set", arguments: MutableSetTests.everyWay)
-  func sets(_ methods: shelf_methods) {
-    let object = makeShelf(methods, [7, 8])
-    defer { object.release() }
-    object.store(Many(.KVO_SET, ints: [7, 8]))
-    let proxy = Many(mutable: object.object, as: .KVO_SET)
-    let recorder = observe(object) { proxy.minus(ints(7)) }
-    let log = Mutations(of: object.object)
-    proxy.union(ints(1, 2))
-    expectEqual(log.take().map { $0.prefix(7) }, ["setting"])
-    expectEqual(proxy.snapshot?.text, "{1, 2, 8}")
-    recorder.end()
-    log.end()
+    "D7 H4 M1: so is a mutation of a set", arguments: MutableSetTests.everyWay, [false, true])
+  func sets(_ methods: shelf_methods, _ isBatch: Bool) {
+    let mutations: [((Many) -> Outcome, String)] = [
+      ({ $0.union(ints(1, 2)) }, "{1, 2, 5, 8}"), ({ $0.minus(ints(8)) }, "{5}"),
+      ({ $0.intersect(ints(8)) }, "{8}"), ({ $0.set(ints(7, 9)) }, "{7, 9}"),
+    ]
+    for (mutate, expected) in mutations {
+      let object = makeShelf(methods, [7, 8])
+      defer { object.release() }
+      object.store(Many(.KVO_SET, ints: [7, 8]))
+      let proxy = Many(mutable: object.object, as: .KVO_SET)
+      let recorder = observe(object) {
+        proxy.minus(ints(7))
+        proxy.union(ints(5))
+      }
+      let log = Mutations(of: object.object)
+      run(inBatch: isBatch, of: object) { expectEqual(mutate(proxy).status, .KVO_OK) }
+      expectEqual(log.take().map { $0.prefix(7) }, ["setting"])
+      expectEqual(proxy.snapshot?.text, expected)
+      recorder.end()
+      log.end()
+    }
   }
 
-  @Test("D7: a mutation that fails after a prior call delivers what the prior call has changed")
-  func failing() {
-    for methods in [[.SHELF_GETTER, .SHELF_SETTER], .SHELF_IVAR] as [shelf_methods] {
-      let object = makeShelf(methods)
+  @Test(
+    "D7 B9 M1: so is a mutation of an ordered set, which gets no member twice",
+    arguments: [
+      [.orderedSet, .singles], [.orderedSet, .batches, .SHELF_REPLACE],
+      [.SHELF_GETTER, .SHELF_SETTER], .SHELF_IVAR,
+    ] as [shelf_methods], [false, true])
+  func orderedSets(_ methods: shelf_methods, _ isBatch: Bool) {
+    let mutations: [((Many) -> Outcome, kvo_status, String)] = [
+      ({ $0.insert(.int(9), at: 0) }, .KVO_OK, "<9, 7, 8>"),
+      ({ $0.insert(ints(9, 5), at: 0..<2) }, .KVO_OK, "<5, 9, 7, 8>"),
+      ({ $0.append(.int(9)) }, .KVO_OK, "<9, 7, 8>"),
+      ({ $0.replace(at: 1, with: .int(9)) }, .KVO_INVALID_ARGUMENT, "<9, 7, 8>"),
+    ]
+    for (mutate, status, expected) in mutations {
+      let object = makeShelf(methods, [7, 8])
+      defer { object.release() }
+      object.store(Many(.KVO_ORDERED_SET, ints: [7, 8]))
+      let proxy = Many(mutable: object.object, as: .KVO_ORDERED_SET)
+      let recorder = observe(object) { proxy.insert(.int(9), at: 0) }
+      let log = Mutations(of: object.object)
+      run(inBatch: isBatch, of: object) { expectEqual(mutate(proxy).status, status) }
+      expectEqual(log.take().map { $0.prefix(7) }, ["setting"])
+      expectEqual(proxy.snapshot?.text, expected)
+      recorder.end()
+      log.end()
+    }
+  }
+
+  @Test(
+    "D7 H6 M1: a mutation that fails after a prior call delivers what the prior call has changed",
+    arguments: MutableTests.everyWay, [false, true])
+  func failing(_ methods: shelf_methods, _ isBatch: Bool) {
+    let mutations: [(Many) -> Outcome] = [
+      { $0.remove(at: 1) }, { $0.remove(at: 0..<2) }, { $0.replace(at: 1, with: .int(5)) },
+      { $0.insert(.int(5), at: 2) },
+    ]
+    for mutate in mutations {
+      let object = makeShelf(methods, [7, 8])
       defer { object.release() }
       object.store(Many(ints: [7, 8]))
       let proxy = Many(mutable: object.object)
       let recorder = observe(object) { proxy.remove(at: 0) }
       let log = Mutations(of: object.object)
-      expectEqual(
-        brief(proxy.remove(at: 1)), "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+      run(inBatch: isBatch, of: object) {
+        expectEqual(
+          brief(mutate(proxy)), "KVO_INDEX_OUT_OF_BOUNDS \(className(object)).items")
+      }
       expectEqual(log.take(), ["setting old [7, 8] new [8]"])
+      expectEqual(proxy.text, "[8]")
       recorder.end()
       log.end()
     }
+  }
+
+  @Test("D7 M3: a mutation that follows in the batch is made as usual")
+  func laterInBatch() {
+    let object = makeShelf(.mutableArray, [7, 8, 9])
+    defer { object.release() }
+    let proxy = Many(mutable: object.object)
+    let recorder = observe(object) { proxy.remove(at: 0) }
+    let log = Mutations(of: object.object)
+    coalescing(object.object) {
+      proxy.remove(at: 0)
+      _ = object.takeCalls()
+      proxy.remove(at: 0)
+      expectEqual(object.takeCalls(), "count remove(0)")
+    }
+    expectEqual(log.take(), ["setting old [7, 8, 9] new []"])
+    recorder.end()
+    log.end()
   }
 
   @Test("D9: a getter that throws when a prior call changes the key leaves the next change noticed")
