@@ -115,7 +115,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   func set(_ elements: [Any]) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
     try place.requireUsed()
-    _ = try place.key.changeWhole { try update { exchange(&$0, elements) } }
+    _ = try place.key.changeWhole { _ in try update { exchange(&$0, elements) } }
   }
 
   private func exchange(_ stored: inout [Element], _ elements: [Element]) -> [Element] {
@@ -337,7 +337,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
 
   func set(_ elements: [Any]) throws {
     let changed = try changed { $0 = elements }.elements
-    try key.changeWhole { try key.object.setValue(changed, forKey: key.name.string) }
+    try key.changeWhole { _ in try key.object.setValue(changed, forKey: key.name.string) }
   }
 
   private func update(

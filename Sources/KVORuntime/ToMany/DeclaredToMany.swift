@@ -125,64 +125,55 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
     try change(.removal, at: indexes) { try accessors.remove?(root, indexes) }
   }
 
-  // An accessor may throw after it has inserted or removed some of several elements. Then observers are notified of a
-  // setting, whose old value is not known.
   private func change(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> Void
   ) throws {
-    let refusal = try key.change(kind, at: indexes) { open -> (any Error)? in
+    try key.change(kind, at: indexes) { open in
       if open.isAdjusted { try key.checkBounds(of: kind, indexes, count) }
-      let present = key.isObserved && indexes.hasSeveral ? count : nil
-      do {
+      try key.callAccessors(in: &open, comparing: indexes.hasSeveral ? count : nil) { _ in
         try body()
-        return nil
-      } catch {
-        guard let present, count != present else { throw error }
-        key.changeIsSetting(old: nil, isFirst: open.isFirst)
-        return error
       }
     }
-    if let refusal { throw refusal }
   }
 
   func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    let refusal = try key.change(.replacement, at: indexes) { open -> (any Error)? in
+    try key.change(.replacement, at: indexes) { open in
       if open.isAdjusted { try key.checkBounds(of: .replacement, indexes, count) }
-      guard let replace = accessors.replace else { return try exchange(at: indexes, elements) }
-      try replace(root, indexes, elements)
-      return nil
+      let hasSeveral = indexes.hasSeveral
+      try key.callAccessors(in: &open, comparing: hasSeveral ? count : nil) { open in
+        guard let replace = accessors.replace else {
+          return try exchange(at: indexes, elements, at: indexes, in: &open)
+        }
+        // The count does not show whether some elements have been replaced.
+        open.isMadeInPart = hasSeveral
+        try replace(root, indexes, elements)
+      }
     }
-    if let refusal { throw refusal }
   }
 
   func set(_ elements: [Any]) throws {
     let elements: [Element] = try elements.map { try key.convert($0) }
-    let refusal = try key.changeWhole {
-      try exchange(at: RangeSet(0..<count), elements, at: RangeSet(0..<elements.count))
+    try key.changeWhole { open in
+      try key.callAccessors(in: &open, comparing: count) { open in
+        let (old, new) = (RangeSet(0..<count), RangeSet(0..<elements.count))
+        try exchange(at: old, elements, at: new, in: &open)
+      }
     }
-    if let refusal { throw refusal }
-  }
-
-  private func exchange(at indexes: RangeSet<Int>, _ elements: [Element]) throws -> (any Error)? {
-    try exchange(at: indexes, elements, at: indexes)
   }
 
   // Removes the old elements and inserts the new ones. If the class refuses the new ones, the old ones are
-  // inserted again, and the error is thrown.
-  // - Returns: the error if the class refuses the old ones as well, so that something has changed.
+  // inserted again. The change is made in part if the class refuses these as well.
   private func exchange(
-    at old: RangeSet<Int>, _ elements: [Element], at new: RangeSet<Int>
-  ) throws -> (any Error)? {
+    at old: RangeSet<Int>, _ elements: [Element], at new: RangeSet<Int>, in open: inout OpenChange
+  ) throws {
     let replaced = old.ranges.flatMap { accessors.elements(of: root, in: $0) }
     if !old.isEmpty { try accessors.remove?(root, old) }
     do {
       if !new.isEmpty { try accessors.insert?(root, elements, new) }
-      return nil
     } catch {
-      guard old.isEmpty || (try? accessors.insert?(root, replaced, old)) != nil else {
-        return error
-      }
+      open.isMadeInPart =
+        !old.isEmpty && (try? accessors.insert?(root, replaced, old)) == nil
       throw error
     }
   }
@@ -255,17 +246,12 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       adds
       ? Set(try members.map { try key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
-    let refusal = try key.change(mutation, operand(converted)) { _ -> (any Error)? in
-      let present = key.isObserved && converted.count > 1 ? count : nil
-      do {
-        return try make(mutation, converted)
-      } catch {
-        // An accessor may have added or removed some of several members.
-        guard let present, count != present else { throw error }
-        return error
+    try key.change(mutation, operand(converted)) { open in
+      let isSingle = converted.count <= 1 && (mutation == .union || mutation == .minus)
+      try key.callAccessors(in: &open, comparing: isSingle ? nil : count) { open in
+        try make(mutation, converted, in: &open)
       }
     }
-    if let refusal { throw refusal }
   }
 
   // The members in the type of the key's value, which may be one of Foundation's sets.
@@ -276,36 +262,33 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     return value.type == nil ? .of(members) : value
   }
 
-  // - Returns: the error if the class refused the mutation, but something has changed nevertheless.
   private func make(
-    _ mutation: KeyValueSetMutation, _ members: Set<Element>
-  ) throws -> (any Error)? {
+    _ mutation: KeyValueSetMutation, _ members: Set<Element>, in open: inout OpenChange
+  ) throws {
     switch mutation {
     case .union: try accessors.add?(root, members)
     case .minus: try accessors.remove?(root, members)
     case .intersect:
-      guard let intersect = accessors.intersect else {
-        _ = try removeOthers(than: members)
-        break
-      }
-      try intersect(root, members)
+      if let intersect = accessors.intersect { return try intersect(root, members) }
+      _ = try removeOthers(than: members)
     case .set:
-      guard let set = accessors.set else { return try exchange(for: members) }
+      guard let set = accessors.set else { return try exchange(for: members, in: &open) }
+      // The count does not show whether some members have been exchanged.
+      open.isMadeInPart = true
       try set(root, members)
     }
-    return nil
   }
 
-  // If the class refuses the new members, the removed ones are added again.
-  private func exchange(for members: Set<Element>) throws -> (any Error)? {
+  // If the class refuses the new members, the removed ones are added again. The change is made in part if the class
+  // refuses these as well.
+  private func exchange(for members: Set<Element>, in open: inout OpenChange) throws {
     let others = try removeOthers(than: members)
     let missing = members.filter { !accessors.contains(root, $0) }
-    if missing.isEmpty { return nil }
+    if missing.isEmpty { return }
     do {
       try accessors.add?(root, missing)
-      return nil
     } catch {
-      guard others.isEmpty || (try? accessors.add?(root, others)) != nil else { return error }
+      open.isMadeInPart = !others.isEmpty && (try? accessors.add?(root, others)) == nil
       throw error
     }
   }
@@ -314,5 +297,26 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     let others = accessors.all(of: root).subtracting(members)
     if !others.isEmpty { try accessors.remove?(root, others) }
     return others
+  }
+}
+
+// MARK: Errors
+
+extension ToManyKey {
+  /// Calls accessors, which may throw after they have changed something, for example inserted one of two elements. Then
+  /// the open change is made in part. Another count than before shows that; accessors that exchange elements note it
+  /// themselves, in case that they throw.
+  /// - Parameter count: the number of elements, asked for only if the key is observed; nil if there is no need to.
+  fileprivate func callAccessors(
+    in open: inout OpenChange, comparing count: @autoclosure () -> Int?,
+    _ body: (inout OpenChange) throws -> Void
+  ) throws {
+    let before = isObserved ? count() : nil
+    do {
+      try body(&open)
+    } catch {
+      if let before, count() != before { open.isMadeInPart = true }
+      throw error
+    }
   }
 }

@@ -96,6 +96,8 @@ struct OpenChange {
   let isFirst: Bool
   /// Whether prior observers have changed the elements themselves. The mutation is made to the present ones.
   let isAdjusted: Bool
+  /// Whether a body that throws has made a part of the change, so that observers are notified nevertheless (D9).
+  var isMadeInPart = false
 
   /// - Parameter frame: nil if no change has been opened.
   init(_ frame: OpaquePointer?) {
@@ -113,21 +115,32 @@ struct ToManyKey {
 
   var isObserved: Bool { kvo_binding_is_observed(object.header) }
 
-  /// Runs a body as one change of the elements at some indexes. If the body throws, the change is cancelled.
+  // If the body of a change throws, the change is cancelled, unless it is made in part.
+
+  /// Runs a body as one change of the elements at some indexes. A change that is made in part becomes a setting.
   func change<R>(
     _ kind: KeyValueChange, at indexes: RangeSet<Int>, isExact: Bool = false,
-    _ body: (OpenChange) throws -> R
-  ) rethrows -> R { try announcing(.elements(kind, indexes, isExact: isExact), body) }
+    _ body: (inout OpenChange) throws -> R
+  ) rethrows -> R {
+    try announcing(.elements(kind, indexes, isExact: isExact)) { open in
+      do {
+        return try body(&open)
+      } catch {
+        if open.isMadeInPart { changeIsSetting(old: nil, isFirst: open.isFirst) }
+        throw error
+      }
+    }
+  }
 
-  /// Runs a body as one change of the whole collection. If the body throws, the change is cancelled.
-  func changeWhole<R>(_ body: () throws -> R) rethrows -> R {
-    try announcing(.whole) { _ in try body() }
+  /// Runs a body as one change of the whole collection.
+  func changeWhole<R>(_ body: (inout OpenChange) throws -> R) rethrows -> R {
+    try announcing(.whole, body)
   }
 
   /// Runs a body as one change of a set whose removed and added members are known.
   func change<R>(
     _ kind: KeyValueChange, goes: @autoclosure () -> kvo_value, comes: @autoclosure () -> kvo_value,
-    _ body: (OpenChange) throws -> R
+    _ body: (inout OpenChange) throws -> R
   ) rethrows -> R {
     try announcing(
       .members(
@@ -140,7 +153,7 @@ struct ToManyKey {
   /// - Parameter members: the operand of the mutation, of the key's own type.
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> kvo_value,
-    _ body: (OpenChange) throws -> R
+    _ body: (inout OpenChange) throws -> R
   ) rethrows -> R { try announcing(.mutation(mutation, members()), body) }
 
   /// Runs a body that changes the key, but announces no change. Observers that another thread registers in the meantime
@@ -152,15 +165,20 @@ struct ToManyKey {
   }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: (OpenChange) throws -> R
+    _ part: @autoclosure () -> ToManyChange, _ body: (inout OpenChange) throws -> R
   ) rethrows -> R {
     let frame = isObserved ? part().announce(object.header, name) : nil
+    var open = OpenChange(frame)
     do {
-      let result = try body(OpenChange(frame))
+      let result = try body(&open)
       closeChange(frame, of: object.header, name)
       return result
     } catch {
-      if let frame { kvo_stored_property_cancel_change(frame) }
+      if open.isMadeInPart {
+        closeChange(frame, of: object.header, name)
+      } else if let frame {
+        kvo_stored_property_cancel_change(frame)
+      }
       throw error
     }
   }

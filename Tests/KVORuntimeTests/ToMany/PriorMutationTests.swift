@@ -3,7 +3,7 @@ import KVORuntime
 import TestSupport
 import Testing
 
-/// D7: prior observers that mutate the key which is about to be mutated, and accessors that throw half way (D9).
+/// D7: prior observers that mutate the key which is about to be mutated.
 @Suite(.leakFree) struct PriorMutationTests {
   @Test(
     "D7 H5 M1: a mutation is made to what a prior call has left, and is a setting from the first value",
@@ -70,26 +70,6 @@ import Testing
     }
   }
 
-  @Test("D9: an accessor that throws half way notifies of what it has changed")
-  func halfWay() throws {
-    let rack = PriorRack()
-    let log = try observe(rack, "declared")
-    let members = try observe(rack, "few")
-    let proxy = try rack.mutableArrayValue(forKey: "declared")
-    rack.capacity = 4
-    #expect(throws: PriorRack.Full.self) { try proxy.insert([4, 5], at: RangeSet(0..<2)) }
-    expectEqual(log.take(), ["setting [4, 7, 8, 9] > [4, 7, 8, 9]"])
-    #expect(throws: PriorRack.Full.self) { try proxy.insert([4, 5], at: RangeSet(0..<2)) }
-    #expect(throws: PriorRack.Full.self) { try proxy.insert(4, at: 0) }
-    expectEqual(log.take(), [])
-    #expect(throws: PriorRack.Full.self) {
-      try rack.mutableSetValue(forKey: "few").formUnion([3, 4, 5])
-    }
-    expectEqual(rack.few.count, 4)
-    expectEqual(members.take().map { $0.prefix(9) }, ["insertion"])
-    expectEqual(proxy.count, 4)
-  }
-
   // MARK: Observing
 
   /// The lines of an observer, registered after a prior observer that runs a body in its first prior call.
@@ -135,16 +115,12 @@ import Testing
   }
 }
 
-/// Arrays and a set that are stored, computed, or reached by accessors that throw when they are full.
+/// Arrays and a set that are stored, computed, or reached by accessors.
 class PriorRack: KVOObject, @unchecked Sendable {
-  struct Full: Error {}
-
   @Observed var stored = [7, 8, 9]
   @Observed var perhaps: [Int]? = [7, 8, 9]
   @Observed var members: Set = [1, 2]
   @Observed var anything: Any = [7, 8, 9]
-  var capacity = 100
-  fileprivate private(set) var few: Set = [1, 2]
   private var items = [7, 8, 9]
   private var others = [7, 8, 9]
 
@@ -160,26 +136,11 @@ class PriorRack: KVOObject, @unchecked Sendable {
         "declared", count: { $0.others.count }, element: { $0.others[$1] },
         insert: { rack, elements, indexes in
           for (element, index) in zip(elements, indexes.ranges.joined()) {
-            try rack.checkRoom(rack.others.count)
             rack.others.insert(element, at: index)
           }
         },
         remove: { rack, indexes in rack.others.removeSubranges(indexes) })
-      $0.unorderedToMany(
-        "few", count: { $0.few.count }, contains: { $0.few.contains($1) },
-        elements: { AnySequence($0.few) },
-        add: { rack, members in
-          for member in members {
-            try rack.checkRoom(rack.few.count)
-            rack.few.insert(member)
-          }
-        },
-        remove: { $0.few.subtract($1) })
     }
-  }
-
-  private func checkRoom(_ count: Int) throws {
-    if count >= capacity { throw Full() }
   }
 }
 
