@@ -84,7 +84,7 @@ extension MutableArrayProxy {
 
   /// Inserts elements at the end, as one insertion.
   public func addObjects(from elements: [Any]) throws {
-    try insert(elements, at: RangeSet(count..<count + elements.count))
+    try contents.append(elements)
   }
 
   /// Removes the element at an index, as `remove(at:)` does. The name is `NSMutableArray`'s.
@@ -133,7 +133,12 @@ extension MutableArrayProxy {
   }
 
   /// Removes the last element. Throws `KeyValueError.indexOutOfBounds` if there is none.
-  public func removeLastObject() throws { try remove(at: Swift.max(count - 1, 0)) }
+  public func removeLastObject() throws {
+    try contents.make {
+      let last = Swift.max(count - 1, 0)
+      return try contents.removal(at: RangeSet(last..<last + 1))
+    }
+  }
 
   /// Removes all elements, as `removeAll()` does. The name is `NSMutableArray`'s.
   public func removeAllObjects() throws { try removeAll() }
@@ -187,16 +192,20 @@ extension MutableArrayProxy {
 extension OrderedContents {
   /// Removes the elements that satisfy a condition, as one removal. If there are none, nothing changes.
   func remove(where condition: (Any) -> Bool) throws {
-    _ = try mutable()
-    try remove(at: reading.indexes(where: condition))
+    try make { removal(ofPresent: reading.indexes(where: condition)) }
   }
 
   /// Removes the elements within a range that satisfy a condition, as one removal. If there are none, nothing
   /// changes.
   func remove(in range: Range<Int>, where condition: (Any) -> Bool) throws {
-    _ = try mutable()
-    try check(range)
-    try remove(at: indexes(in: range, where: condition))
+    try make {
+      try check(range)
+      return removal(ofPresent: indexes(in: range, where: condition))
+    }
+  }
+
+  private func removal(ofPresent indexes: RangeSet<Int>) -> OrderedEdit<Any>? {
+    indexes.isEmpty ? nil : .removal(at: indexes)
   }
 
   /// The index of the first element within a range that satisfies a condition. Stops the program if the range
@@ -231,13 +240,17 @@ extension OrderedContents {
     if range.count == elements.count { return try replace(at: RangeSet(range), with: elements) }
     // Throws for elements that can't be converted before anything is removed.
     _ = try elements.map(mutation.converted)
-    let gone = reading.elements(in: range)
-    try remove(at: RangeSet(range))
+    var gone: [Any] = []
+    try make {
+      try check(range)
+      gone = reading.elements(in: range)
+      return try removal(at: RangeSet(range))
+    }
     do {
       let end = range.lowerBound + elements.count
       try insert(elements, at: RangeSet(range.lowerBound..<end))
     } catch {
-      try? mutation.insert(gone, at: RangeSet(range))
+      try? insert(gone, at: RangeSet(range))
       throw error
     }
   }
@@ -248,19 +261,20 @@ extension OrderedContents {
     try check(second)
     let (low, high) = (Swift.min(first, second), Swift.max(first, second))
     let both = RangeSet([low..<low + 1, high..<high + 1])
-    try checkBounds(both)
-    let mutation = try mutable()
-    guard low != high else { return }
-    let elements = [reading.element(at: high), reading.element(at: low)]
-    try mutation.replace(at: both, with: elements)
+    try make {
+      try checkBounds(both)
+      guard low != high else { return nil }
+      return .replacement(at: both, with: [reading.element(at: high), reading.element(at: low)])
+    }
   }
 
   /// Replaces all elements by the same ones in another order.
   func rearrange(_ body: (inout [Any]) throws -> Void) throws {
-    let mutation = try mutable()
-    var elements = reading.elements(in: 0..<reading.count)
-    guard !elements.isEmpty else { return }
-    try body(&elements)
-    try mutation.replace(at: RangeSet(0..<elements.count), with: elements)
+    try make {
+      var elements = reading.elements(in: 0..<reading.count)
+      guard !elements.isEmpty else { return nil }
+      try body(&elements)
+      return .replacement(at: RangeSet(0..<elements.count), with: elements)
+    }
   }
 }

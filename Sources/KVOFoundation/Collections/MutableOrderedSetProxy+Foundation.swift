@@ -61,7 +61,7 @@ extension MutableOrderedSetProxy {
   /// nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func addObjects(from members: [AnyHashable]) throws {
-    try insert(members, at: RangeSet(count..<count + members.count))
+    try append(members)
   }
 
   /// Removes the member at an index, as `remove(at:)` does. The name is `NSMutableOrderedSet`'s.
@@ -114,16 +114,20 @@ extension MutableOrderedSetProxy {
   /// - Throws: the errors of `insert(_:at:)`; then the members are where they were.
   /// - Complexity: O(*n*).
   public func moveObjects(at indexes: RangeSet<Int>, to index: Int) throws {
-    let mutation = try contents.mutable()
-    guard !indexes.isEmpty else { return }
-    let places = RangeSet(try contents.places(of: indexes, movedTo: index))
-    guard places != indexes else { return }
-    let members = indexes.map { contents.reading.element(at: $0) }
-    try mutation.remove(at: indexes)
+    var places = RangeSet<Int>()
+    var members: [Any] = []
+    try contents.make {
+      guard !indexes.isEmpty else { return nil }
+      places = RangeSet(try contents.places(of: indexes, movedTo: index))
+      guard places != indexes else { return nil }
+      members = indexes.map { contents.reading.element(at: $0) }
+      return .removal(at: indexes)
+    }
+    guard !members.isEmpty else { return }
     do {
-      try mutation.insert(members, at: places)
+      try contents.insert(members, at: places)
     } catch {
-      try? mutation.insert(members, at: indexes)
+      try? contents.insert(members, at: indexes)
       throw error
     }
   }

@@ -88,7 +88,16 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   // MARK: Mutation
 
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
+  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+    guard let edit = try edit() else { return }
+    switch edit.kind {
+    case .insertion: try insert(edit.elements, at: edit.indexes)
+    case .removal: try remove(at: edit.indexes)
+    default: try replace(at: edit.indexes, with: edit.elements)
+    }
+  }
+
+  private func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
     try change(.KVO_ARRAY, elements) { elements, error in
       withIndexSet(indexes) {
         kvo_collection_insert_many(collection, inMemory($0), elements, error)
@@ -96,14 +105,14 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     }
   }
 
-  func remove(at indexes: RangeSet<Int>) throws {
+  private func remove(at indexes: RangeSet<Int>) throws {
     let error = failure { error in
       withIndexSet(indexes) { kvo_collection_remove_indexes(collection, inMemory($0), error) }
     }
     if let error { throw described(error, []) }
   }
 
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
+  private func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
     try change(.KVO_ARRAY, elements) { elements, error in
       withIndexSet(indexes) {
         kvo_collection_replace_indexes(collection, inMemory($0), elements, error)

@@ -84,31 +84,23 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try place.key.convert(element) as Element }
 
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try change(.insertion, at: indexes) {
-      if let index = indexes.firstBeyond(insertingInto: $0.count) {
-        throw place.key.outOfBounds(index, of: $0.count)
+  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+    func typed() throws -> OrderedEdit<Element>? {
+      let edit = try edit()?.map { try place.key.convert($0) as Element }
+      try place.requireUsed()
+      return edit
+    }
+    // The removed elements are released after the change, since their deinit may use the property.
+    if place.property.accessors == nil {
+      _ = try place.key.make(typed, isExact: true) { edit, _ in
+        try update { try place.key.make(edit, of: &$0) }
       }
-      $0.insert(elements, at: indexes)
-      return []
-    }
-  }
-
-  func remove(at indexes: RangeSet<Int>) throws {
-    try change(.removal, at: indexes) {
-      let removed = try elements(at: indexes, of: $0)
-      $0.removeSubranges(indexes)
-      return removed
-    }
-  }
-
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try change(.replacement, at: indexes) {
-      let replaced = try self.elements(at: indexes, of: $0)
-      $0.replace(at: indexes, with: elements)
-      return replaced
+    } else if isOptional {
+      _ = try set([Element]?.self, typed) { edit, stored in
+        try stored.update([]) { try place.key.make(edit, of: &$0) }
+      }
+    } else {
+      _ = try set([Element].self, typed) { try place.key.make($0, of: &$1) }
     }
   }
 
@@ -124,43 +116,19 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     return replaced
   }
 
-  // Checks bounds again at the time of the change: prior observers may have changed the elements, too.
-  private func elements(at indexes: RangeSet<Int>, of elements: [Element]) throws -> [Element] {
-    if let index = indexes.firstBeyond(elements.count) {
-      throw place.key.outOfBounds(index, of: elements.count)
-    }
-    return indexes.ranges.flatMap { elements[$0] }
-  }
-
-  // The removed elements are released after the access to the storage, since their deinit may use the
-  // property.
-  private func change(
-    _ kind: KeyValueChange, at indexes: RangeSet<Int>,
-    _ body: (inout [Element]) throws -> [Element]
-  ) throws {
-    try place.requireUsed()
-    let isExact = place.property.accessors == nil
-    if isExact {
-      _ = try place.key.change(kind, at: indexes, isExact: true) { _ in try update(body) }
-    } else if isOptional {
-      _ = try set([Element]?.self, kind, at: indexes) { try $0.update([], body) }
-    } else {
-      _ = try set([Element].self, kind, at: indexes, body)
-    }
-  }
-
   // A setter of the program may store other elements than it is passed: then the change is a setting.
   private func set<Stored>(
-    _ type: Stored.Type, _ kind: KeyValueChange, at indexes: RangeSet<Int>,
-    _ body: (inout Stored) throws -> [Element]
-  ) throws -> [Element] {
+    _ type: Stored.Type, _ edit: () throws -> OrderedEdit<Element>?,
+    _ body: (OrderedEdit<Element>, inout Stored) throws -> [Element]
+  ) throws -> [Element]? {
     // Asked only once: another thread may register an observer.
     guard place.key.isObserved else {
-      return try place.key.unannounced { try write(type, body).gone }
+      guard let edit = try edit() else { return nil }
+      return try place.key.unannounced { try write(type) { try body(edit, &$0) }.gone }
     }
     let before = place.current(as: type)
-    return try place.key.change(kind, at: indexes) { open in
-      let (gone, passed) = try write(type, body)
+    return try place.key.make(edit) { edit, open in
+      let (gone, passed) = try write(type) { try body(edit, &$0) }
       guard let before, let stored = place.current(as: type),
         !KVORuntime.hasElements(stored, passed: passed)
       else { return gone }
@@ -196,26 +164,6 @@ private struct ArraySnapshot<Element>: OrderedReading {
   var count: Int { all.count }
   func element(at index: Int) -> Any { present(flattened(all[index])) }
   func elements(in range: Range<Int>) -> [Any] { all[range].map { present(flattened($0)) } }
-}
-
-extension Array {
-  /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
-  mutating func insert(_ elements: [Element], at indexes: RangeSet<Int>) {
-    var next = elements.startIndex
-    for range in indexes.ranges {
-      insert(contentsOf: elements[next..<next + range.count], at: range.lowerBound)
-      next += range.count
-    }
-  }
-
-  /// Replaces the elements at the indexes, one for each index.
-  mutating func replace(at indexes: RangeSet<Int>, with elements: [Element]) {
-    var next = elements.startIndex
-    for range in indexes.ranges {
-      replaceSubrange(range, with: elements[next..<next + range.count])
-      next += range.count
-    }
-  }
 }
 
 /// A set property as an unordered to-many key.
@@ -323,41 +271,25 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     return elements.firstIndex { sought.contains($0) }
   }
 
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    try update(.insertion, indexes) { $0.insert(elements, at: indexes) }
-  }
-
-  func remove(at indexes: RangeSet<Int>) throws {
-    try update(.removal, indexes) { $0.removeSubranges(indexes) }
-  }
-
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    try update(.replacement, indexes) { $0.replace(at: indexes, with: elements) }
+  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+    func made() throws -> (edit: OrderedEdit<Any>, before: [Any]?, elements: [Any])? {
+      guard let edit = try edit() else { return nil }
+      let (before, elements) = try changed { _ = try key.make(edit, of: &$0) }
+      try requireUnique(elements)
+      return (edit, before, elements)
+    }
+    guard let first = try made() else { return }
+    try key.change(first.edit.kind, at: first.edit.indexes) { open in
+      guard let made = open.isAdjusted ? try made() : first else { return }
+      try key.object.setValue(made.elements, forKey: key.name.string)
+      guard mayAdjust, !hasElements(elements, passed: passed(made.elements)) else { return }
+      key.changeIsSetting(old: coreValue(of: first.before), isFirst: open.isFirst)
+    }
   }
 
   func set(_ elements: [Any]) throws {
     let changed = try changed { $0 = elements }.elements
     try key.changeWhole { _ in try key.object.setValue(changed, forKey: key.name.string) }
-  }
-
-  private func update(
-    _ kind: KeyValueChange, _ indexes: RangeSet<Int>, _ body: (inout [Any]) -> Void
-  ) throws {
-    func make() throws -> (before: [Any]?, elements: [Any]) {
-      let made = try changed {
-        try key.checkBounds(of: kind, indexes, $0.count)
-        body(&$0)
-      }
-      try requireUnique(made.elements)
-      return made
-    }
-    let (before, made) = try make()
-    try key.change(kind, at: indexes) { open in
-      let made = open.isAdjusted ? try make().elements : made
-      try key.object.setValue(made, forKey: key.name.string)
-      guard mayAdjust, !hasElements(elements, passed: passed(made)) else { return }
-      key.changeIsSetting(old: coreValue(of: before), isFirst: open.isFirst)
-    }
   }
 
   // Foundation's ordered set would drop a member that it is given twice.

@@ -116,40 +116,28 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
   func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
 
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    let elements: [Element] = try elements.map { try key.convert($0) }
-    try change(.insertion, at: indexes) { try accessors.insert?(root, elements, indexes) }
-  }
-
-  func remove(at indexes: RangeSet<Int>) throws {
-    try change(.removal, at: indexes) { try accessors.remove?(root, indexes) }
-  }
-
-  private func change(
-    _ kind: KeyValueChange, at indexes: RangeSet<Int>, _ body: () throws -> Void
-  ) throws {
-    try key.change(kind, at: indexes) { open in
-      if open.isAdjusted { try key.checkBounds(of: kind, indexes, count) }
-      try key.callAccessors(in: &open, comparing: indexes.hasSeveral ? count : nil) { _ in
-        try body()
-      }
-    }
-  }
-
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    let elements: [Element] = try elements.map { try key.convert($0) }
-    try key.change(.replacement, at: indexes) { open in
-      if open.isAdjusted { try key.checkBounds(of: .replacement, indexes, count) }
-      let hasSeveral = indexes.hasSeveral
+  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+    _ = try key.make({ try edit()?.map { try key.convert($0) as Element } }) { edit, open in
+      let hasSeveral = edit.indexes.hasSeveral
       try key.callAccessors(in: &open, comparing: hasSeveral ? count : nil) { open in
-        guard let replace = accessors.replace else {
-          return try exchange(at: indexes, elements, at: indexes, in: &open)
+        switch edit.kind {
+        case .insertion: try accessors.insert?(root, edit.elements, edit.indexes)
+        case .removal: try accessors.remove?(root, edit.indexes)
+        default: try replace(at: edit.indexes, with: edit.elements, in: &open)
         }
-        // The count does not show whether some elements have been replaced.
-        open.isMadeInPart = hasSeveral
-        try replace(root, indexes, elements)
       }
     }
+  }
+
+  private func replace(
+    at indexes: RangeSet<Int>, with elements: [Element], in open: inout OpenChange
+  ) throws {
+    guard let replace = accessors.replace else {
+      return try exchange(at: indexes, elements, at: indexes, in: &open)
+    }
+    // The count does not show whether some of several elements have been replaced.
+    open.isMadeInPart = indexes.hasSeveral
+    try replace(root, indexes, elements)
   }
 
   func set(_ elements: [Any]) throws {

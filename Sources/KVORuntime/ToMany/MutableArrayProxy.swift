@@ -74,8 +74,7 @@ public final class MutableArrayProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.typeMismatch` if the
   ///   element can't be converted. An error of a declared accessor.
   public func append(_ element: Any) throws {
-    let count = contents.reading.count
-    try contents.insert([element], at: RangeSet(count..<count + 1))
+    try contents.append([element])
   }
 
   /// Removes the element at an index.
@@ -133,40 +132,73 @@ package struct OrderedContents {
     if index < 0 || index == .max { throw outOfBounds(index) }
   }
 
+  /// Makes an edit as one change.
+  /// - Parameter edit: works the edit out from the present elements, with valid indexes; nil if there is nothing to do.
+  ///   Called again if prior observers have changed the elements.
+  package func make(_ edit: () throws -> OrderedEdit<Any>?) throws { try mutable().make(edit) }
+
   package func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    let mutation = try mutable()
-    guard try match(elements, indexes) else { return }
-    let count = reading.count
-    if let index = indexes.firstBeyond(insertingInto: count) { throw outOfBounds(index, of: count) }
-    try mutation.insert(elements, at: indexes)
+    try make { try insertion(elements, at: indexes) }
+  }
+
+  /// Inserts elements at the end.
+  package func append(_ elements: [Any]) throws {
+    try make {
+      guard !elements.isEmpty else { return nil }
+      let end = reading.count
+      return .insertion(elements, at: RangeSet(end..<end + elements.count))
+    }
   }
 
   package func remove(at index: Int) throws -> Any {
-    let mutation = try mutable()
-    try checkBounds(RangeSet(index..<index + 1))
-    let element = reading.element(at: index)
-    try mutation.remove(at: RangeSet(index..<index + 1))
-    return element
+    var removed: Any?
+    try make {
+      let edit = try removal(at: RangeSet(index..<index + 1))
+      removed = reading.element(at: index)
+      return edit
+    }
+    return removed as Any
   }
 
-  package func remove(at indexes: RangeSet<Int>) throws {
-    let mutation = try mutable()
-    guard !indexes.isEmpty else { return }
-    try checkBounds(indexes)
-    try mutation.remove(at: indexes)
-  }
+  package func remove(at indexes: RangeSet<Int>) throws { try make { try removal(at: indexes) } }
 
   package func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    let mutation = try mutable()
-    guard try match(elements, indexes) else { return }
-    try checkBounds(indexes)
-    try mutation.replace(at: indexes, with: elements)
+    try make { try replacement(at: indexes, with: elements) }
   }
 
   func removeAll() throws {
-    let mutation = try mutable()
+    try make {
+      let count = reading.count
+      return count > 0 ? .removal(at: RangeSet(0..<count)) : nil
+    }
+  }
+
+  /// An edit whose arguments are checked against the present elements. Throws if they are wrong; nil if there is nothing
+  /// to insert.
+  package func insertion(
+    _ elements: [Any], at indexes: RangeSet<Int>
+  ) throws -> OrderedEdit<Any>? {
+    guard try match(elements, indexes) else { return nil }
+    return try checked(.insertion(elements, at: indexes))
+  }
+
+  /// An edit whose arguments are checked as those of `insertion` are.
+  package func removal(at indexes: RangeSet<Int>) throws -> OrderedEdit<Any>? {
+    indexes.isEmpty ? nil : try checked(.removal(at: indexes))
+  }
+
+  /// An edit whose arguments are checked as those of `insertion` are.
+  package func replacement(
+    at indexes: RangeSet<Int>, with elements: [Any]
+  ) throws -> OrderedEdit<Any>? {
+    guard try match(elements, indexes) else { return nil }
+    return try checked(.replacement(at: indexes, with: elements))
+  }
+
+  private func checked(_ edit: OrderedEdit<Any>) throws -> OrderedEdit<Any> {
     let count = reading.count
-    if count > 0 { try mutation.remove(at: RangeSet(0..<count)) }
+    if let index = edit.firstBeyond(count) { throw outOfBounds(index, of: count) }
+    return edit
   }
 
   package func mutable() throws -> any OrderedMutation {

@@ -55,7 +55,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// Inserts a member at the end, unless the ordered set contains it already.
   ///
   /// - Throws: the errors of `insert(_:at:)`.
-  public func add(_ member: AnyHashable) throws { try insert(member, at: count) }
+  public func add(_ member: AnyHashable) throws { try append([member]) }
 
   /// Inserts members at several indexes, as one change. Members that the ordered set contains already are
   /// left out, and the indexes of those after them decrease accordingly.
@@ -66,8 +66,22 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.validationFailed` if there are more or fewer members than indexes. The errors
   ///   of `insert(_:at:)` for one member.
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
+    try contents.make { try insertion(members, at: indexes) }
+  }
+
+  /// Inserts those members that are not yet contained at the end.
+  package func append(_ members: [AnyHashable]) throws {
+    try contents.make {
+      let end = count
+      return try insertion(members, at: RangeSet(end..<end + members.count))
+    }
+  }
+
+  private func insertion(
+    _ members: [AnyHashable], at indexes: RangeSet<Int>
+  ) throws -> OrderedEdit<Any>? {
+    guard try contents.match(members, indexes) else { return nil }
     let mutation = try contents.mutable()
-    guard try contents.match(members, indexes) else { return }
     let isPresent = membership(of: members.count, outside: RangeSet())
     var new: [AnyHashable] = []
     var newPlaces = RangeSet<Int>()
@@ -79,7 +93,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
       newPlaces.insert(contentsOf: place..<place + 1)
       new.append(member)
     }
-    try contents.insert(new.map(\.base), at: newPlaces)
+    return try contents.insertion(new.map(\.base), at: newPlaces)
   }
 
   /// Removes the member at an index.
@@ -95,8 +109,9 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   ///
   /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func remove(_ member: AnyHashable) throws {
-    _ = try contents.mutable()
-    if let index = firstIndex(of: member) { _ = try contents.remove(at: index) }
+    try contents.make {
+      firstIndex(of: member).map { .removal(at: RangeSet($0..<$0 + 1)) }
+    }
   }
 
   /// Removes the members at several indexes, as one change.
@@ -110,11 +125,11 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   ///   `insert(_:at:)`.
   public func replace(at index: Int, with member: AnyHashable) throws {
     try contents.check(index)
-    let member = try converted(member, by: contents.mutable())
-    if let present = firstIndex(of: member), present != index {
-      throw twice(member)
+    try contents.make {
+      let member = try converted(member, by: contents.mutable())
+      if let present = firstIndex(of: member), present != index { throw twice(member) }
+      return try contents.replacement(at: RangeSet(index..<index + 1), with: [member.base])
     }
-    try contents.replace(at: RangeSet(index..<index + 1), with: [member.base])
   }
 
   /// Replaces the members at several indexes, as one change.
@@ -125,16 +140,18 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.validationFailed` if a member would occur twice, or there are more or fewer
   ///   members than indexes. The errors of `insert(_:at:)`.
   public func replace(at indexes: RangeSet<Int>, with members: [AnyHashable]) throws {
-    let mutation = try contents.mutable()
-    guard try contents.match(members, indexes) else { return }
-    try contents.checkBounds(indexes)
-    let new = try members.map { try converted($0, by: mutation) }
-    let isPresent = membership(of: members.count, outside: indexes)
-    var known: Set<AnyHashable> = []
-    for member in new where isPresent(member) || !known.insert(form(member)).inserted {
-      throw twice(member)
+    try contents.make {
+      guard try contents.match(members, indexes) else { return nil }
+      try contents.checkBounds(indexes)
+      let mutation = try contents.mutable()
+      let new = try members.map { try converted($0, by: mutation) }
+      let isPresent = membership(of: members.count, outside: indexes)
+      var known: Set<AnyHashable> = []
+      for member in new where isPresent(member) || !known.insert(form(member)).inserted {
+        throw twice(member)
+      }
+      return .replacement(at: indexes, with: new.map(\.base))
     }
-    try contents.replace(at: indexes, with: new.map(\.base))
   }
 
   private func twice(_ member: AnyHashable) -> KeyValueError {

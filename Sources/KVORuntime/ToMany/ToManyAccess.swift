@@ -54,11 +54,10 @@ extension OrderedReading {
 /// has changed, and no observer is notified, unless prior observers or accessors that throw half way have changed the key
 /// (D7, D9).
 package protocol OrderedMutation {
-  /// Inserts as many elements as there are indexes. The indexes are those that the elements have afterwards.
-  func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws
-  func remove(at indexes: RangeSet<Int>) throws
-  /// Replaces the elements at the indexes, one for each index.
-  func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws
+  /// Makes an edit as one change.
+  /// - Parameter edit: works the edit out from the present elements; nil if there is nothing to do. Called again if prior
+  ///   observers have changed the elements.
+  func make(_ edit: () throws -> OrderedEdit<Any>?) throws
   /// Replaces all elements: a change of kind setting.
   func set(_ elements: [Any]) throws
   /// Converts an element to the key's element type; throws if it can't be converted.
@@ -132,6 +131,22 @@ struct ToManyKey {
     }
   }
 
+  /// Makes an edit of an ordered key as one change.
+  /// - Parameters:
+  ///   - edit: works the edit out from the present elements.
+  ///   - body: makes the edit.
+  /// - Returns: the body's result; nil if there was nothing to do.
+  func make<Element, R>(
+    _ edit: () throws -> OrderedEdit<Element>?, isExact: Bool = false,
+    _ body: (OrderedEdit<Element>, inout OpenChange) throws -> R
+  ) throws -> R? {
+    guard let first = try edit() else { return nil }
+    return try change(first.kind, at: first.indexes, isExact: isExact) { open in
+      guard let edit = open.isAdjusted ? try edit() : first else { return nil }
+      return try body(edit, &open)
+    }
+  }
+
   /// Runs a body as one change of the whole collection.
   func changeWhole<R>(_ body: (inout OpenChange) throws -> R) rethrows -> R {
     try announcing(.whole, body)
@@ -201,16 +216,7 @@ extension ToManyKey {
 
   var readOnly: KeyValueError { .readOnly(key: name.string, className: className) }
 
-  /// Throws for an index that was valid when the caller checked it, but not any more: prior observers have changed the
-  /// key as well.
-  func checkBounds(of kind: KeyValueChange, _ indexes: RangeSet<Int>, _ count: Int) throws {
-    let beyond =
-      kind == .insertion ? indexes.firstBeyond(insertingInto: count) : indexes.firstBeyond(count)
-    if let beyond { throw outOfBounds(beyond, of: count) }
-  }
-
-  /// The error for an index that was valid when the change was announced, but not any more: prior observers
-  /// changed the key as well.
+  /// The error for an index that is valid for the key's count, but not for the collection that is changed.
   func outOfBounds(_ index: Int, of count: Int) -> KeyValueError {
     .indexOutOfBounds(key: name.string, className: className, index: index, count: count)
   }
@@ -224,6 +230,17 @@ extension ToManyKey {
         the property is lazy, and has not been used yet. Declared in registerKeys, by \
         declareKeys { $0.stored("\(name.string)", \\.\(name.string.inSource)) }, it is used by its key.
         """)
+  }
+
+  /// Makes an edit of the key's collection.
+  /// - Returns: the removed elements.
+  func make<Element>(
+    _ edit: OrderedEdit<Element>, of elements: inout [Element]
+  ) throws -> [Element] {
+    if let index = edit.firstBeyond(elements.count) {
+      throw outOfBounds(index, of: elements.count)
+    }
+    return elements.make(edit)
   }
 
   /// Converts an element to the key's element type; throws if it can't be converted.
@@ -262,30 +279,6 @@ private func stands(_ value: Any, for element: Any) -> Bool {
   }
   guard let number = Number(element), let other = Number(value) else { return false }
   return number == other
-}
-
-// MARK: Bounds
-
-extension RangeSet<Int> {
-  var hasSeveral: Bool { ranges.count > 1 || (ranges.first?.count ?? 0) > 1 }
-
-  /// The first index at which an insertion is not possible, or nil. An index may be at most the count, plus
-  /// the number of elements that the same insertion inserts before it.
-  func firstBeyond(insertingInto count: Int) -> Int? {
-    var present = count
-    for range in ranges {
-      if range.lowerBound < 0 || range.lowerBound > present { return range.lowerBound }
-      present += range.count
-    }
-    return nil
-  }
-
-  /// The first index without an element; nil if all have one.
-  func firstBeyond(_ count: Int) -> Int? {
-    if let first, first < 0 { return first }
-    guard let range = ranges.last, range.upperBound > count else { return nil }
-    return Swift.max(range.lowerBound, count)
-  }
 }
 
 extension KeyValueSetMutation {

@@ -39,6 +39,68 @@ import Testing
     expectEqual(rack[keyPath: keyPath], [8, 9, 4])
   }
 
+  /// What a prior observer makes of [7, 8, 9], and how.
+  static let priors: [([Int], @Sendable (PriorRack, String) throws -> Void)] = [
+    ([8, 9], { try $0.mutableArrayValue(forKey: $1).remove(at: 0) }),
+    ([7, 8, 9, 1], { try $0.mutableArrayValue(forKey: $1).append(1) }),
+    (
+      [3, 8, 1, 2, 8],
+      { try $0.mutableArrayValue(forKey: $1).contents.mutable().set([3, 8, 1, 2, 8]) }
+    ),
+  ]
+
+  /// Mutations that depend on the present elements.
+  static let mutations:
+    [(by: @Sendable (MutableArrayProxy) throws -> Void, @Sendable ([Int]) -> [Int])] = [
+      ({ try $0.append(4) }, { $0 + [4] }),
+      ({ try $0.removeAll() }, { _ in [] }),
+    ]
+
+  @Test(
+    "D7: a mutation of a proxy is worked out from the elements that a prior call has left",
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"], 0..<3)
+  func workedOut(_ key: String, _ prior: Int) throws {
+    let (left, change) = Self.priors[prior]
+    for (mutate, expected) in Self.mutations {
+      let rack = PriorRack()
+      let proxy = try rack.mutableArrayValue(forKey: key)
+      let log = try observe(rack, key) { try change(rack, key) }
+      try mutate(proxy)
+      expectEqual(log.take(), ["setting [7, 8, 9] > \(expected(left))"])
+      expectEqual(proxy.map { "\($0)" }, expected(left).map { "\($0)" })
+    }
+  }
+
+  @Test("D7: a proxy returns the element that it has removed")
+  func removed() throws {
+    let rack = PriorRack()
+    let proxy = try rack.mutableArrayValue(forKey: "stored")
+    let log = try observe(rack, "stored") { try proxy.remove(at: 0) }
+    expectEqual(try proxy.remove(at: 1) as? Int, 9)
+    expectEqual(log.take(), ["setting [7, 8, 9] > [8]"])
+  }
+
+  @Test(
+    "D7 B9: an ordered set does not get a member that a prior call has inserted",
+    arguments: ["stored", "perhaps", "computed", "declared", "anything"])
+  func orderedSet(_ key: String) throws {
+    for insert in [
+      { try $0.insert(6, at: 1) }, { try $0.add(6) },
+      { try $0.insert([6, 5], at: RangeSet(0..<2)) },
+    ] as [(MutableOrderedSetProxy) throws -> Void] {
+      let rack = PriorRack()
+      let proxy = try rack.mutableOrderedSetValue(forKey: key)
+      let log = try observe(rack, key) { try proxy.insert([5, 6], at: RangeSet(0..<2)) }
+      try insert(proxy)
+      expectEqual(log.take(), ["setting [7, 8, 9] > [5, 6, 7, 8, 9]"])
+    }
+    let rack = PriorRack()
+    let proxy = try rack.mutableOrderedSetValue(forKey: key)
+    let log = try observe(rack, key) { try proxy.add(6) }
+    #expect(throws: KeyValueError.self) { try proxy.replace(at: 0, with: 6) }
+    expectEqual(log.take(), ["setting [7, 8, 9] > [7, 8, 9, 6]"])
+  }
+
   @Test("D7 H4: so is a mutation of a set, by a handle or a proxy", arguments: [true, false])
   func sets(_ isHandle: Bool) throws {
     let rack = PriorRack()
