@@ -40,6 +40,15 @@ import Testing
     }
   }
 
+  @Test("D7: so is one of a handle, within a range")
+  func handle() throws {
+    let rack = PriorFoundationRack()
+    let handle = rack.mutableArray(\.stored)
+    let log = try observe(rack, "stored") { rack.stored = [8, 3, 8] }
+    handle.remove(8, in: 0..<3)
+    expectEqual(log.lines, ["setting [7, 8, 9] > [3]"])
+  }
+
   @Test("D7: members are moved from the places that a prior call has left")
   func moving() throws {
     let rack = PriorFoundationRack()

@@ -104,7 +104,7 @@ extension ObservedArray where Element: Equatable {
   /// changes.
   /// - Complexity: O(*n*).
   public func remove(_ element: Element, in range: Range<Int>) {
-    removeSubranges(self[range].indices { isSame($0, element) })
+    removeAll(in: range) { isSame($0, element) }
   }
 
   /// Removes all occurrences of an element, as one removal. If there are none, nothing changes.
@@ -155,6 +155,6 @@ extension ObservedArray where Element: AnyObject {
   /// none, nothing changes.
   /// - Complexity: O(*n*).
   public func removeObject(identicalTo object: Element, in range: Range<Int>) {
-    removeSubranges(self[range].indices { $0 === object })
+    removeAll(in: range) { $0 === object }
   }
 }

@@ -19,6 +19,13 @@ protocol CollectionHandle<Contents>: AnyObject {
     _ body: (inout Contents) -> R
   ) -> R
 
+  /// Changes elements at indexes of an ordered collection by a mutation that is worked out from them.
+  /// - Parameter again: works the mutation out again. It is called if prior observers have changed the elements.
+  func change<R>(
+    _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
+    again: () throws -> Void, _ body: (inout Contents) -> R
+  ) rethrows -> R
+
   /// Changes a set by an operation with these members.
   /// - Parameters:
   ///   - goes: the members that are removed, unless a setter of the program keeps them; nil if the operation removes none.
@@ -50,6 +57,11 @@ final class FreeCollection<Contents>: CollectionHandle {
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
   ) -> R { body(&contents) }
+
+  func change<R>(
+    _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
+    again: () throws -> Void, _ body: (inout Contents) -> R
+  ) rethrows -> R { body(&contents) }
 
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
@@ -101,34 +113,43 @@ class PropertyCollection<Root: KVOObject, Stored> {
   // Whether the object is observed is asked only once: another thread may register an observer.
   final func changeElements<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
-    _ body: (inout Stored) -> R
-  ) -> R {
+    again: () throws -> Void, _ body: (inout Stored) -> R
+  ) rethrows -> R {
     let isObserved = isObserved
-    if isObserved, !isInPlace { return set(.elements(kind, indexes(), isExact: false), body) }
-    return announcing(
+    if isObserved, !isInPlace {
+      return try set(.elements(kind, indexes(), isExact: false), again, body)
+    }
+    return try announcing(
       .elements(kind, indexes(), isExact: isInPlace), isObserved: isObserved
-    ) { _ in access(body) }
+    ) { open in
+      if open.isAdjusted { try again() }
+      return access(body)
+    }
   }
 
   private var isObserved: Bool { isKey && kvo_binding_is_observed(object.header) }
 
   private func announcing<R>(
-    _ part: @autoclosure () -> ToManyChange, isObserved: Bool, _ body: (_ isFirst: Bool) -> R
-  ) -> R {
+    _ part: @autoclosure () -> ToManyChange, isObserved: Bool, _ body: (OpenChange) throws -> R
+  ) rethrows -> R {
     // An overlapping access stops the program, before observers are called.
     if isObserved, let storage { kvo_swift_check_access(storage, false) }
     let frame = isObserved ? part().announce(object.header, name) : nil
     defer { if isKey { closeChange(frame, of: object.header, name) } }
-    return body(frame != nil)
+    return try body(OpenChange(frame))
   }
 
   // A setter of the program may store other elements than it is passed: then the change is a setting. Prior calls may
   // change the collection, so its old value is read before them.
   private func set<R>(
-    _ part: @autoclosure () -> ToManyChange, _ body: (inout Stored) -> R
-  ) -> R {
+    _ part: @autoclosure () -> ToManyChange, _ again: () throws -> Void,
+    _ body: (inout Stored) -> R
+  ) rethrows -> R {
     let before = object[keyPath: keyPath]
-    return announcing(part(), isObserved: true) { set(body, before, isFirst: $0) }
+    return try announcing(part(), isObserved: true) { open in
+      if open.isAdjusted { try again() }
+      return set(body, before, isFirst: open.isFirst)
+    }
   }
 
   private func set<R>(_ body: (inout Stored) -> R, _ before: Stored, isFirst: Bool) -> R {
@@ -170,7 +191,12 @@ final class WholeProperty<Root: KVOObject, Contents>:
   func change<R>(
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
-  ) -> R { changeElements(kind, at: indexes(), body) }
+  ) -> R { changeElements(kind, at: indexes(), again: {}, body) }
+
+  func change<R>(
+    _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
+    again: () throws -> Void, _ body: (inout Contents) -> R
+  ) rethrows -> R { try changeElements(kind, at: indexes(), again: again, body) }
 
   func change<R>(
     _ mutation: KeyValueSetMutation, _ members: @autoclosure () -> Contents,
@@ -210,7 +236,14 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
   ) -> R {
-    changeElements(kind, at: indexes()) { $0.update(empty, body) }
+    changeElements(kind, at: indexes(), again: {}) { $0.update(empty, body) }
+  }
+
+  func change<R>(
+    _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
+    again: () throws -> Void, _ body: (inout Contents) -> R
+  ) rethrows -> R {
+    try changeElements(kind, at: indexes(), again: again) { $0.update(empty, body) }
   }
 
   func change<R>(

@@ -167,7 +167,11 @@ extension ObservedArray: RangeReplaceableCollection {
   /// - Complexity: O(*n*) in the number of new elements, amortised.
   public func append<S: Sequence>(contentsOf newElements: S) where S.Element == Element {
     let newElements = Array(newElements)
-    insert(newElements, count)
+    guard !newElements.isEmpty else { return }
+    let end = count
+    handle.change(.insertion, at: RangeSet(end..<end + newElements.count)) {
+      $0.append(contentsOf: newElements)
+    }
   }
 
   /// Inserts an element before the one at `i`, or at the end, as one insertion.
@@ -249,18 +253,28 @@ extension ObservedArray: RangeReplaceableCollection {
 
   /// Removes the last element and returns it. Stops the program if there is none.
   @discardableResult
-  public func removeLast() -> Element { remove(at: Swift.max(count - 1, 0)) }
+  public func removeLast() -> Element {
+    guard let last = popLast() else { stop("Index 0", 0) }
+    return last
+  }
 
   /// Removes the last `k` elements, as one removal. Stops the program if there are fewer.
   /// - Complexity: O(*k*).
   public func removeLast(_ k: Int) {
-    let end = count
-    removeSubrange(end - k..<end)
+    remove {
+      let end = count
+      check(end - k..<end, end)
+      return RangeSet(end - k..<end)
+    }
   }
 
   /// Removes the last element and returns it; nil if there is none.
   @discardableResult
-  public func popLast() -> Element? { isEmpty ? nil : removeLast() }
+  public func popLast() -> Element? {
+    let end = count
+    guard end > 0 else { return nil }
+    return handle.change(.removal, at: RangeSet(end - 1..<end)) { $0.popLast() }
+  }
 
   /// Removes all elements, as one removal. Without elements it does nothing.
   /// - Complexity: O(*n*).
@@ -277,7 +291,13 @@ extension ObservedArray: RangeReplaceableCollection {
   /// Removes the elements that satisfy a condition, as one removal.
   /// - Complexity: O(*n*).
   public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
-    remove(try elements.indices(where: shouldBeRemoved))
+    try remove { try elements.indices(where: shouldBeRemoved) }
+  }
+
+  /// Removes the elements within a range that satisfy a condition, as one removal. Stops the program if the range is out
+  /// of bounds.
+  package func removeAll(in range: Range<Int>, where shouldBeRemoved: (Element) -> Bool) {
+    remove { self[range].indices(where: shouldBeRemoved) }
   }
 
   /// Replaces the elements at several indexes, one for each index, as one replacement. Stops the program if
@@ -314,9 +334,13 @@ extension ObservedArray: RangeReplaceableCollection {
     }
   }
 
-  private func remove(_ indexes: RangeSet<Int>) {
+  private func remove(_ indexes: RangeSet<Int>) { remove { indexes } }
+
+  private func remove(_ find: () throws -> RangeSet<Int>) rethrows {
+    var indexes = try find()
     guard !indexes.isEmpty else { return }
-    _ = handle.change(.removal, at: indexes) { elements -> [Element] in
+    _ = try handle.change(.removal, at: indexes, again: { indexes = try find() }) {
+      elements -> [Element] in
       for range in indexes.ranges { check(range, elements.count) }
       let gone = indexes.ranges.flatMap { elements[$0] }
       elements.removeSubranges(indexes)
@@ -391,11 +415,19 @@ extension ObservedArray {
     try rearrange { try $0.withContiguousMutableStorageIfAvailable(body) }
   }
 
-  // Rearranges a copy: the function that compares elements may use the property.
+  // Rearranges a copy, and exchanges it for the elements: the function that compares elements may use the property.
   private func rearrange<R>(_ body: (inout [Element]) throws -> R) rethrows -> R {
     var rearranged = elements
-    let result = try body(&rearranged)
-    replace(0..<rearranged.count, with: rearranged)
+    var result = try body(&rearranged)
+    guard !rearranged.isEmpty else { return result }
+    let all = RangeSet(rearranged.indices)
+    try handle.change(
+      .replacement, at: all,
+      again: {
+        rearranged = elements
+        result = try body(&rearranged)
+      }
+    ) { swap(&$0, &rearranged) }
     return result
   }
 }

@@ -80,6 +80,65 @@ import Testing
     expectEqual(log.take(), ["setting [7, 8, 9] > [8]"])
   }
 
+  static let handleMutations:
+    [(by: @Sendable (ObservedArray<Int>) -> Void, @Sendable ([Int]) -> [Int])] = [
+      ({ $0.append(contentsOf: [4, 5]) }, { $0 + [4, 5] }),
+      ({ $0.sort() }, { $0.sorted() }),
+      ({ $0.reverse() }, { $0.reversed() }),
+      (
+        { $0.partition { $0 == 8 } },
+        {
+          var elements = $0
+          _ = elements.partition { $0 == 8 }
+          return elements
+        }
+      ),
+      ({ $0.removeAll { $0 == 8 } }, { $0.filter { $0 != 8 } }),
+      ({ $0.removeAll() }, { _ in [] }),
+      ({ $0.removeLast() }, { $0.dropLast() }),
+      ({ $0.removeLast(2) }, { $0.dropLast(2) }),
+      ({ $0.swapAt(0, 1) }, { [$0[1], $0[0]] + $0[2...] }),
+    ]
+
+  @Test(
+    "D7: so is a mutation of a handle",
+    arguments: [\PriorRack.stored, \PriorRack.computed], 0..<3)
+  func handleWorkedOut(
+    _ keyPath: ReferenceWritableKeyPath<PriorRack, [Int]> & Sendable, _ prior: Int
+  ) throws {
+    let (left, change) = Self.priors[prior]
+    let key = keyPath == \.stored ? "stored" : "computed"
+    for (mutate, expected) in Self.handleMutations {
+      let rack = PriorRack()
+      let log = try observe(rack, key) { try change(rack, key) }
+      mutate(rack.mutableArray(keyPath))
+      expectEqual(log.take(), ["setting [7, 8, 9] > \(expected(left))"])
+      expectEqual(rack[keyPath: keyPath], expected(left))
+    }
+  }
+
+  @Test("D7: a condition that throws when it is asked again leaves what the prior call has left")
+  func throwing() throws {
+    struct Refusal: Error {}
+    let rack = PriorRack()
+    let log = try observe(rack, "stored") { rack.stored = [1] }
+    #expect(throws: Refusal.self) {
+      try rack.mutableArray(\.stored).removeAll {
+        if $0 == 1 { throw Refusal() }
+        return true
+      }
+    }
+    expectEqual(log.take(), ["setting [7, 8, 9] > [1]"])
+  }
+
+  @Test("D7: popping the last element of an array that a prior call has emptied gives nil")
+  func popping() throws {
+    let rack = PriorRack()
+    let log = try observe(rack, "stored") { rack.stored = [] }
+    expectEqual(rack.mutableArray(\.stored).popLast(), nil)
+    expectEqual(log.take(), ["setting [7, 8, 9] > []"])
+  }
+
   @Test(
     "D7 B9: an ordered set does not get a member that a prior call has inserted",
     arguments: ["stored", "perhaps", "computed", "declared", "anything"])
