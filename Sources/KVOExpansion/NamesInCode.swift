@@ -129,7 +129,7 @@ extension [Token] {
   }
 
   /// The closing bracket of the brackets around an index, or of the bracket that opens there.
-  private func closing(from index: Int) -> Int? {
+  func closing(from index: Int) -> Int? {
     var depth = self[index].isOpening ? 0 : 1
     return self[index...].firstIndex { token in
       depth += token.isOpening ? 1 : token.isClosing ? -1 : 0
@@ -153,7 +153,7 @@ extension [Token] {
 
 extension Token {
   /// Whether it is the mark of an optional that is unwrapped.
-  fileprivate var isMark: Bool { (self.is("?") || self.is("!")) && leadingTrivia.isEmpty }
-  fileprivate var isOpening: Bool { ["(", "[", "{"].contains(where: self.is) }
-  fileprivate var isClosing: Bool { [")", "]", "}"].contains(where: self.is) }
+  var isMark: Bool { (self.is("?") || self.is("!")) && leadingTrivia.isEmpty }
+  var isOpening: Bool { ["(", "[", "{"].contains(where: self.is) }
+  var isClosing: Bool { [")", "]", "}"].contains(where: self.is) }
 }

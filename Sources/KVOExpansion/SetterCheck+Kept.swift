@@ -26,16 +26,16 @@ extension SetterCheck {
     var (value, next, followed) = (KeptValue(), [Body(Array(getter.body))], Set<String>())
     while let body = next.popLast() {
       for (index, token) in body.tokens.enumerated() {
-        next += token.interpolations.map { Body($0, Array(body.locals)) }
+        next += token.interpolations.map { Body($0, body.locals(at: index)) }
         if body.tokens.isHandedOn(index) { (value.mayBeStored, value.mayBeRead) = (true, true) }
         guard token.kind == .identifier || token.isWord("Self"), body.tokens.isRoot(index),
-          !body.tokens.isLabel(index), token.name != key
+          !body.tokens.isLabel(index), !body.isLocal(index), token.name != key
         else { continue }
         if observed.contains(token.name) {
           note(observed: index, in: body.tokens, &value)
         } else if silent.contains(token.name) {
           note(silent: index, in: body.tokens, &value)
-        } else if !body.isLocal(index), !token.name.hasPrefix("$"), token.name != "_" {
+        } else if !token.name.hasPrefix("$"), token.name != "_" {
           note(undeclared: index, in: body.tokens, &value)
         }
         let bodies = (methods[token.name] ?? []) + [silentGetter(token.name)].compactMap { $0 }

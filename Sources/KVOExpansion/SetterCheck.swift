@@ -167,39 +167,6 @@ struct SetterCheck {
 
   // MARK: - Silent setters
 
-  /// The tokens of a method or an accessor, and the names that are not the object's there.
-  struct Body {
-    let tokens: [Token]
-    private(set) var locals: Set<String>
-
-    init(_ tokens: [Token], _ parameters: [String?] = []) {
-      self.tokens = tokens
-      locals = Set(parameters.compactMap { $0 })
-      for index in tokens.indices.dropLast() {
-        let (token, next) = (tokens[index], tokens[index + 1])
-        let isIntroduced = token.isWord("let") || token.isWord("var") || token.isWord("for")
-        if isIntroduced, next.is("(") {
-          locals.formUnion(tokens[index...].prefix { !$0.is(")") }.map(\.name))
-        } else if isIntroduced {
-          locals.insert(next.name)
-        } else if token.is("{") {
-          // A closure's parameters, which may be in parentheses.
-          let parameters = tokens[(index + 1)...].prefix {
-            $0.kind == .identifier || $0.is(",") || $0.is("(") || $0.is(")")
-          }
-          if parameters.endIndex < tokens.count, tokens[parameters.endIndex].isWord("in") {
-            locals.formUnion(parameters.map(\.name))
-          }
-        }
-      }
-    }
-
-    /// Whether it names a local variable or parameter.
-    func isLocal(_ index: Int) -> Bool {
-      locals.contains(tokens[index].name) && !(index > 0 && tokens[index - 1].is("."))
-    }
-  }
-
   private static let announcing: Set = [
     "withChange", "withAutomaticChange", "willChangeValue", "didChangeValue", "willChange",
     "didChange",
@@ -216,7 +183,7 @@ struct SetterCheck {
     var (next, followed, sets) = ([setter], Set([key]), false)
     while let body = next.popLast() {
       for index in body.tokens.indices {
-        next += body.tokens[index].interpolations.map { Body($0, Array(body.locals)) }
+        next += body.tokens[index].interpolations.map { Body($0, body.locals(at: index)) }
         switch effect(of: index, in: body, on: key, read) {
         case .none: continue
         case .notifies: return false
@@ -292,7 +259,7 @@ struct SetterCheck {
     while let body = next.popLast() {
       for index in body.tokens.indices {
         let token = body.tokens[index]
-        next += token.interpolations.map { Body($0, Array(body.locals)) }
+        next += token.interpolations.map { Body($0, body.locals(at: index)) }
         if token.isWord("super") || body.tokens.isHandedOn(index) { return nil }
         guard token.kind == .identifier, body.tokens.isRoot(index),
           !body.tokens.isLabel(index), !body.isLocal(index)

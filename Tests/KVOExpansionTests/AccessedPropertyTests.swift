@@ -449,6 +449,43 @@ import Testing
   }
 
   @Test(
+    "Q6: a local name is not the property, in its scope",
+    arguments: [
+      ("{ var cache = a; cache += b; return cache }", nil),
+      ("{ guard var cache = a else { return b }; cache += 1; return cache }", nil),
+      ("{ c.reduce(into: 0) { cache, n in cache += n } }", nil),
+      ("{ c.f { (cache: inout Int) -> Void in cache += 1 } }", nil),
+      ("{ for var cache in c { cache += a } }", nil),
+      ("{ if case .some(var cache) = c { cache += a } }", nil),
+      ("{ func f(_ cache: inout Int) { cache += a }; return b }", nil),
+      ("{ if let cache { return cache }; cache = a; return a }", "[\"a\"]"),
+      ("{ guard let cache else { cache = a; return a }; return cache }", "[\"a\"]"),
+      ("{ switch c { case let cache?: return 1\ncase nil: cache = a } }", "[\"c\", \"a\"]"),
+      ("{ if let a { cache = a }; return 1 }", "[\"a\"]"),
+      ("{ if let a = a, a > 1 { cache = a }; return 1 }", "[\"a\"]"),
+      ("{ var a = a; a += 1; cache = a; return 1 }", "[\"a\"]"),
+      ("{ let a = f(), b = 1\ncache = a + b + c; return 1 }", "[\"c\"]"),
+      ("{ let (a, n) = f()\n  .g(); cache = a + b; return 1 }", "[\"b\"]"),
+      ("{ for (a, n) in f() { cache = a + b }; return 1 }", "[\"b\"]"),
+      ("{ f { (a: Int) in cache = a + b } }", "[\"b\"]"), ("{ keep(c) }", "[\"c\"]"),
+    ] as [(String, String?)])
+  func keptBesideLocals(_ getter: String, _ sources: String?) {
+    let source = """
+      @KVO class A: KVOObject {
+      var a = 1; var b = 2; var c: Int { a }
+      @KVOIgnored var cache: Int?
+      func keep(_ a: Int) -> Int { cache = a; return a }
+      var sum: Int \(getter)
+      }
+      """
+    let declaration =
+      "keys.computed(\"sum\", \\.sum)"
+      + (sources.map { "; keys._keeping(\"sum\", reads: \($0))" } ?? "") + "\n"
+    expect(Asking.members(source).contains(declaration), Asking.members(source))
+    expectEqual(Asking.messages(source), [])
+  }
+
+  @Test(
     "Q7: storage is coded under its property's name, if the class has no keys of its own")
   func codingKeys() {
     let source = """

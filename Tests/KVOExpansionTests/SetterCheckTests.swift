@@ -409,6 +409,21 @@ import Testing
     expectEqual(Asking.messages(unread), [])
   }
 
+  @Test(
+    "F5 Q6: a local name of an ignored property is no cache",
+    arguments: [
+      "var n = 0; for item in items { n += item }; return n",
+      "items.reduce(into: 0) { n, item in n += item }",
+      "guard var n = items.first else { return 0 }; n += 1; return n",
+    ])
+  func readLocal(_ getter: String) {
+    let source = """
+      @KVO class A: B { var items = [1]; @KVOIgnored var n = 0
+      var sum: Int { \(getter) }; var twice: Int { 2 * sum } }
+      """
+    expectEqual(Asking.messages(source), [])
+  }
+
   @Test("F5: a property that is marked @KVOTracked gets no warning")
   func readMarked() {
     let source = """
