@@ -10,10 +10,21 @@ extension [Token] {
 
   // MARK: - Places
 
-  /// Whether it begins an expression or follows `self.`: `model` in `model.index` and in `self.model.index`.
+  /// Whether it begins an expression or follows `self.`: `model` in `model.index`, `self.model.index` and
+  /// `self?.model.index`.
   func isRoot(_ index: Int) -> Bool {
     guard index > 0, self[index - 1].is(".") else { return true }
-    return index > 1 && self[index - 2].isWord("self") && !(index > 2 && self[index - 3].is("."))
+    return follows("self", index)
+  }
+
+  /// Whether it is the member that follows `super`.
+  func isOfSuper(_ index: Int) -> Bool {
+    index > 0 && self[index - 1].is(".") && follows("super", index)
+  }
+
+  private func follows(_ word: String, _ index: Int) -> Bool {
+    guard let owner = self[..<(index - 1)].lastIndex(where: { !$0.isMark }) else { return false }
+    return self[owner].isWord(word) && !(owner > 0 && self[owner - 1].is("."))
   }
 
   func isLabel(_ index: Int) -> Bool {
@@ -43,6 +54,13 @@ extension [Token] {
   func isCalledInside(_ index: Int) -> Bool {
     let end = endOfMembers(index)
     return end > index + 1 && end < count && isCall(self[end], of: index)
+  }
+
+  /// Whether a method is called on a member of a type: `Cache.shared.add(1)`, but not `Cache(1)` or `Cache.add(1)`.
+  func isCalledInMember(ofType index: Int) -> Bool {
+    guard index + 2 < count, self[index + 1].is(".") else { return false }
+    return self[index + 2].isTypeName
+      ? isCalledInMember(ofType: index + 2) : isCalledInside(index + 2)
   }
 
   private func isCall(_ next: Token, of index: Int) -> Bool {
@@ -156,4 +174,5 @@ extension Token {
   var isMark: Bool { (self.is("?") || self.is("!")) && leadingTrivia.isEmpty }
   var isOpening: Bool { ["(", "[", "{"].contains(where: self.is) }
   var isClosing: Bool { [")", "]", "}"].contains(where: self.is) }
+  var isTypeName: Bool { name.first?.isUppercase == true }
 }

@@ -80,6 +80,14 @@ struct ObservableMember {
     return form == .observed || form == .accessed
   }
 
+  /// Whether it is a stored variable that another wrapper stores, or that can get neither attribute.
+  static func isUnobserved(_ member: Member) -> Bool {
+    guard case .variable(true, let bindings) = member.kind, !bindings.contains(where: \.isComputed)
+    else { return false }
+    let isMarked = member.has("Observed") || member.has("KVOAccessed")
+    return !isMarked && wrapper(of: member) != nil || reasonNotObserved(member) != nil
+  }
+
   /// The reason why a stored variable without another wrapper can get neither `@Observed` nor accessors; nil if it
   /// can.
   static func reasonNotObserved(_ member: Member) -> String? {

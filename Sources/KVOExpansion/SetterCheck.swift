@@ -15,6 +15,8 @@ struct SetterCheck {
   /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.
   private(set) var observed: Set<String> = []
   private(set) var silent: Set<String> = []
+  /// Stored variables that notify only if they are announced manually: lazy ones, and those with another wrapper.
+  private(set) var unobserved: Set<String> = []
   /// The properties that the macro makes observable, with the offsets of their declarations.
   private var stored: [String: Int] = [:]
   /// For each name, the computed properties whose accessors use it.
@@ -26,12 +28,17 @@ struct SetterCheck {
   /// The bodies of methods, and those of getters and setters, by the names of the methods and properties.
   private(set) var methods: [String: [Body]] = [:]
   private(set) var getters: [String: Body] = [:]
-  private var setters: [String: Body] = [:]
+  private(set) var setters: [String: Body] = [:]
   private let tokens: [Token]
+  let className: String
+  /// Whether names that the class does not declare may be a superclass's properties.
+  let mayInherit: Bool
 
   /// - Parameter tokens: those of the class.
   init(_ type: TypeDeclaration, _ tokens: [Token]) {
     self.tokens = tokens
+    className = type.name.name
+    mayInherit = !Superclass.isRoot(of: type)
     for member in type.members { add(member) }
   }
 
@@ -50,10 +57,13 @@ struct SetterCheck {
         observed.insert(name)
       }
       if ObservableMember.isMarked(member) { stored[name] = member.offset }
+      if ObservableMember.isUnobserved(member) { unobserved.insert(name) }
       guard binding.isComputed, let accessors = binding.accessors else { continue }
       for block in accessors.blocks { add(block, of: name) }
       getters[name] = accessors.block("get", "_read", "read").map { Body(Array($0.body)) }
-      setters[name] = accessors.block("set").map { Body(Array($0.body), [$0.parameter]) }
+      setters[name] = accessors.block("set").map {
+        Body(Array($0.body), [$0.parameter ?? "newValue"])
+      }
     }
   }
 
@@ -228,7 +238,7 @@ struct SetterCheck {
     }
     guard tokens.isSet(index) else { return .none }
     // A variable that the class does not declare belongs to a superclass or an extension.
-    return silent.contains(token.name) || isType(token) ? .sets : .notifies
+    return silent.contains(token.name) || token.isTypeName ? .sets : .notifies
   }
 
   /// Whether the call at an index announces only a key that is not the property's, and that its getter does not read.
@@ -265,15 +275,13 @@ struct SetterCheck {
           !body.tokens.isLabel(index), !body.isLocal(index)
         else { continue }
         let isCall = body.tokens.isCalled(index)
-        if isCall, methods[token.name] == nil, !isType(token) { return nil }
+        if isCall, methods[token.name] == nil, !token.isTypeName { return nil }
         guard names.insert(token.name).inserted else { continue }
         next += (methods[token.name] ?? []) + [getters[token.name]].compactMap { $0 }
       }
     }
     return names
   }
-
-  func isType(_ token: Token) -> Bool { token.name.first?.isUppercase == true }
 }
 
 extension Member {

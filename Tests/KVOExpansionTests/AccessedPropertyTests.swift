@@ -429,6 +429,11 @@ import Testing
       ("{ Self.memo[1] = a; return a }", "[\"a\"]", 0),
       ("{ c.n = a; return 1 }", "[\"c\", \"a\"]", 0),
       ("{ memo.find() }", nil, 0),
+      ("{ A.f(a) }", "[\"a\"]", 0), ("{ boxed = boxed ?? a }", "[\"boxed\", \"a\"]", 0),
+      ("{ Cache.shared.find(1) ?? Cache.shared.add(a) }", "[\"a\"]", 0),
+      ("{ Cache.f(a) + Cache(a).n + M.Cache.f(a) }", nil, 0), ("{ Cache.shared.n + a }", nil, 0),
+      ("{ $cache.n = a; return 1 }", "[\"a\"]", 0), ("{ f { $0 + a } }", nil, 0),
+      ("{ f { [weak self] in self?.cache = a } }", "[\"a\"]", 0),
     ] as [(String, String?, Int)])
   func kept(_ getter: String, _ sources: String?, _ warnings: Int) {
     let source = """
@@ -438,6 +443,7 @@ import Testing
       let memo = Memo()
       func keep(_ n: Int) -> Int { cache = n; return n }
       func fill() -> Int { keep(b) }
+      @KVOTracked var boxed: Int? { get { cache } set { cache = newValue } }
       var sum: Int \(getter)
       }
       """
@@ -483,6 +489,39 @@ import Testing
       + (sources.map { "; keys._keeping(\"sum\", reads: \($0))" } ?? "") + "\n"
     expect(Asking.members(source).contains(declaration), Asking.members(source))
     expectEqual(Asking.messages(source), [])
+  }
+
+  @Test(
+    "Q6: a name that the class does not declare may be a superclass's property",
+    arguments: [
+      ("{ cache = cache ?? name; return cache! }", "[\"name\"]", 0),
+      ("{ cache = cache ?? super.name + a; return cache! }", "[\"a\", \"name\"]", 0),
+      ("{ if let other { return other }; other = name; return 1 }", "[\"other\", \"name\"]", 0),
+      ("{ cache ?? keep(name) }", "[\"name\"]", 0), ("{ cache = 1; return 1 }", nil, 1),
+      ("{ name.uppercased() + max(name, title) }", nil, 0), ("{ name + a }", nil, 0),
+      ("{ name.uppercased() + a }", "[\"a\"]", 0),
+    ] as [(String, String?, Int)])
+  func keptOfSuperclass(_ getter: String, _ sources: String?, _ warnings: Int) {
+    let source = """
+      @KVO class A: B { var a = 1; @KVOIgnored var cache: Int?; var sum: Int \(getter) }
+      """
+    let declaration =
+      "keys.computed(\"sum\", \\.sum)"
+      + (sources.map { "; keys._keeping(\"sum\", reads: \($0))" } ?? "") + "\n"
+    expect(Asking.members(source).contains(declaration), Asking.members(source))
+    expectEqual(Asking.messages(source).count, warnings)
+  }
+
+  @Test(
+    "Q1 Q6: a lazy variable, or one with another wrapper, is a place to keep a value in",
+    arguments: ["lazy var", "@Plain var"])
+  func keptUnobserved(_ property: String) {
+    let source = """
+      @KVO class A: KVOObject { var a = 1; \(property) cache: Int? = nil
+      var sum: Int { cache = cache ?? a; return cache! } }
+      """
+    let members = Asking.members(source)
+    expect(members.contains("keys._keeping(\"sum\", reads: [\"cache\", \"a\"])"), members)
   }
 
   @Test(

@@ -52,14 +52,15 @@ extension KVOClass {
     return declarers.lazy.compactMap { $0.preparation.declared.accessors[declarers.key] }.first
   }
 
-  /// The keys that count as read by the getter of a property, in the class and its superclasses.
+  /// The keys that count as read by the getter of a property, in the class and its superclasses. A name that is no key
+  /// is dropped: the macro names what may be a property of a superclass.
   private func kept(by name: String) -> [KeyName] {
     let declarers = declarers(of: name)
     let keys = declarers.reduce(into: Set<String>()) { found, known in
       let declared = known.preparation.declared.kept[declarers.key] ?? []
       found.formUnion(declared.map { self.name($0, seenBy: known) })
     }
-    return keys.sorted().map { .of($0) }
+    return keys.filter { parts(of: $0) != nil }.sorted().map { .of($0) }
   }
 
   private func declaredToMany(_ name: String) -> (any ToManyDeclaration)? {

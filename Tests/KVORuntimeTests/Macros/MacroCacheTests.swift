@@ -30,6 +30,10 @@ import Testing
       ("method", \.byMethod), ("method without arguments", \.byFilling),
       ("extension", \.byExtension), ("argument", \.byArgument), ("key path", \.byKeyPath),
       ("Foundation", \.inFoundation), ("interpolation", \.fromString),
+      ("weak self", \.byWeakSelf), ("functions of the type", \.byType),
+      ("singleton", \.inSingleton),
+      ("projected value", \.inProjected), ("computed property", \.inComputed),
+      ("guard", \.afterGuard), ("case", \.inCase), ("variable", \.byVariable),
     ]
     for (name, keyPath) in getters {
       let seen = changes(of: keyPath, in: Keeping(), isFilled: isFilled)
@@ -53,6 +57,32 @@ import Testing
     adding.addend = 7
     token.invalidate()
     expectEqual(values, [104, 11])
+  }
+
+  @Test(
+    "Q6: so are they if the superclass declares the value's source, or also where it is kept",
+    arguments: [false, true])
+  func inherited(_ isFilled: Bool) {
+    let getters: [(String, KeyPath<KeepingInherited, Int>)] = [
+      ("source", \.ofText), ("source by super", \.ofSuper), ("place", \.inInherited),
+    ]
+    for (name, keyPath) in getters {
+      let seen = changes(of: keyPath, in: KeepingInherited(), isFilled: isFilled)
+      expectEqual(seen, ["3 5", "5 3"], name)
+    }
+  }
+
+  @Test("Q6: a parameter with an observed property's name is not that property")
+  func parameter() {
+    let object = KeepingInherited()
+    _ = object.ofParameter
+    var count = 0
+    let token = object.observe(\.ofParameter) { _, _ in count += 1 }
+    object.other = "d"
+    expectEqual(count, 0)
+    object.text = "abc"
+    expectEqual(count, 1)
+    token.invalidate()
   }
 
   @Test("F1 Q2 Q6: an override keeps a property of its superclass that the subclass hides")
@@ -85,14 +115,33 @@ import Testing
 
 private final class Box { var count: Int? }
 
+private final class Counts: @unchecked Sendable {
+  static let shared = Counts()
+  var counts: [UUID: Int] = [:]
+  func find(_ id: UUID) -> Int? { counts[id] }
+  func store(_ count: Int, _ id: UUID) -> Int {
+    counts[id] = count
+    return count
+  }
+}
+
+@propertyWrapper private struct Boxed {
+  let projectedValue = Box()
+  var wrappedValue: Int? { projectedValue.count }
+}
+
 @KVO private class Keeping: KVOObject {
   var text = "a b" {
     didSet {
       (cache, entries, box, list, object.count, observed.count) = (nil, [:], Part(), [], nil, nil)
       Self.memo[ObjectIdentifier(self)] = nil
       numbers.removeAllObjects()
+      Counts.shared.counts[id] = nil
+      $boxed.count = nil
+      clear()
     }
   }
+  func clear() {}
 
   struct Part { var count: Int? }
   nonisolated(unsafe) static var memo: [ObjectIdentifier: Int] = [:]
@@ -104,8 +153,13 @@ private final class Box { var count: Int? }
   let object = Box()
   var observed = Box()
   let numbers = NSCache<NSString, NSNumber>()
+  let id = UUID()
+  @KVOIgnored @Boxed var boxed
 
-  deinit { Self.memo[ObjectIdentifier(self)] = nil }
+  deinit {
+    Self.memo[ObjectIdentifier(self)] = nil
+    Counts.shared.counts[id] = nil
+  }
 
   var inTuple: Int {
     if let cache { return cache }
@@ -173,6 +227,80 @@ private final class Box { var count: Int? }
     cache = cache ?? "\(text)".count
     return cache!
   }
+
+  var byWeakSelf: Int {
+    if let cache { return cache }
+    let count = text.count
+    let keep = { [weak self] in self?.cache = count }
+    keep()
+    return count
+  }
+  static func find(_ id: UUID) -> Int? { Counts.shared.counts[id] }
+  static func store(_ count: Int, _ id: UUID) -> Int { Counts.shared.store(count, id) }
+  var byType: Int { Keeping.find(id) ?? Keeping.store(text.count, id) }
+  var inSingleton: Int { Counts.shared.find(id) ?? Counts.shared.store(text.count, id) }
+  var inProjected: Int {
+    if let boxed { return boxed }
+    $boxed.count = text.count
+    return text.count
+  }
+  @KVOTracked var count: Int? {
+    get { cache }
+    set { cache = newValue }
+  }
+  var inComputed: Int {
+    if let count { return count }
+    count = text.count
+    return text.count
+  }
+  var afterGuard: Int {
+    guard let cache else {
+      cache = text.count
+      return text.count
+    }
+    return cache
+  }
+  var inCase: Int {
+    switch cache {
+    case let cache?: return cache
+    case nil:
+      cache = text.count
+      return text.count
+    }
+  }
+  var byVariable: Int {
+    if let cache { return cache }
+    var text = text
+    text.append(".")
+    cache = text.count - 1
+    return text.count - 1
+  }
+}
+
+@KVO private final class KeepingInherited: Keeping {
+  @KVOIgnored private var own: Int?
+  var other = "c"
+  override func clear() { own = nil }
+
+  var ofText: Int {
+    if let own { return own }
+    own = text.count
+    return text.count
+  }
+  var ofSuper: Int {
+    own = own ?? super.text.count
+    return own!
+  }
+  var inInherited: Int {
+    if let cache { return cache }
+    cache = text.count
+    return text.count
+  }
+  private func keep(_ other: String) -> Int {
+    own = other.count
+    return other.count
+  }
+  var ofParameter: Int { own ?? keep(text) }
 }
 
 extension Keeping {
