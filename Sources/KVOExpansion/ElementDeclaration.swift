@@ -182,8 +182,11 @@ struct ElementDeclaration {
 
   private func members(from enumerator: Function) -> String {
     let call = "\(enumerator.name.text)()"
-    guard hasMembersOfAnyType else { return "{ AnySequence($0.\(call)) }" }
-    let made = "object._element($0, of: \"\(key)\") as AnyHashable"
+    let isOfFoundation = enumerator.result.map { WrittenType($0) } == "NSEnumerator"
+    guard hasMembersOfAnyType || isOfFoundation,
+      let type = hasMembersOfAnyType ? "AnyHashable" : elementOfSet
+    else { return "{ AnySequence($0.\(call)) }" }
+    let made = "object._element($0, of: \"\(key)\") as \(type.text)"
     return "{ object in AnySequence(object.\(call).map { \(made) }) }"
   }
 

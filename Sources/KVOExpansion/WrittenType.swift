@@ -4,7 +4,7 @@ internal import SwiftSource
 /// type alias.
 
 struct WrittenType: Hashable {
-  /// The type without `Swift.` and without white space, except between words.
+  /// The type without `Swift.`, without parentheses around all of it, and without white space, except between words.
   let text: String
 
   init(_ source: String) {
@@ -19,7 +19,8 @@ struct WrittenType: Hashable {
         text += text.endsInWord && word.beginsWithWord ? " " + word : word
       }
     }
-    self.text = text
+    self.text =
+      Self.inside("(", ")", of: text).flatMap { $0.isEmpty ? nil : WrittenType($0).text } ?? text
   }
 
   // MARK: - Parts
@@ -37,8 +38,12 @@ struct WrittenType: Hashable {
 
   private static let parts = [\Self.elementOfArray, \.elementOfSet, \.wrapped, \.bound]
 
-  /// The text between an opening bracket at the beginning and its closing bracket at the end, if it is a single type.
   private func inside(_ open: String, _ close: Character) -> WrittenType? {
+    Self.inside(open, close, of: text).map { WrittenType($0) }
+  }
+
+  /// The text between an opening bracket at the beginning and its closing bracket at the end, if it is a single type.
+  private static func inside(_ open: String, _ close: Character, of text: String) -> String? {
     guard text.hasPrefix(open), text.last == close else { return nil }
     let inner = String(text.dropFirst(open.count).dropLast())
     var depth = 0
@@ -47,7 +52,7 @@ struct WrittenType: Hashable {
       if ">)]".contains(character) { depth -= 1 }
       if depth < 0 || depth == 0 && ":,".contains(character) { return nil }
     }
-    return WrittenType(inner)
+    return inner
   }
 
   // MARK: - Comparing
@@ -66,7 +71,16 @@ struct WrittenType: Hashable {
   }
 
   /// Whether it is the type of values of any type, or of any that conforms to a protocol.
-  var isExistential: Bool { ["Any", "AnyObject"].contains(text) || text.hasPrefix("any ") }
+  var isExistential: Bool {
+    ["Any", "AnyObject"].contains(text) || text.hasPrefix("any ") || isComposed
+      || wrapped?.isExistential == true
+  }
+
+  /// Whether it is composed of protocols: `Any & Sendable`.
+  private var isComposed: Bool {
+    let names = text.split(separator: "&", omittingEmptySubsequences: false)
+    return names.count > 1 && names.allSatisfy { $0.allSatisfy { $0.isPartOfWord || $0 == "." } }
+  }
 
   /// Whether it may be that type: true unless this type is known and differs.
   func mayBe(_ type: WrittenType) -> Bool {

@@ -183,7 +183,10 @@ import Testing
 
   @Test(
     "Q4 B13: members that are taken as values of any type are hashable in between",
-    arguments: ["Any", "AnyObject", "any Tag"])
+    arguments: [
+      "Any", "AnyObject", "any Tag", "(any Tag)", "Any & Sendable", "NSObject&M.Tag", "Any?",
+      "(any Tag)?", "Optional<AnyObject>",
+    ])
   func membersOfAnyType(_ type: String) {
     let body = """
       func addTagsObject(_ t: \(type)) {}
@@ -204,6 +207,19 @@ import Testing
     let read = Asking.declarations("\(readers)\n\(body)").last
     expectEqual(read?.contains("object.enumeratorOfTags().map { \(made) }"), true, read ?? "")
     expectEqual(read?.contains("$0.memberOfTags($0._element($1, of: \"tags\")) != nil"), true)
+  }
+
+  @Test("Q4 B13: the members of an NSEnumerator are read as the methods take them")
+  func enumerated() {
+    let readers = """
+      func countOfTags() -> Int { 1 }
+      func memberOfTags(_ t: Tag) -> Tag? { t }
+      func enumeratorOfTags() -> NSEnumerator { e }
+      """
+    let line = Asking.declarations("\(readers)\n\(Self.adding)").last
+    let made = "object._element($0, of: \"tags\") as Tag"
+    let elements = "{ object in AnySequence(object.enumeratorOfTags().map { \(made) }) }"
+    expectEqual(line?.contains("elements: \(elements)"), true, line ?? "")
   }
 
   @Test(

@@ -64,7 +64,7 @@ import Testing
   @Test("Q4 B13: so does one of a set that may be nil, or whose methods take any value")
   func optionalSets() throws {
     let tagged = Tagged()
-    for key in ["maybe", "must", "anything", "objects"] {
+    for key in ["maybe", "must", "anything", "objects", "sendable", "optional"] {
       try log.observe(tagged, key, [.old, .new], as: key)
       let members = try tagged.mutableSetValue(forKey: key)
       expectEqual(members.count, 0)
@@ -76,11 +76,12 @@ import Testing
       tagged.calls,
       [
         "add 7", "remove 7", "add [7]", "remove [7]", "add NSNumber", "remove NSNumber",
-        "add NSNumber", "remove NSNumber",
+        "add NSNumber", "remove NSNumber", "add sendable", "remove sendable", "add optional",
+        "remove optional",
       ])
     let changes = log.take()
-    expectEqual(changes.count, 8)
-    for key in ["maybe", "must", "anything", "objects"] {
+    expectEqual(changes.count, 12)
+    for key in ["maybe", "must", "anything", "objects", "sendable", "optional"] {
       expectEqual(changes.filter { $0.hasPrefix("\(key) insertion new") }.count, 1)
       expectEqual(changes.filter { $0.hasPrefix("\(key) removal old") }.count, 1)
     }
@@ -195,6 +196,8 @@ import Testing
   @KVOIgnored var must: NSMutableSet!
   @KVOIgnored var anything = NSMutableSet()
   @KVOIgnored var objects: NSMutableSet? = NSMutableSet()
+  @KVOIgnored var sendable = NSMutableSet()
+  @KVOIgnored var others = NSMutableSet()
 
   func addMaybeObject(_ number: Int) {
     calls.append("add \(number)")
@@ -227,6 +230,25 @@ import Testing
   func removeObjectsObject(_ object: AnyObject) {
     calls.append("remove \(type(of: object))")
     objects?.remove(object)
+  }
+  func addSendableObject(_ value: (Any & Sendable)) {
+    calls.append("add sendable")
+    sendable.add(value)
+  }
+  func removeSendableObject(_ value: (Any & Sendable)) {
+    calls.append("remove sendable")
+    sendable.remove(value)
+  }
+  func countOfOptional() -> Int { others.count }
+  func memberOfOptional(_ value: Any?) -> Any? { value.flatMap { others.member($0) } }
+  func enumeratorOfOptional() -> NSEnumerator { others.objectEnumerator() }
+  func addOptionalObject(_ value: Any?) {
+    calls.append("add optional")
+    others.add(value!)
+  }
+  func removeOptionalObject(_ value: Any?) {
+    calls.append("remove optional")
+    others.remove(value!)
   }
 }
 
