@@ -9,6 +9,7 @@ import Testing
     try person.setValue("Al", forKey: "nickname")
     try person.setValuesForKeys(["age": 37, "note": "some"])
     expect(try person.value(forKey: "nickname") as? String == "Al")
+    expect(try person.value(forKey: "species") as? String == "human")
     let values: [String: Any?] = try person.dictionaryWithValues(forKeys: ["age", "shout"])
     expect(values["age"] as? Int == 37 && values["shout"] as? String == "ADA")
   }

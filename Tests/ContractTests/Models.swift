@@ -10,6 +10,7 @@ class Person: KVOObject {
   @Observed var pets: [String]?
   @Observed var hobbies: Set<String>?
   var note = "none"
+  let species = "human"
   var shelf: [String] = []
   var drawer: Set<String> = []
 
@@ -22,6 +23,7 @@ class Person: KVOObject {
   override class func registerKeys() {
     Person.declareKeys { keys in
       keys.stored("note", \.note)
+      keys.stored("species", \.species)
       keys.accessors("shout", get: { $0.name.uppercased() }, set: { $0.name = $1.lowercased() })
       keys.automaticallyNotifies("note", true)
       keys.orderedToMany(

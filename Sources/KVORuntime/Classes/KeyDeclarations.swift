@@ -80,6 +80,15 @@ public struct KeyDeclarations<Root: KVOObject> {
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
+  /// Declares a stored property that can only be read, such as a constant, under its own name and a key path.
+  ///
+  /// It notifies its observers if it is changed inside manual notifications. Setting it by key-value coding is a read-only
+  /// error.
+  public mutating func stored<Value>(_ key: String, _ keyPath: KeyPath<Root, Value>) {
+    accessors[key] = TypedAccessors<Root, Value>(
+      keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: nil)
+  }
+
   /// Declares an `@Observed` property under its own name and a key path, whose getter returns the stored value. For
   /// code that `@KVO` makes.
   public mutating func _observed<Value>(

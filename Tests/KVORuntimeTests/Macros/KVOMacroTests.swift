@@ -153,6 +153,10 @@ import Testing
     expectEqual(try object.value(forKey: "level") as? Int, 3)
     try object.setValue(50, forKey: "level")
     expectEqual(object.level, 10)
+    expectEqual(try object.value(forKey: "fixed") as? Int, 4)
+    expectEqual(
+      keyValueError { try object.setValue(5, forKey: "fixed") },
+      .readOnly(key: "fixed", className: "Wrapping"))
   }
 
   @Test("Q2: computed properties have keys and notify under them, without any declaration")

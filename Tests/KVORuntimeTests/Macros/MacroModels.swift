@@ -320,6 +320,10 @@ final class Handmade: KVOObject {
   }
   init(wrappedValue: Int) { value = min(wrappedValue, 10) }
 }
+@propertyWrapper struct Fixed {
+  let wrappedValue: Int
+}
 @KVO final class Wrapping: KVOObject {
   @KVOIgnored @UpToTen var level = 3
+  @KVOIgnored @Fixed var fixed = 4
 }
