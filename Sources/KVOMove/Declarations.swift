@@ -40,6 +40,7 @@ struct TypeDeclaration {
   var close: Int
   var properties: [PropertyDeclaration] = []
   var methods: [MethodDeclaration] = []
+  var statements: [KeyStatement] = []
 
   var name: String { path.last! }
   var keyword: Int { id.token }
@@ -91,6 +92,22 @@ struct MethodDeclaration {
   var brace: Int?
   /// The parts of its name in Objective-C, if that is written: `@objc(insertObject:inSongsAtIndex:)`.
   var selector: [String] = []
+}
+
+/// A method without parameters, or a property, of the type itself that says something about the key in its name.
+struct KeyStatement {
+  /// How the names of such members begin: `keyPathsForValuesAffectingTitle`.
+  static let affecting = "keyPathsForValuesAffecting"
+  static let automatic = "automaticallyNotifiesObserversOf"
+
+  var name: String
+  var modifiers: Set<String>
+  /// The expression for its value: `self.keyPathsForValuesAffectingTitle()`.
+  var value: String
+  /// The first token of its type, if that is written.
+  var type: Int?
+  /// The braces of its body, or its initial value from the equals sign on.
+  var body: Range<Int>
 }
 
 extension SourceFile {
@@ -158,6 +175,7 @@ extension SourceFile {
       switch member.kind {
       case .variable(let isVariable, let bindings):
         guard let name = bindings[0].name else { continue }
+        if member.isOfType { type.statements += bindings.compactMap { statement($0, modifiers) } }
         type.properties.append(
           PropertyDeclaration(
             name: name.name, keyword: member.keyword, start: member.start, modifiers: modifiers,
@@ -165,6 +183,9 @@ extension SourceFile {
             key: objectiveCName(in: member.start..<member.keyword).first))
       case .function(let function):
         guard let parameters = function.open else { continue }
+        if member.isOfType, let statement = statement(function, parameters, modifiers) {
+          type.statements.append(statement)
+        }
         type.methods.append(
           MethodDeclaration(
             name: function.name.name, keyword: member.keyword, start: member.start,
@@ -174,6 +195,39 @@ extension SourceFile {
       }
     }
     return type
+  }
+
+  private func statement(
+    _ function: Function, _ parameters: Int, _ modifiers: Set<String>
+  ) -> KeyStatement? {
+    let name = function.name.name
+    guard isOfKey(name), tokens[parameters + 1].is(")"), let brace = function.body,
+      let end = partner[brace]
+    else { return nil }
+    let isTyped = tokens[parameters + 2].is("->")
+    return KeyStatement(
+      name: name, modifiers: modifiers, value: "self.\(name)()",
+      type: isTyped ? parameters + 3 : nil, body: brace..<end + 1)
+  }
+
+  private func statement(_ binding: Binding, _ modifiers: Set<String>) -> KeyStatement? {
+    guard let name = binding.name?.name, isOfKey(name) else { return nil }
+    let type = binding.type == nil ? nil : binding.place + 2
+    var start = binding.place + 1
+    while !tokens[start].is("="), !tokens[start].is("{") {
+      if endsStatement(start) { return nil }
+      start = (closing(of: start) ?? start) + 1
+    }
+    var end = start
+    while !endsStatement(end), end == start || !tokens[end].is(",") {
+      end = closing(of: end) ?? end + 1
+    }
+    return KeyStatement(
+      name: name, modifiers: modifiers, value: "self.\(name)", type: type, body: start..<end + 1)
+  }
+
+  private func isOfKey(_ name: String) -> Bool {
+    name.hasPrefix(KeyStatement.affecting) || name.hasPrefix(KeyStatement.automatic)
   }
 
   private func objectiveCName(in prefix: Range<Int>) -> [String] {

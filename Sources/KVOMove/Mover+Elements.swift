@@ -77,10 +77,8 @@ extension Mover {
       property.isComputed || project.isExposed(property, in: type)
     else { return [] }
     if !property.isComputed, !property.isConstant { return ["keys.stored(\"\(key)\", \\.\(key))"] }
-    let name = "keyPathsForValuesAffecting" + capitalised(key)
-    let isNamed = ([type] + project.extensions(of: type)).flatMap(\.methods)
-      .contains { $0.name == name }
-    let affectedBy = isNamed ? ", affectedBy: self.\(name)()" : ""
+    let affecting = statement(ofWhatAffects: key, in: type)
+    let affectedBy = affecting.map { ", affectedBy: \($0.value)" } ?? ""
     return ["keys.computed(\"\(key)\", \\.\(key)\(affectedBy))"]
   }
 

@@ -58,16 +58,22 @@ extension Mover {
     if let type, tokens[type - 1].isWord("as") { replace(type, by: "Any") }
   }
 
-  /// Makes a method that lists what affects a key return a set of strings, and not Foundation's set.
-  mutating func moveKeyPaths(_ method: MethodDeclaration) {
-    guard method.name.hasPrefix("keyPathsForValuesAffecting"), let brace = method.brace,
-      let end = file.partner[brace], let close = file.partner[method.parameters],
-      tokens[close + 1].is("->"), tokens[close + 2].text == "NSSet"
-    else { return }
-    replace(close + 2..<brace, by: "Set<String>")
-    for index in brace..<end where tokens[index].text == "NSSet" {
+  /// Makes a member that lists what affects a key a set of strings, and not Foundation's set. `@KVO` needs the type of the
+  /// elements.
+  mutating func moveKeyPaths(_ statement: KeyStatement) {
+    let body = statement.body
+    guard statement.name.hasPrefix(KeyStatement.affecting) else { return }
+    if let type = statement.type {
+      let isSet = tokens[type].text == "Set" && type + 1 == body.lowerBound
+      guard tokens[type].text == "NSSet" || isSet else { return }
+      replace(type..<body.lowerBound, by: "Set<String>")
+    } else {
+      guard tokens[body.lowerBound + 1].text == "NSSet" else { return }
+      insert(": Set<String>", after: body.lowerBound - 1)
+    }
+    for index in body where tokens[index].text == "NSSet" {
       guard let last = file.closing(of: index + 1), tokens[index + 1].is("(") else {
-        find(index, .refused, "\(method.name) returns a Set<String>", "make one of the NSSet")
+        find(index, .refused, "\(statement.name) is a Set<String>", "make one of the NSSet")
         continue
       }
       if tokens[index + 2].text == "array", tokens[index + 3].is(":") {
@@ -90,10 +96,16 @@ extension Mover {
     let isSeen = usesMacro(type) || type.attributes.contains("KVO")
     let isNew = !["KVOObject", "KVOOperation"].contains(project.ancestors(of: type).root)
     let all = (isSeen ? [] : [type]) + project.extensions(of: type)
-    let methods = all.flatMap { part in part.methods.filter { isFound($0, in: part, isNew) } }
+    let methods = all.flatMap { part in
+      part.methods.filter { project.isExposed($0.modifiers, in: part) }
+    }
+    let statements = all.flatMap { part in
+      part.statements.filter { isFound($0, in: part, isNew) }
+    }
     let own = isSeen ? ownEntries(of: type) : []
     let entries =
-      own + entries(for: all.flatMap(\.properties), methods, type)
+      own + entries(for: all.flatMap(\.properties), statements, type)
+      + validatorEntries(of: methods, type)
       + ([type] + project.extensions(of: type)).flatMap {
         accessorEntries(of: $0) + methodEntries(of: $0, type)
       } + elementEntries(of: type)
@@ -126,15 +138,19 @@ extension Mover {
     return [unit + unit + lines[0]] + lines.dropFirst().map { unit + unit + $0.dropFirst(6) }
   }
 
-  /// Whether Objective-C finds a method by its name, or did so before Swift 4.
+  /// Whether Objective-C finds a statement by its name, or did so before Swift 4.
   private func isFound(
-    _ method: MethodDeclaration, in part: TypeDeclaration, _ isNew: Bool
+    _ statement: KeyStatement, in part: TypeDeclaration, _ isNew: Bool
   ) -> Bool {
-    let isNamed = ["keyPathsForValuesAffecting", "automaticallyNotifiesObserversOf"].contains {
-      method.name.hasPrefix($0)
-    }
-    return project.isExposed(method.modifiers, in: part)
-      || isNew && isNamed && !method.modifiers.contains("override")
+    project.isExposed(statement.modifiers, in: part)
+      || isNew && !statement.modifiers.contains("override")
+  }
+
+  /// The statement in a class, or in an extension of it, that lists what affects a key.
+  func statement(ofWhatAffects key: String, in type: TypeDeclaration) -> KeyStatement? {
+    let name = KeyStatement.affecting + capitalised(key)
+    return ([type] + project.extensions(of: type)).lazy.flatMap(\.statements)
+      .first { $0.name == name }
   }
 
   /// Declarations of accessors that have names of their own in Objective-C, `@objc(isOn) get` and `@objc(setIsOn:) set`, if
@@ -290,10 +306,9 @@ extension Mover {
   }
 
   private func entries(
-    for properties: [PropertyDeclaration], _ methods: [MethodDeclaration], _ type: TypeDeclaration
+    for properties: [PropertyDeclaration], _ statements: [KeyStatement], _ type: TypeDeclaration
   ) -> [String] {
-    var entries: [String] = []
-    let known = keys(of: type)
+    var (entries, declared) = ([String](), Set<String>())
     let isCoded = project.participants.coded.contains(type.id)
     for property in properties
     where !property.isStatic
@@ -301,13 +316,12 @@ extension Mover {
     {
       let (name, path) = (property.name, "\\.\(property.name)")
       let key = property.key ?? name
-      let affecting = methods.first { $0.name == "keyPathsForValuesAffecting" + capitalised(key) }
+      let affecting = statement(ofWhatAffects: key, in: type)
       let isOverridden = isOverridden(name, beneath: type)
       if property.isComputed, !property.modifiers.contains("override") {
-        let by = affecting.map { ", affectedBy: self.\($0.name)()" } ?? ""
+        let by = affecting.map { ", affectedBy: \($0.value)" } ?? ""
         entries.append("keys.computed(\"\(key)\", \(path)\(by))")
-      } else if let affecting {
-        entries.append("keys.dependency(\"\(key)\", on: self.\(affecting.name)())")
+        declared.insert(key)
       } else if !property.accessors.isEmpty || isOverridden || key != name, !property.isComputed {
         entries.append(
           key == name
@@ -315,21 +329,29 @@ extension Mover {
             : "keys.computed(\"\(key)\", \(path), affectedBy: [\"\(name)\"])")
       }
     }
-    for method in methods {
-      if let key = key(in: method.name, after: "keyPathsForValuesAffecting"), key != "value",
-        !properties.contains(where: { $0.isDynamic && ($0.key ?? $0.name) == key })
+    for statement in statements {
+      if let key = key(in: statement.name, after: KeyStatement.automatic) {
+        entries.append("keys.automaticallyNotifies(\"\(key)\", \(statement.value))")
+      } else if let key = key(in: statement.name, after: KeyStatement.affecting),
+        !declared.contains(key)
       {
-        entries.append("keys.dependency(\"\(key)\", on: self.\(method.name)())")
-      } else if let key = key(in: method.name, after: "automaticallyNotifiesObserversOf") {
-        entries.append("keys.automaticallyNotifies(\"\(key)\", self.\(method.name)())")
-      } else if let key = key(in: method.name, after: "validate"), known.contains(key),
-        !isOfRoot(method)
-      {
-        let call = "try object.\(method.name)(&value)"
-        entries.append("keys.validator(\"\(key)\") { object, value in \(call) }")
+        entries.append("keys.dependency(\"\(key)\", on: \(statement.value))")
       }
     }
     return entries
+  }
+
+  private func validatorEntries(
+    of methods: [MethodDeclaration], _ type: TypeDeclaration
+  ) -> [String] {
+    let known = keys(of: type)
+    return methods.compactMap { method in
+      guard let key = key(in: method.name, after: "validate"), known.contains(key),
+        !isOfRoot(method)
+      else { return nil }
+      let call = "try object.\(method.name)(&value)"
+      return "keys.validator(\"\(key)\") { object, value in \(call) }"
+    }
   }
 
   func capitalised(_ name: String) -> String {

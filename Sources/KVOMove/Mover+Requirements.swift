@@ -40,8 +40,8 @@ extension Mover {
     }
       || parts.flatMap(\.properties).contains { $0.name == key && $0.isComputed }
         && (namesWhatAffects(key, in: type)
-          || parts.flatMap(\.methods).contains {
-            $0.name == "automaticallyNotifiesObserversOf" + capitalised(key)
+          || parts.flatMap(\.statements).contains {
+            $0.name == KeyStatement.automatic + capitalised(key)
           })
   }
 

@@ -16,12 +16,12 @@ extension Mover {
     if type.isClass, startsHere(type) { needsRuntime = true }
     for method in type.methods {
       moveValidator(method)
-      moveKeyPaths(method)
       moveSetter(method, in: type)
       moveRegistration(method)
       moveSettingOfSeveral(method)
       moveSetting(method, in: type)
     }
+    for statement in type.statements { moveKeyPaths(statement) }
     moveAnnouncements(of: type)
     lookAtOverrides(type)
     lookAtEarlyReads(type)
@@ -213,7 +213,7 @@ extension Mover {
     let isOff = ["", "Of" + capitalised(property.name)].contains { key in
       let name = "automaticallyNotifiesObservers" + key
       return type.methods.contains { $0.name == name }
-        || type.properties.contains { $0.name == name && $0.isStatic }
+        || type.statements.contains { $0.name == name }
     }
     let isDynamic =
       property.isDynamic
@@ -231,12 +231,10 @@ extension Mover {
   private mutating func lookAtAssignments(
     _ body: Range<Int>, inSetterOf property: PropertyDeclaration, in type: TypeDeclaration
   ) {
-    let name = "keyPathsForValuesAffecting" + capitalised(property.name)
-    let variable = type.properties.first { $0.name == name && $0.isStatic }
-    let start = type.methods.first { $0.name == name }?.brace ?? variable?.brace
-    guard property.isDynamic, let start = start ?? variable?.keyword else { return }
-    let end = file.partner[start] ?? (start..<type.close).first(where: file.endsStatement)
-    let named = Set((start..<(end ?? type.close)).compactMap { file.key(at: $0)?.key })
+    let name = KeyStatement.affecting + capitalised(property.name)
+    guard property.isDynamic, let affecting = type.statements.first(where: { $0.name == name })
+    else { return }
+    let named = Set(affecting.body.compactMap { file.key(at: $0)?.key })
     let observable = Set(observableNames(in: type)).intersection(named)
     guard
       let place = body.first(where: {
@@ -269,12 +267,11 @@ extension Mover {
   func namesWhatAffects(_ key: String, in type: TypeDeclaration) -> Bool {
     let classes =
       (project.declaration(of: type).map { [$0] } ?? []) + project.ancestors(of: type).classes
-    let own = "keyPathsForValuesAffecting" + capitalised(key)
+    let own = KeyStatement.affecting + capitalised(key)
     return ([type] + classes + classes.flatMap(project.extensions)).contains { part in
-      part.properties.contains { $0.isStatic && $0.name == own }
+      part.statements.contains { $0.name == own }
         || part.methods.contains { method in
-          method.name == own
-            || Self.methodsForAllKeys.contains(method.name) && mayName(key, method, in: part)
+          Self.methodsForAllKeys.contains(method.name) && mayName(key, method, in: part)
         }
     }
   }

@@ -99,6 +99,7 @@ struct Participants {
     ) {
       return true
     }
+    if !type.statements.isEmpty { return true }
     return type.methods.contains { method in
       if method.name.hasPrefix("keyPathsForValuesAffecting")
         || method.name.hasPrefix("automaticallyNotifiesObservers")

@@ -1,4 +1,5 @@
-/// Declarations of several variables, bodies of several statements, and comments in what is replaced.
+/// Declarations of several variables, bodies of several statements, comments in what is replaced, and members whose names
+/// say something about a key.
 import Expectations
 import KVOMove
 import Testing
@@ -105,5 +106,83 @@ extension MoveTests {
       [
         "what a protocol has optionally is there with Objective-C only"
       ])
+  }
+
+  static let affecting = [
+    ("@objc class func keyPathsForValuesAffectingY() -> Set<String> { [\"x\"] }", "()"),
+    ("@objc class var keyPathsForValuesAffectingY: Set<String> { [\"x\"] }", ""),
+    ("@objc static var keyPathsForValuesAffectingY: Set<String> { get { [\"x\"] } }", ""),
+    ("@objc static let keyPathsForValuesAffectingY: Set<String> = [\n\"x\",\n]", ""),
+    ("@objc private static let keyPathsForValuesAffectingY = Set([\"x\"])", ""),
+  ]
+
+  @Test(
+    "a method or a property of the type that names what affects a key is declared",
+    arguments: affecting)
+  func affecting(_ member: String, _ call: String) {
+    let value = "self.keyPathsForValuesAffectingY\(call)"
+    let model = "class A: NSObject { @objc dynamic var x = 0; "
+    let computed = "keys.computed(\"y\", \\.y, affectedBy: \(value))"
+    let property = "@objc dynamic var y: Int { x }"
+    for source in [
+      "\(model)}\nextension A { \(property)\n\(member) }",
+      "\(model)\(member) }\nextension A { \(property) }",
+      "class A: NSObject { @objc var y: Int { 1 }\n\(member) }\nlet v = a.value(forKey: \"y\")",
+    ] {
+      let moved = Self.moved(source, .macro)
+      expect(moved.text.contains(computed), moved.text)
+      expect(Self.moved(moved.text, .macro).edits.isEmpty)
+    }
+    expect(Self.moved("\(model)\(property)\n\(member) }").text.contains(computed))
+    let stored = Self.moved("\(model)@objc dynamic var y = 0 { didSet {} }\n\(member) }").text
+    expect(stored.contains("keys.stored(\"y\", \\.y)"), stored)
+    expect(stored.contains("keys.dependency(\"y\", on: \(value))"), stored)
+    expect(!Self.moved("\(model)\(property)\n\(member) }", .macro).text.contains("registerKeys"))
+  }
+
+  @Test(
+    "a method or a property of the type that turns automatic changes off is declared",
+    arguments: [
+      ("class func automaticallyNotifiesObserversOfX() -> Bool { false }", "()"),
+      ("static let automaticallyNotifiesObserversOfX = false", ""),
+      ("class var automaticallyNotifiesObserversOfX: Bool { false }", ""),
+    ])
+  func automatic(_ member: String, _ call: String) {
+    let value = "self.automaticallyNotifiesObserversOfX\(call)"
+    for source in [
+      "class A: NSObject { @objc var x = 0 }\nextension A { @objc \(member) }",
+      "class A: NSObject { @objc var x = 0\n@objc \(member) }",
+    ] {
+      let text = Self.moved(source, .macro).text
+      expect(text.contains("class A: KVOObject"), text)
+      expect(text.contains("keys.automaticallyNotifies(\"x\", \(value))"), text)
+    }
+    let members = ["func automaticallyNotifiesObserversOfX() -> Bool { false }", ""]
+    for other in members {
+      let text = Self.moved("class A: NSObject { @objc var x = 0\n\(other) }", .macro).text
+      expect(!text.contains("automaticallyNotifies(\"x\""), text)
+    }
+  }
+
+  @Test(
+    "what affects a key becomes a set of strings",
+    arguments: [
+      Case(
+        "func kY() -> NSSet { return NSSet(object: \"x\") }",
+        "func kY() -> Set<String> { return [\"x\"] }"),
+      Case(
+        "var kY: NSSet { NSSet(objects: \"x\", \"z\") }", "var kY: Set<String> { [\"x\", \"z\"] }"),
+      Case("let kY: NSSet = NSSet(array: [\"x\"])", "let kY: Set<String> = Set([\"x\"])"),
+      Case("let kY = NSSet(array: [\"x\"])", "let kY: Set<String> = Set([\"x\"])"),
+      Case("let kY: Set = [\"x\"]", "let kY: Set<String> = [\"x\"]"),
+      Case("let kY: Set<String> = [\"x\"]", "let kY: Set<String> = [\"x\"]"),
+      Case("let kY = all.union([\"x\"])", "let kY = all.union([\"x\"])"),
+    ])
+  func setOfStrings(_ edit: Case) {
+    let there = edit.there.replacing("kY", with: "keyPathsForValuesAffectingY")
+    let here = edit.here.replacing("kY", with: "keyPathsForValuesAffectingY")
+    let moved = Self.moved(
+      "class A: NSObject { @objc dynamic var x = 0\n@objc static \(there) }", .macro)
+    expectEqual(moved.text, "@KVO class A: KVOObject { var x = 0\nstatic \(here) }")
   }
 }
