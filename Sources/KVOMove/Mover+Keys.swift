@@ -103,12 +103,12 @@ extension Mover {
       part.statements.filter { isFound($0, in: part, isNew) }
     }
     let own = isSeen ? ownEntries(of: type) : []
+    let called = ([type] + project.extensions(of: type)).flatMap {
+      accessorEntries(of: $0) + methodEntries(of: $0, type)
+    }
     let entries =
-      own + entries(for: all.flatMap(\.properties), statements, type)
-      + validatorEntries(of: methods, type)
-      + ([type] + project.extensions(of: type)).flatMap {
-        accessorEntries(of: $0) + methodEntries(of: $0, type)
-      } + elementEntries(of: type)
+      own + entries(for: all.flatMap(\.properties), statements, type, besides: own + called)
+      + validatorEntries(of: methods, type) + called + elementEntries(of: type)
     guard !entries.isEmpty else { return }
     let (line, outer) = (file.lineEnd, file.indentation(of: type.keyword))
     let member = type.open + 1 < type.close ? file.indentation(of: type.open + 1) : outer + "  "
@@ -170,38 +170,48 @@ extension Mover {
       guard let key, key != property.key ?? property.name else { return nil }
       return project.participants.keys.contains(key) ? key : nil
     }
-    return part.properties.compactMap { property in
-      guard !property.isStatic, let getter = property.accessors["get"] else { return nil }
+    return part.properties.flatMap { property -> [String] in
+      guard !property.isStatic, let getter = property.accessors["get"] else { return [] }
       let setter = property.accessors["set"].flatMap { name(before: $0, in: property) }
       let keySet = setter.flatMap { self.key(in: $0, after: "set") }
-      if let key = used(keySet, of: property) {
-        return "keys.computed(\"\(key)\", \\.\(property.name), affectedBy: [\"\(property.name)\"])"
-      }
-      guard let key = used(name(before: getter, in: property), of: property) else { return nil }
-      return "keys.accessors(\"\(key)\", get: { $0.\(property.name) })"
+      if let key = used(keySet, of: property) { return entries(for: property, as: key, in: part) }
+      guard let key = used(name(before: getter, in: property), of: property) else { return [] }
+      return ["keys.accessors(\"\(key)\", get: { $0.\(property.name) })"]
     }
+  }
+
+  /// Declarations of a key that is not the property's name.
+  private func entries(
+    for property: PropertyDeclaration, as key: String, in part: TypeDeclaration
+  ) -> [String] {
+    let type = project.declaration(of: part) ?? part
+    let (path, affecting) = ("\\.\(property.name)", statement(ofWhatAffects: key, in: type))
+    if let affecting, property.isComputed, property.accessors["set"] == nil {
+      return ["keys.computed(\"\(key)\", \(path), affectedBy: \(affecting.value))"]
+    }
+    return ["keys.computed(\"\(key)\", \(path), affectedBy: [\"\(property.name)\"])"]
+      + (affecting.map { ["keys.dependency(\"\(key)\", on: \($0.value))"] } ?? [])
   }
 
   /// Declarations that the macro does not make: for Objective-C names, and for setters and overrides of properties that are
   /// not observable.
   private func ownEntries(of type: TypeDeclaration) -> [String] {
-    type.properties.compactMap { property in
+    type.properties.flatMap { property -> [String] in
       guard !property.isStatic, !property.isConstant, project.isExposed(property, in: type) else {
-        return nil
+        return []
       }
-      let isStored = !property.isComputed
       if let key = property.key, key != property.name {
-        return "keys.computed(\"\(key)\", \\.\(property.name), affectedBy: [\"\(property.name)\"])"
+        return entries(for: property, as: key, in: type)
       }
       guard !property.isDynamic, project.participants.coded.contains(type.id),
         !type.attributes.contains("KVO"), !property.modifiers.contains("override")
-      else { return nil }
-      if isStored {
-        return property.accessors.isEmpty && !isOverridden(property.name, beneath: type)
-          ? nil : "keys.stored(\"\(property.name)\", \\.\(property.name))"
+      else { return [] }
+      if property.isComputed {
+        return property.accessors["set"] == nil
+          ? [] : ["keys.computed(\"\(property.name)\", \\.\(property.name))"]
       }
-      return property.accessors["set"] == nil
-        ? nil : "keys.computed(\"\(property.name)\", \\.\(property.name))"
+      return property.accessors.isEmpty && !isOverridden(property.name, beneath: type)
+        ? [] : ["keys.stored(\"\(property.name)\", \\.\(property.name))"]
     }
   }
 
@@ -306,9 +316,10 @@ extension Mover {
   }
 
   private func entries(
-    for properties: [PropertyDeclaration], _ statements: [KeyStatement], _ type: TypeDeclaration
+    for properties: [PropertyDeclaration], _ statements: [KeyStatement], _ type: TypeDeclaration,
+    besides others: [String]
   ) -> [String] {
-    var (entries, declared) = ([String](), Set<String>())
+    var entries: [String] = []
     let isCoded = project.participants.coded.contains(type.id)
     for property in properties
     where !property.isStatic
@@ -321,7 +332,6 @@ extension Mover {
       if property.isComputed, !property.modifiers.contains("override") {
         let by = affecting.map { ", affectedBy: \($0.value)" } ?? ""
         entries.append("keys.computed(\"\(key)\", \(path)\(by))")
-        declared.insert(key)
       } else if !property.accessors.isEmpty || isOverridden || key != name, !property.isComputed {
         entries.append(
           key == name
@@ -333,7 +343,7 @@ extension Mover {
       if let key = key(in: statement.name, after: KeyStatement.automatic) {
         entries.append("keys.automaticallyNotifies(\"\(key)\", \(statement.value))")
       } else if let key = key(in: statement.name, after: KeyStatement.affecting),
-        !declared.contains(key)
+        !(entries + others).contains(where: { $0.hasSuffix(": \(statement.value))") })
       {
         entries.append("keys.dependency(\"\(key)\", on: \(statement.value))")
       }

@@ -190,7 +190,8 @@ extension Mover {
     guard property.isComputed, !property.isStatic, let brace = property.accessors["set"],
       let end = file.partner[brace]
     else { return }
-    if (brace..<end).contains(where: { announcesByHand($0, of: property.name) }) {
+    let keys = [property.name, property.key ?? property.name]
+    if (brace..<end).contains(where: { call in keys.contains { announcesByHand(call, of: $0) } }) {
       lookAtAnnouncements(of: property, in: type)
     } else if !(brace..<end).contains(where: { announces($0, property.name, by: [automatic]) }) {
       lookAtAssignments(brace..<end, inSetterOf: property, in: type)
@@ -210,7 +211,7 @@ extension Mover {
   private mutating func lookAtAnnouncements(
     of property: PropertyDeclaration, in type: TypeDeclaration
   ) {
-    let isOff = ["", "Of" + capitalised(property.name)].contains { key in
+    let isOff = ["", "Of" + capitalised(property.key ?? property.name)].contains { key in
       let name = "automaticallyNotifiesObservers" + key
       return type.methods.contains { $0.name == name }
         || type.statements.contains { $0.name == name }
@@ -231,7 +232,7 @@ extension Mover {
   private mutating func lookAtAssignments(
     _ body: Range<Int>, inSetterOf property: PropertyDeclaration, in type: TypeDeclaration
   ) {
-    let name = KeyStatement.affecting + capitalised(property.name)
+    let name = KeyStatement.affecting + capitalised(property.key ?? property.name)
     guard property.isDynamic, let affecting = type.statements.first(where: { $0.name == name })
     else { return }
     let named = Set(affecting.body.compactMap { file.key(at: $0)?.key })
@@ -250,15 +251,16 @@ extension Mover {
 
   /// There, a getter depends on the keys that a method names. Here it also depends on whatever it reads.
   private mutating func lookAtGetter(_ property: PropertyDeclaration, in type: TypeDeclaration) {
+    let key = property.key ?? property.name
     guard property.isComputed, !property.isStatic,
-      project.participants.observedKeys.contains(property.name),
-      !namesWhatAffects(property.name, in: type),
+      !project.participants.observedKeys.isDisjoint(with: [property.name, key]),
+      !namesWhatAffects(key, in: type),
       let first = observableNames(readBy: property, in: type).first
     else { return }
     find(
       property.keyword, .differs,
       "no method names what affects \(property.name): its observers are notified here when \(first) changes, and not there",
-      "class func keyPathsForValuesAffecting\(capitalised(property.name))() -> Set<String> { [] }, if they must not be"
+      "class func keyPathsForValuesAffecting\(capitalised(key))() -> Set<String> { [] }, if they must not be"
     )
   }
 

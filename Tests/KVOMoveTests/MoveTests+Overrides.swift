@@ -247,6 +247,48 @@ extension MoveTests {
     expect(!Self.macro(source("on")).text.contains("registerKeys"))
   }
 
+  static let renamed = [
+    Case(
+      "@objc(usable) var isUsable: Bool { x > 0 }",
+      "keys.computed(\"usable\", \\.isUsable, affectedBy: self.keyPathsForValuesAffectingUsable)"),
+    Case(
+      "@objc(usable) dynamic var isUsable: Bool { get { x > 0 } set { x = 1 } }",
+      "keys.computed(\"usable\", \\.isUsable, affectedBy: [\"isUsable\"])\n"
+        + "      keys.dependency(\"usable\", on: self.keyPathsForValuesAffectingUsable)"),
+    Case(
+      "@objc(usable) dynamic var isUsable = true",
+      "keys.computed(\"usable\", \\.isUsable, affectedBy: [\"isUsable\"])\n"
+        + "      keys.dependency(\"usable\", on: self.keyPathsForValuesAffectingUsable)"),
+    Case(
+      "@objc dynamic var on: Bool { @objc(usable) get { x > 0 } @objc(setUsable:) set { x = 1 } }",
+      "keys.computed(\"usable\", \\.on, affectedBy: [\"on\"])\n"
+        + "      keys.dependency(\"usable\", on: self.keyPathsForValuesAffectingUsable)"),
+  ]
+
+  @Test("what affects a key is declared of a property that has another name", arguments: renamed)
+  func renamed(_ edit: Case) {
+    let uses = "\nfunc f(a: A) { a.setValue(true, forKey: \"usable\") }"
+    let affecting = "@objc static let keyPathsForValuesAffectingUsable: Set<String> = [\"room\"]"
+    for extended in [false, true] {
+      let moved = Self.macro(
+        "class A: NSObject {\n  private var x = 1\n  @objc dynamic var room = 1\n  \(edit.there)\n"
+          + (extended ? "}\nextension A {\n" : "") + "  \(affecting)\n}" + uses)
+      expect(moved.text.contains("declareKeys { keys in\n      \(edit.here)\n    }\n"), moved.text)
+      expect(moved.findings.isEmpty, "\(moved.findings)")
+    }
+  }
+
+  @Test("a setter that announces its property by the name in Objective-C is not announced again")
+  func renamedAnnouncement() {
+    let setter =
+      "set { willChangeValue(forKey: \"lit\"); n = newValue; didChangeValue(forKey: \"lit\") }"
+    let moved = Self.macro(
+      "class A: NSObject { private var n = 1\n@objc(lit) dynamic var isLit: Int { get { n } \(setter) }\n"
+        + "@objc static let automaticallyNotifiesObserversOfLit = false }")
+    expect(moved.text.contains(setter), moved.text)
+    expect(moved.findings.isEmpty, "\(moved.findings)")
+  }
+
   @Test("each variable of one declaration has a type of its own")
   func severalVariables() {
     let uses = "\nfunc f(c: Int) {}\nfunc g() { c.setValue(1, forKey: k) }"
