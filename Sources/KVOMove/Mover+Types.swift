@@ -176,11 +176,13 @@ extension Mover {
     replace(word, by: "public")
   }
 
-  /// Inserts `@Observed` before the first of `@objc` and `dynamic`.
+  /// Inserts `@Observed` before `@objc` and before all modifiers, which no attribute may follow.
   private mutating func mark(_ property: PropertyDeclaration) {
     guard !property.modifiers.contains("@Observed") else { return }
+    let reader = DeclarationReader(tokens, at: property.keyword)
     let first = (property.start..<property.keyword).first { index in
-      tokens[index].isWord("dynamic") || tokens[index].is("@") && tokens[index + 1].text == "objc"
+      file.enclosing[index] == file.enclosing[property.keyword] && reader.isModifier(at: index)
+        || tokens[index].is("@") && tokens[index + 1].text == "objc"
     }
     if let first { insert("@Observed ", before: first) }
   }

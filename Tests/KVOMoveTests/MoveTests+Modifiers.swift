@@ -32,6 +32,9 @@ extension MoveTests {
     Case("{ let r = 0...\n  dynamic\n  func f() {} }", "{ let r = 0...\n  func f() {} }"),
     Case("{ dynamic init() {}; dynamic func g() {} }", "{ init() {}; func g() {} }"),
     Case("{ @Observed @objc dynamic var x = 1 }", "{ @Observed var x = 1 }"),
+    Case("{ public dynamic var x = 1 }", "{ @Observed public var x = 1 }"),
+    Case("{ private(set) dynamic var x = 1 }", "{ @Observed private(set) var x = 1 }"),
+    Case("{ @P(q) public @objc dynamic var x = 1 }", "{ @P(q) @Observed public var x = 1 }"),
   ].map { Case("class A: NSObject " + $0.there, "class A: KVOObject " + $0.here) }
 
   @Test("modifiers are left out on any line", arguments: modifierEdits)
