@@ -112,7 +112,7 @@ extension Mover {
     {
       find(
         index, .differs,
-        "on Linux this notification is not posted, and its object is no KVOUserDefaults",
+        "the notification's object is no KVOUserDefaults, and on Linux it is not posted",
         "observe the keys of the KVOUserDefaults")
     } else if let type = Self.lacking[name], let other = replaced[type],
       case .foreign([type]) = project.receiver(ofCallAt: index, in: self.index)

@@ -50,7 +50,7 @@ import Testing
     log.observe(keyed, \.values.count, [.new, .distinct])
     log.observe(keyed, \.values, [.distinct], as: "values")
     keyed.values = [:]
-    expectEqual(log.take(), ["values", "a new 0"])
+    expectEqual(log.take(), ["a new 0", "values"])
   }
 
   @Test("D3: distinct compares them with what they contained", arguments: changes.map(\.0))

@@ -198,7 +198,7 @@ extension MoveTests {
     ),
     (
       "class V: NSView { func f() {\nbind(NSBindingName(\"needle\"), to: m, withKeyPath: \"x\") } }",
-      2, .missing,
+      3, .missing,
       "bindings of AppKit are not there"
     ),
     // The macro sees no extensions.

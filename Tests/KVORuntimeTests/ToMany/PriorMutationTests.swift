@@ -183,7 +183,7 @@ import Testing
     for change in [{ try proxy.remove(at: 2) }, { try proxy.replace(at: 2, with: 0) }] {
       #expect(
         throws: KeyValueError.indexOutOfBounds(key: key, className: "PriorRack", index: 2, count: 1)
-      ) { try run(inBatch: isBatch, of: rack, change) }
+      ) { try run(inBatch: isBatch, of: rack) { _ = try change() } }
       expectEqual(log.take(), ["setting [7, 8, 9] > [9]"])
       try proxy.insert([7, 8], at: RangeSet(0..<2))
       _ = log.take()

@@ -304,7 +304,7 @@ import Testing
     }
     #expect(throws: Picky.Refusal()) { try picky.mutableSetValue(forKey: "tags").set([2, 4]) }
     expect(picky.list == [1, 2] && picky.set == [2])
-    expectEqual(log.take(), ["a replacement at 2 old [3] new []", "a replacement old {1} new {}"])
+    expectEqual(log.take(), ["a old [1, 2] new [1, 2]", "a replacement old {1} new {}"])
   }
 
   // MARK: Lifetimes
