@@ -427,9 +427,11 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     var waiting: Waiting?
     var awaiting: BindingCycle?
     let goesOn = state.withLock { state in
-      swap(&state.next, &waiting)
-      state.isRepeating = waiting?.isNested ?? false
-      if waiting != nil && !state.isOver { return true }
+      state.isRepeating = state.next?.isNested ?? false
+      if state.next != nil {
+        swap(&state.next, &waiting)
+        if !state.isOver { return true }
+      }
       state.worker = nil
       if state.isAwaited { awaiting = state.circle }
       state.isAwaited = false
