@@ -236,7 +236,7 @@ final class OptionalProperty<Root: KVOObject, Contents: Collection>:
     _ kind: KeyValueChange, at indexes: @autoclosure () -> RangeSet<Int>,
     _ body: (inout Contents) -> R
   ) -> R {
-    changeElements(kind, at: indexes(), again: {}) { $0.update(empty, body) }
+    changeElements(kind, at: indexes(), again: {}, { $0.update(empty, body) })
   }
 
   func change<R>(

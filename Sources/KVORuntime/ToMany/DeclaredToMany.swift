@@ -117,7 +117,8 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
   func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
 
   func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
-    _ = try key.make({ try edit()?.map { try key.convert($0) as Element } }) { edit, open in
+    let converted = { try edit()?.map { try key.convert($0) as Element } }
+    _ = try key.make(converted) { edit, open in
       let hasSeveral = edit.indexes.hasSeveral
       try key.callAccessors(in: &open, comparing: hasSeveral ? count : nil) { open in
         switch edit.kind {

@@ -273,7 +273,9 @@ extension ObservedArray: RangeReplaceableCollection {
   public func popLast() -> Element? {
     let end = count
     guard end > 0 else { return nil }
-    return handle.change(.removal, at: RangeSet(end - 1..<end)) { $0.popLast() }
+    return handle.change(.removal, at: RangeSet(end - 1..<end)) { elements in
+      elements.isEmpty ? nil : elements.remove(at: elements.count - 1)
+    }
   }
 
   /// Removes all elements, as one removal. Without elements it does nothing.
@@ -339,13 +341,13 @@ extension ObservedArray: RangeReplaceableCollection {
   private func remove(_ find: () throws -> RangeSet<Int>) rethrows {
     var indexes = try find()
     guard !indexes.isEmpty else { return }
-    _ = try handle.change(.removal, at: indexes, again: { indexes = try find() }) {
-      elements -> [Element] in
+    func take(_ elements: inout [Element]) -> [Element] {
       for range in indexes.ranges { check(range, elements.count) }
       let gone = indexes.ranges.flatMap { elements[$0] }
       elements.removeSubranges(indexes)
       return gone
     }
+    _ = try handle.change(.removal, at: indexes, again: { indexes = try find() }, take)
   }
 
   private func replace(_ range: Range<Int>, with newElements: [Element]) {
@@ -426,8 +428,8 @@ extension ObservedArray {
       again: {
         rearranged = elements
         result = try body(&rearranged)
-      }
-    ) { swap(&$0, &rearranged) }
+      },
+      { swap(&$0, &rearranged) })
     return result
   }
 }
