@@ -254,8 +254,12 @@ extension ObservedArray: RangeReplaceableCollection {
   /// Removes the last element and returns it. Stops the program if there is none.
   @discardableResult
   public func removeLast() -> Element {
-    guard let last = popLast() else { stop("Index 0", 0) }
-    return last
+    let end = count
+    check(Swift.max(end - 1, 0), end)
+    return handle.change(.removal, at: RangeSet(end - 1..<end)) {
+      check(0, $0.count)
+      return $0.remove(at: $0.count - 1)
+    }
   }
 
   /// Removes the last `k` elements, as one removal. Stops the program if there are fewer.
