@@ -7,7 +7,7 @@ import Testing
 
 /// D7: prior observers that mutate the key which is about to be mutated by Foundation's names.
 @Suite(.leakFree) struct PriorMutationTests {
-  /// What a prior observer makes of [7, 8, 9], and how.
+  /// Changes that a prior observer makes to [7, 8, 9], each with the elements that it leaves.
   static let priors: [([Int], @Sendable (MutableArrayProxy) throws -> Void)] = [
     ([8, 9], { try $0.remove(at: 0) }),
     ([7, 8, 9, 1], { try $0.append(1) }),

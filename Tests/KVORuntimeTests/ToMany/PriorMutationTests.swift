@@ -39,7 +39,7 @@ import Testing
     expectEqual(rack[keyPath: keyPath], [8, 9, 4])
   }
 
-  /// What a prior observer makes of [7, 8, 9], and how.
+  /// Changes that a prior observer makes to [7, 8, 9], each with the elements that it leaves.
   static let priors: [([Int], @Sendable (PriorRack, String) throws -> Void)] = [
     ([8, 9], { try $0.mutableArrayValue(forKey: $1).remove(at: 0) }),
     ([7, 8, 9, 1], { try $0.mutableArrayValue(forKey: $1).append(1) }),
