@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Q6: in a `@KVO` class, the observed properties that a getter names affect it, although it keeps its value.
-@Suite(.leakFree) struct MacroCacheTests {
+///
+/// One test at a time, since some getters keep their value in a dictionary that all objects share.
+@Suite(.leakFree, .serialized) struct MacroCacheTests {
   /// The old and new values that an observer gets while the text becomes "a b c" and then "one".
   private func changes<Object: Keeping>(
     of keyPath: KeyPath<Object, Int>, in object: Object, isFilled: Bool
