@@ -51,10 +51,12 @@ package class Accessors {
     forced = path.flatMap { ForcedLinks($0) }
   }
 
-  /// Whether a link that the getter forces is nil. Then the value is nil, whatever its type, and the getter is not
-  /// called. The links up to that are read instead.
-  fileprivate final func isBroken(in object: KVOObject) -> Bool {
-    forced?.isBroken(in: object) ?? false
+  /// The value that a getter returns. It is nil, whatever the getter's type, if a link that the getter forces is nil.
+  fileprivate final func read<Value>(
+    _ type: Value.Type, of object: KVOObject, _ getter: () throws -> Value
+  ) rethrows -> Value? {
+    guard let forced else { return try getter() }
+    return try forced.read(from: object, getter).value
   }
 
   /// Whether reading the storage gives the same value as the getter, for objects of a class.
@@ -97,8 +99,8 @@ package class Accessors {
   func value(of object: KVOObject) throws -> Any { Any?.none as Any }
   /// - Parameter value: A value of the accessors' type.
   func set(_ value: ConvertedValue, of object: KVOObject) throws {}
-  /// Reads the value into `value`, which the C core passes on. It contains nil before the call.
-  func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {}
+  /// Reads the value into `place`, which the C core passes on. It contains nil before the call.
+  func read(_ object: KVOObject, into place: UnsafeMutablePointer<kvo_value>) throws {}
 }
 
 /// Accessors with the object and value types of a declaration.
@@ -120,20 +122,22 @@ final class TypedAccessors<Root: KVOObject, Value>: Accessors {
   override var isWritable: Bool { setter != nil }
 
   override func evaluate(_ object: KVOObject) {
-    if !isBroken(in: object) { _ = try? getter(root(object)) }
+    _ = try? read(Value.self, of: object) { try getter(root(object)) }
   }
 
   override func value(of object: KVOObject) throws -> Any {
-    isBroken(in: object) ? present(nil) : try getter(root(object))
+    let value = try read(Value.self, of: object) { try getter(root(object)) }
+    return value.map { $0 as Any } ?? present(nil)
   }
 
   override func set(_ value: ConvertedValue, of object: KVOObject) throws {
     try setter?(root(object), value.unbox(as: Value.self))
   }
 
-  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    guard let read = isBroken(in: object) ? noValue() : try getter(root(object)) else { return }
-    _ = withUnsafePointer(to: read) { kvo_value_init(value, type.cType, $0) }
+  override func read(_ object: KVOObject, into place: UnsafeMutablePointer<kvo_value>) throws {
+    let value = try read(Value.self, of: object) { try getter(root(object)) }
+    guard let answer: Value = value ?? noValue() else { return }
+    _ = withUnsafePointer(to: answer) { kvo_value_init(place, type.cType, $0) }
   }
 
   // Safe, because a declaration reaches only objects of the declaring class and its subclasses.
@@ -156,38 +160,38 @@ extension Accessors {
 }
 
 private final class KeyPathAccessors<Root, Value>: Accessors {
-  private let read: KeyPath<Root, Value>
+  private let typedPath: KeyPath<Root, Value>
   private let stored: StoredPath?
 
   init(_ keyPath: KeyPath<Root, Value>, _ use: Use) {
-    read = keyPath
+    typedPath = keyPath
     stored = StoredPath(keyPath)
     super.init(type: .of(Value.self), keyPath: nil, use, evaluating: keyPath)
   }
 
-  override var path: AnyKeyPath? { read }
+  override var path: AnyKeyPath? { typedPath }
   override var storedPath: StoredPath? { stored }
 
   override func evaluate(_ object: KVOObject) {
-    if !isBroken(in: object) { _ = root(object)[keyPath: read] }
+    _ = read(Value.self, of: object) { root(object)[keyPath: typedPath] }
   }
 
-  override var isWritable: Bool { read is ReferenceWritableKeyPath<Root, Value> }
+  override var isWritable: Bool { typedPath is ReferenceWritableKeyPath<Root, Value> }
 
   override func value(of object: KVOObject) throws -> Any {
-    isBroken(in: object) ? present(nil) : root(object)[keyPath: read]
+    let value = read(Value.self, of: object) { root(object)[keyPath: typedPath] }
+    return value.map { $0 as Any } ?? present(nil)
   }
 
   override func set(_ value: ConvertedValue, of object: KVOObject) throws {
-    guard let write = read as? ReferenceWritableKeyPath<Root, Value> else { return }
+    guard let write = typedPath as? ReferenceWritableKeyPath<Root, Value> else { return }
     root(object)[keyPath: write] = value.unbox(as: Value.self)
   }
 
-  override func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
-    guard let answer = isBroken(in: object) ? noValue() : root(object)[keyPath: read] else {
-      return
-    }
-    _ = withUnsafePointer(to: answer) { kvo_value_init(value, type.cType, $0) }
+  override func read(_ object: KVOObject, into place: UnsafeMutablePointer<kvo_value>) throws {
+    let value = read(Value.self, of: object) { root(object)[keyPath: typedPath] }
+    guard let answer: Value = value ?? noValue() else { return }
+    _ = withUnsafePointer(to: answer) { kvo_value_init(place, type.cType, $0) }
   }
 
   // Safe, because `Root` is the object's class or a superclass.

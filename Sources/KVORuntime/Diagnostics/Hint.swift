@@ -64,7 +64,7 @@ extension KVOObject {
     guard accessors?.isStored != true, let keyPath = tracked ?? accessors?.path,
       (1...2).allSatisfy({ _ in
         ManualChangeRecorder.announces(key, of: self) {
-          if ForcedLinks(keyPath)?.isBroken(in: self) != true { _ = self[keyPath: keyPath] }
+          if ForcedLinks(keyPath)?.isBroken(in: self) == nil { _ = self[keyPath: keyPath] }
         }
       })
     else { return }

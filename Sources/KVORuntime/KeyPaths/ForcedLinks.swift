@@ -1,11 +1,20 @@
 internal import CKVORuntime
 
 /// The links that a key path forces: `\.link!.name`, or one of a type like `Link!`. Evaluating the key path stops the
-/// program if such a link is nil. To observers the path is broken there (G1), so the links are read first.
+/// program if such a link is nil. To observers the path is broken there (G1), so the key path is followed by components.
 struct ForcedLinks {
   private let keyPath: AnyKeyPath
   // The number of components up to the last one that forces.
   private let count: Int
+  // Whether no component has arguments, so that the key path can be followed to its end.
+  private let isKnown: Bool
+
+  /// The value to which a key path leads, or the place where it is broken.
+  enum Reading<Value> {
+    case value(Value)
+    /// The type of the first link that is forced and nil.
+    case broken(Any.Type)
+  }
 
   /// Nil if the key path forces nothing. What it forces behind a component with arguments (`\.list[0]!`) is not known.
   init?(_ keyPath: AnyKeyPath) {
@@ -16,35 +25,76 @@ struct ForcedLinks {
       if component == .optional(.force) { last = count }
     }
     guard last > 0 else { return nil }
-    (self.keyPath, self.count) = (keyPath, last)
+    (self.keyPath, self.count, isKnown) = (keyPath, last, !components.hasArguments)
   }
 
-  /// Whether one of the links is nil in an object. Only then the reads of the links are recorded: otherwise, evaluating
-  /// the key path records them.
+  /// Reads the key path's value in an object. Each property on the path is read once, so that another thread may set a
+  /// link to nil meanwhile. If a component has arguments, the links are read before, and again by `evaluate`.
+  func read<Value>(
+    from object: KVOObject, _ evaluate: () throws -> Value
+  ) rethrows -> Reading<Value> {
+    guard isKnown else {
+      if let missing = missingBeforeArguments(in: object) { return .broken(missing) }
+      return .value(try evaluate())
+    }
+    var value: Value?
+    let missing = follow(from: object, KeyPathComponents(keyPath), .max) {
+      value = .some($0.assumingMemoryBound(to: Value.self).pointee)
+    }
+    if let missing { return .broken(missing) }
+    // Optional chaining has ended before the end of the key path, so the value is an optional.
+    return .value(value ?? noValue()!)
+  }
+
+  /// Reads the key path to record the properties that are read. Returns whether a link is nil.
   func isBroken(in object: KVOObject) -> Bool {
-    guard kvo_is_recording() else { return missing(in: object) != nil }
-    var isBroken = false
-    ReadRecorder().record { isBroken = missing(in: object) != nil }
-    return isBroken && missing(in: object) != nil
+    func read<Value>(_ type: Value.Type) -> Bool {
+      let reading = self.read(from: object) { object[keyPath: keyPath] as! Value }
+      if case .broken = reading { return true }
+      return false
+    }
+    return _openExistential(Swift.type(of: keyPath).valueType, do: read)
   }
 
   /// The type of the first of the links that is nil in an object. Reads the links up to that.
   func missing(in object: KVOObject) -> Any.Type? {
-    KeyPathComponents(keyPath).flatMap { missing(from: object, $0, count) }
+    follow(from: object, KeyPathComponents(keyPath), count) { _ in }
   }
 
-  private func missing<Base>(
-    from base: Base, _ components: KeyPathComponents, _ count: Int
+  // The reads of the links are recorded only if one is nil: otherwise, evaluating the key path records them.
+  private func missingBeforeArguments(in object: KVOObject) -> Any.Type? {
+    guard kvo_is_recording() else { return missing(in: object) }
+    var isBroken = false
+    ReadRecorder().record { isBroken = missing(in: object) != nil }
+    return isBroken ? missing(in: object) : nil
+  }
+
+  // Follows at most `count` components. Passes the address of the key path's value, if that is reached, to `end`, and
+  // returns the type of the link where the key path is broken.
+  private func follow<Base>(
+    from base: Base, _ components: KeyPathComponents?, _ count: Int,
+    _ end: (UnsafeRawPointer) -> Void
   ) -> Any.Type? {
-    var rest = components
-    guard count > 0, let component = rest.next() else { return nil }
+    guard count > 0, var rest = components else { return nil }
+    guard let component = rest.next() else {
+      withUnsafePointer(to: base) { end(UnsafeRawPointer($0)) }
+      return nil
+    }
     func follow<Next>(_ type: Next.Type) -> Any.Type? {
       guard let next: Next = rest.value(component, of: base) else {
         return component == .optional(.force) ? type : nil
       }
-      return missing(from: next, rest, count - 1)
+      return self.follow(from: next, rest, count - 1, end)
     }
     return _openExistential(rest.valueType ?? Swift.type(of: keyPath).valueType, do: follow)
+  }
+}
+
+extension ForcedLinks.Reading {
+  /// Nil where the key path is broken.
+  var value: Value? {
+    guard case .value(let value) = self else { return nil }
+    return .some(value)
   }
 }
 
@@ -85,9 +135,13 @@ extension KeyValueObserving where Self: KVOObject {
   func value<Value>(
     at keyPath: KeyPath<Self, Value>, _ forced: ForcedLinks?, for caller: Caller?
   ) -> Value {
-    guard let missing = forced?.missing(in: self) else { return self[keyPath: keyPath] }
-    if let none: Value = noValue() { return none }
-    stop(at: missing, on: keyPath, for: caller)
+    guard let forced else { return self[keyPath: keyPath] }
+    switch forced.read(from: self, { self[keyPath: keyPath] }) {
+    case .value(let value): return value
+    case .broken(let missing):
+      if let none: Value = noValue() { return none }
+      stop(at: missing, on: keyPath, for: caller)
+    }
   }
 
   /// Stops the program with a message if a link that the key path forces is nil, so that it can't be set.

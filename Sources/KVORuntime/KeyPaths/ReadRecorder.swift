@@ -264,8 +264,11 @@ final class KeyPathReadRecorder: ReadRecorder {
     self.keyPath = keyPath
     super.init()
     record {
-      isBroken = ForcedLinks(keyPath)?.isBroken(in: object) == true
-      if !isBroken { _ = object[keyPath: keyPath] }
+      if let forced = ForcedLinks(keyPath) {
+        isBroken = forced.isBroken(in: object)
+      } else {
+        _ = object[keyPath: keyPath]
+      }
       resolveReads()
       guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
       isWalking = true

@@ -148,6 +148,29 @@ import Testing
     expectEqual(log.take(), ["a old nil new t", "a old t new nil", "a old nil new u"])
   }
 
+  /// Its link is nil from the second reading on, as if another thread set it to nil in between.
+  fileprivate final class Fading: Tracked {
+    @Observed var node: Node? = Node()
+    final var readings = 0
+    var link: Node! {
+      readings += 1
+      return readings == 1 ? node : nil
+    }
+
+    override class func registerKeys() {
+      declareKeys { keys in keys.computed("linkName", \.link.name) }
+    }
+  }
+
+  @Test("F6 G1: a forced link is read once for a value, so another thread may set it to nil")
+  func readOnce() throws {
+    let declared = Fading()
+    expectEqual(try declared.value(forKey: "linkName") as? String, "n")
+    expectEqual(declared.readings, 1)
+    expect(try declared.value(forKey: "linkName") == nil)
+    expectEqual(declared.readings, 2)
+  }
+
   @Test("F6: a binding that can't do without a value stops, naming class, key path and cause")
   func binding() async throws {
     let atOnce = try await #require(
