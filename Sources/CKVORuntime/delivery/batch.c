@@ -117,7 +117,7 @@ static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __A
 static void note_again(kvo_changed_key *changed_key, const kvo_batch *batch) {
   changed_key->last_serial = batch_serial_now();
   changed_key->mutation.kind = KVO_SETTING;
-  changed_key->mutation.is_adjusted = batch->is_adding;
+  changed_key->mutation.became_setting = batch->is_adding;
 }
 
 static void report_single(kvo_object *object) {
@@ -223,11 +223,11 @@ void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uin
   if (batch && batch->is_adding && batch->last == changed_key) note_again(changed_key, batch);
 }
 
-bool kvo_batch_is_adjusted(const kvo_frame *change) {
+bool kvo_batch_change_became_setting(const kvo_frame *change) {
   const kvo_frame *frame =
       kvo_this_thread ? kvo_thread_batch(kvo_this_thread, change->object) : NULL;
   const kvo_changed_key *changed_key = batch_key_in(frame, change->id);
-  return changed_key && changed_key->mutation.is_adjusted;
+  return changed_key && changed_key->mutation.became_setting;
 }
 
 // MARK: Beginning and ending

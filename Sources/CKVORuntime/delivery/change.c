@@ -291,7 +291,7 @@ static void leave_to_batch(kvo_frame *frame, kvo_thread *thread, uintptr_t id) {
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
   kvo_frame *batch = kvo_batch_record_again(thread, object, id);
-  if (batch || kvo_change_joins(thread, object, id)) return batch;
+  if (batch || kvo_change_join(thread, object, id)) return batch;
   kvo_frame *frame = change_push(thread, object, id);
   if (!frame) return NULL;
   batch = take_into_batch(frame, object, id, mutation);
@@ -445,7 +445,7 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (kvo_change_is_adjusted(frame)) { // others have changed the property
+  if (kvo_change_became_setting(frame)) { // others have changed the property
     kvo_change_close(frame);
     return;
   }

@@ -216,9 +216,10 @@ static uint32_t options_of_detailed(const kvo_recipients *recipients,
 
 // Whether a member that was to be notified of elements gets the key's whole values after all. At the end of a path, it
 // gets those of the path's last key.
-static bool is_adjusted(const kvo_recipients *recipients, const kvo_pending_notification *pending) {
+static bool became_setting(const kvo_recipients *recipients,
+    const kvo_pending_notification *pending) {
   const kvo_changed_key *changed_key = recipients->dirty_keys[pending->dirty_key].changed_key;
-  return !pending->is_whole && changed_key && changed_key->mutation.is_adjusted;
+  return !pending->is_whole && changed_key && changed_key->mutation.became_setting;
 }
 
 // The value that was read for a member, or NULL.
@@ -226,7 +227,7 @@ static const kvo_value *value_of(const kvo_recipients *recipients,
     const kvo_pending_notification *pending) {
   if (pending->is_read) return &pending->value;
   if (pending->path) return NULL;
-  if (observation_of(pending) && !is_adjusted(recipients, pending)) return NULL;
+  if (observation_of(pending) && !became_setting(recipients, pending)) return NULL;
   const kvo_dirty_key *dirty = &recipients->dirty_keys[pending->dirty_key];
   return dirty->is_read ? &dirty->value : NULL;
 }
@@ -524,7 +525,7 @@ static void read_whole(void *opaque) {
   }
   kvo_change_report_shortage(frame, shortages);
   delivery->first.mutation.kind = KVO_SETTING;
-  delivery->first.mutation.is_adjusted = delivery->first.mutation.has_first_old = true;
+  delivery->first.mutation.became_setting = delivery->first.mutation.has_final_old = true;
 }
 
 static void end_join(void *opaque) {
@@ -536,7 +537,7 @@ static void end_join(void *opaque) {
 // If prior observers are being called, one of them changes the elements itself: the change becomes a setting. Members
 // get the old value, which is read, since nothing has been changed yet. A getter may change the key, too: that finds
 // the delivery out of its prior calls. It may also throw: then nothing is changed, and the next change begins anew.
-static void general_delivery_is_joined(kvo_frame *frame) {
+static void general_delivery_note_join(kvo_frame *frame) {
   kvo_general_delivery *delivery = frame->general_delivery;
   if (!delivery->is_in_priors || delivery->first.mutation.kind == KVO_SETTING) return;
   join join = {frame, kvo_suspend_recording()};
@@ -544,10 +545,10 @@ static void general_delivery_is_joined(kvo_frame *frame) {
   kvo_finally(read_whole, end_join, &join);
 }
 
-void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+void kvo_change_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = kvo_thread_find_open(thread, object, id);
   if (!frame) return;
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_is_joined(frame);
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_note_join(frame);
   else if (thread->batch_count) kvo_batch_note_join(thread, object, id);
 }
 

@@ -49,11 +49,11 @@ kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object);
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
 /// A further change of a property joins the automatic one that this thread has open. If that is in its prior calls and
 /// names elements, it becomes a setting: an observer changes the elements itself (D7).
-void kvo_change_is_joined(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+void kvo_change_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open, which a change that is to begin joins.
-KVO_INLINE bool kvo_change_joins(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
+KVO_INLINE bool kvo_change_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   if (KVO_LIKELY(!kvo_thread_has_open(thread, object, id))) return false;
-  kvo_change_is_joined(thread, object, id);
+  kvo_change_note_join(thread, object, id);
   return true;
 }
 /// Whether this thread has a change of the property open of which observers will get the elements.

@@ -30,10 +30,9 @@ typedef struct kvo_mutation_record {
   kvo_value old_value, new_value; ///< removed and added elements
   kvo_value before;               ///< all members of a set
   bool elements_are_given;        ///< the binding supplied the removed and added elements
-  bool is_adjusted;               ///< other elements have been stored, so it has become a setting
-  bool
-      has_first_old; ///< with `is_adjusted`: the old value is from before all that has happened in the change
-  kvo_replaced_value *KVO_NULLABLE replaced; ///< of an adjusted mutation; owned
+  bool became_setting; ///< it is delivered as a setting, because other elements were stored
+  bool has_final_old;  ///< with `became_setting`: the old value is from before the whole change
+  kvo_replaced_value *KVO_NULLABLE replaced; ///< if it became a setting; owned
 } kvo_mutation_record;
 
 /// A changed key of the frame's object. A single change has one root; a batch (batch.c) has one for each changed key.
@@ -176,12 +175,12 @@ typedef struct kvo_general_delivery {
 /// prior calls, it becomes a setting (D7).
 void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether an open change that this thread's batch has taken over has become a setting in its prior calls.
-bool kvo_batch_is_adjusted(const kvo_frame *change);
+bool kvo_batch_change_became_setting(const kvo_frame *change);
 /// Whether an open change of elements has become a setting, because other elements have been stored than it named.
-KVO_INLINE bool kvo_change_is_adjusted(const kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_BATCHED) return kvo_batch_is_adjusted(frame);
+KVO_INLINE bool kvo_change_became_setting(const kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_BATCHED) return kvo_batch_change_became_setting(frame);
   bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
-  return is_general && frame->general_delivery->first.mutation.is_adjusted;
+  return is_general && frame->general_delivery->first.mutation.became_setting;
 }
 /// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
 /// - is_first: the old value is from before everything that has happened in the change

@@ -394,7 +394,7 @@ void kvo_stored_property_change_is_setting(void *header, const char *interned_ke
 
 /// Whether an open change of elements has become a setting, because prior observers have changed the elements. The
 /// mutation must be made to the present ones.
-bool kvo_stored_property_change_is_adjusted(const kvo_frame *frame);
+bool kvo_stored_property_change_became_setting(const kvo_frame *frame);
 
 /// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,

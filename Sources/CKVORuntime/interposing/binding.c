@@ -220,8 +220,8 @@ void kvo_stored_property_change_is_setting(void *header, const char *interned_ke
   if (id) kvo_change_becomes_setting(header, id, old_value, is_first);
 }
 
-bool kvo_stored_property_change_is_adjusted(const kvo_frame *frame) {
-  return kvo_change_is_adjusted(frame);
+bool kvo_stored_property_change_became_setting(const kvo_frame *frame) {
+  return kvo_change_became_setting(frame);
 }
 
 KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {

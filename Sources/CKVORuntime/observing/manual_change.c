@@ -253,7 +253,7 @@ static bool begins_announced(kvo_frame *frame, half *half) {
 static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
     const kvo_mutation *mutation, half *half) {
   uint64_t shortages = kvo_shortages;
-  bool joined = kvo_change_joins(frame->thread, frame->object, accessors->id);
+  bool joined = kvo_change_join(frame->thread, frame->object, accessors->id);
   if (KVO_UNLIKELY(joined) && begins_announced(frame, half)) return;
   kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
   joined =

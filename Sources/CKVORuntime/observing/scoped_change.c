@@ -40,7 +40,7 @@ static bool is_recorded_by_batch(kvo_frame *frame, kvo_object *object, uintptr_t
 static __attribute__((noinline)) kvo_frame *begin_slow(kvo_object *object, const char *key,
     uintptr_t id) {
   kvo_thread *thread = kvo_thread_current();
-  if (thread && kvo_change_joins(thread, object, id)) return NULL;
+  if (thread && kvo_change_join(thread, object, id)) return NULL;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
     kvo_change_report_undelivered(object, id);

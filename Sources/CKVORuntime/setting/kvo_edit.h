@@ -10,11 +10,11 @@ KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
 /// The members of a set that one step adds or removes.
-typedef struct kvo_batch {
+typedef struct kvo_set_step {
   kvo_elements elements;
   kvo_collection *KVO_NULLABLE
       all; ///< the elements as one collection, for a method that takes several; a reference
-} kvo_batch;
+} kvo_set_step;
 
 /// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, even if the
 /// program's code throws.
@@ -29,10 +29,10 @@ typedef struct kvo_edit {
   const kvo_index_set *KVO_NULLABLE indexes;
   kvo_index_set *KVO_NULLABLE own_indexes;   ///< `indexes`, if the edit owns them
   kvo_index_set *KVO_NULLABLE later_indexes; ///< of the second of two steps; owned
-  kvo_elements elements; ///< the new elements, or the operand of a set mutation; owned
-  kvo_elements current;  ///< the current elements, if they had to be read; owned
-  bool was_nil;          ///< with `current`: the key's value was nil
-  kvo_batch goes, comes; ///< for a set in two steps; owned
+  kvo_elements elements;          ///< the new elements, or the operand of a set mutation; owned
+  kvo_elements current;           ///< the current elements, if they had to be read; owned
+  bool was_nil;                   ///< with `current`: the key's value was nil
+  kvo_set_step removal, addition; ///< for a set in two steps; owned
   kvo_collection *KVO_NULLABLE objects; ///< `elements` as one; a reference
   kvo_value value;                      ///< the new value of the key; owned
   kvo_elements passed, stored; ///< its elements, and those that the key has after its setter; owned
@@ -52,7 +52,7 @@ kvo_status kvo_edit_close(kvo_frame *KVO_NULLABLE frame, kvo_status status);
 /// new elements against the present ones.
 kvo_status kvo_edit_check_again(kvo_edit *edit);
 /// Releases the members of a step, so that they can be found again.
-void kvo_edit_empty(kvo_batch *step);
+void kvo_edit_empty(kvo_set_step *step);
 /// Makes `edit->objects` from the elements, which stay valid. KVO_NO_MEMORY.
 kvo_status kvo_edit_make_objects(kvo_edit *edit, kvo_collection_kind kind);
 /// The current number of elements, and whether there is an equal one. If memory runs out, only `kvo_shortages` shows

@@ -199,7 +199,7 @@ kvo_status kvo_edit_call_ordered(kvo_edit *edit) {
   kvo_status status = prepare_ordered(edit);
   if (status) return status;
   kvo_frame *frame = open_calls(edit, count_ordered_calls(edit));
-  if (frame && kvo_change_is_adjusted(frame)) {
+  if (frame && kvo_change_became_setting(frame)) {
     status = kvo_edit_check_again(edit);
     if (!status) status = prepare_ordered(edit);
   }
@@ -250,17 +250,17 @@ static void call_with(const kvo_edit *edit, const kvo_method_pair *methods,
       mutable_accessor_call(edit, methods->one, bytes_of(&elements->values[i]), NULL);
 }
 
-static void call_with_batch(const kvo_edit *edit, const kvo_method_pair *methods,
-    const kvo_batch *batch) {
-  if (batch->elements.count) call_with(edit, methods, &batch->elements, batch->all);
+static void call_step(const kvo_edit *edit, const kvo_method_pair *methods,
+    const kvo_set_step *step) {
+  if (step->elements.count) call_with(edit, methods, &step->elements, step->all);
 }
 
-static kvo_status mutable_accessor_make_all(const kvo_edit *edit, kvo_batch *batch,
+static kvo_status mutable_accessor_make_all(const kvo_edit *edit, kvo_set_step *step,
     const kvo_method_pair *methods) {
-  const kvo_elements *elements = &batch->elements;
+  const kvo_elements *elements = &step->elements;
   if (!by_many(methods, elements->count)) return KVO_OK;
-  batch->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
-  return batch->all ? KVO_OK : kvo_edit_no_memory(edit);
+  step->all = kvo_collection_create(KVO_SET, elements->values, elements->count, NULL);
+  return step->all ? KVO_OK : kvo_edit_no_memory(edit);
 }
 
 // Finds the current elements that are not among the edit's.
@@ -269,19 +269,19 @@ static kvo_status find_others(kvo_edit *edit) {
   if (status) return status;
   for (size_t i = 0; i < edit->current.count; i++)
     if (!kvo_collection_contains(edit->objects, &edit->current.values[i]) &&
-        kvo_elements_add(&edit->goes.elements, &edit->current.values[i]))
+        kvo_elements_add(&edit->removal.elements, &edit->current.values[i]))
       return kvo_edit_no_memory(edit);
-  return mutable_accessor_make_all(edit, &edit->goes, &edit->collection->set.remove);
+  return mutable_accessor_make_all(edit, &edit->removal, &edit->collection->set.remove);
 }
 
 static kvo_status find_missing(kvo_edit *edit) {
   uint64_t shortages = kvo_shortages;
   for (size_t i = 0; i < edit->elements.count; i++)
     if (!kvo_edit_has(edit, &edit->elements.values[i]) &&
-        kvo_elements_add(&edit->comes.elements, &edit->elements.values[i]))
+        kvo_elements_add(&edit->addition.elements, &edit->elements.values[i]))
       return kvo_edit_no_memory(edit);
   if (kvo_shortages != shortages) return kvo_edit_no_memory(edit);
-  return mutable_accessor_make_all(edit, &edit->comes, &edit->collection->set.add);
+  return mutable_accessor_make_all(edit, &edit->addition, &edit->collection->set.add);
 }
 
 static bool has_setter(const kvo_edit *edit) {
@@ -291,8 +291,8 @@ static bool has_setter(const kvo_edit *edit) {
 
 // If the methods need to know which elements are removed and added, this is determined before the first call.
 static kvo_status prepare_set(kvo_edit *edit) {
-  kvo_edit_empty(&edit->goes);
-  kvo_edit_empty(&edit->comes);
+  kvo_edit_empty(&edit->removal);
+  kvo_edit_empty(&edit->addition);
   kvo_status status = kvo_edit_make_objects(edit, KVO_SET);
   bool sets = edit->set_mutation == KVO_SET_SET && !has_setter(edit);
   bool intersects = edit->set_mutation == KVO_INTERSECT && !edit->collection->set.intersect;
@@ -306,8 +306,8 @@ static kvo_status mutable_accessor_set_elements(kvo_edit *edit) {
     const kvo_value value = kvo_value_borrowing(&edit->objects->object);
     return kvo_set_value_for_key(kvo_edit_owner(edit), edit->proxy->key, &value, edit->error);
   }
-  call_with_batch(edit, &edit->collection->set.remove, &edit->goes);
-  call_with_batch(edit, &edit->collection->set.add, &edit->comes);
+  call_step(edit, &edit->collection->set.remove, &edit->removal);
+  call_step(edit, &edit->collection->set.add, &edit->addition);
   return KVO_OK;
 }
 
@@ -319,7 +319,7 @@ static kvo_status call_set(kvo_edit *edit) {
   case KVO_INTERSECT:
     if (methods->set.intersect)
       mutable_accessor_call(edit, methods->set.intersect, &edit->objects, NULL);
-    else call_with_batch(edit, &methods->set.remove, &edit->goes);
+    else call_step(edit, &methods->set.remove, &edit->removal);
     break;
   case KVO_SET_SET: return mutable_accessor_set_elements(edit);
   }
@@ -331,7 +331,7 @@ static size_t count_set_calls(const kvo_edit *edit) {
   switch (edit->set_mutation) {
   case KVO_UNION: return count_calls(&methods->set.add, edit->elements.count);
   case KVO_MINUS: return count_calls(&methods->set.remove, edit->elements.count);
-  case KVO_INTERSECT: return methods->set.intersect ? 1 : edit->goes.elements.count;
+  case KVO_INTERSECT: return methods->set.intersect ? 1 : edit->removal.elements.count;
   case KVO_SET_SET: break; // a setter reports a setting
   }
   return 0;
@@ -341,7 +341,7 @@ kvo_status kvo_edit_call_set(kvo_edit *edit) {
   kvo_status status = prepare_set(edit);
   if (status) return status;
   kvo_frame *frame = open_calls(edit, count_set_calls(edit));
-  if (frame && kvo_change_is_adjusted(frame)) status = prepare_set(edit);
+  if (frame && kvo_change_became_setting(frame)) status = prepare_set(edit);
   if (!status) status = call_set(edit);
   return kvo_edit_close(frame, status);
 }

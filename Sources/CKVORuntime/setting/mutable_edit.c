@@ -63,7 +63,7 @@ static void edit_drop(kvo_collection **slot) {
   if (dropped) kvo_object_release(&dropped->object);
 }
 
-void kvo_edit_empty(kvo_batch *step) {
+void kvo_edit_empty(kvo_set_step *step) {
   kvo_elements_empty(&step->elements);
   edit_drop(&step->all);
 }
@@ -269,8 +269,8 @@ static void edit_give_back(void *context) {
   kvo_elements_empty(&edit->current);
   kvo_elements_empty(&edit->passed);
   kvo_elements_empty(&edit->stored);
-  kvo_edit_empty(&edit->goes);
-  kvo_edit_empty(&edit->comes);
+  kvo_edit_empty(&edit->removal);
+  kvo_edit_empty(&edit->addition);
   edit_drop(&edit->objects);
   kvo_value_destroy(&edit->value);
   kvo_value_destroy(&edit->stored_value);

@@ -152,7 +152,7 @@ static void check_stored(kvo_edit *edit, bool is_first) {
 // again from the present elements.
 static kvo_status fallback_replace(kvo_edit *edit, kvo_status (*make_again)(kvo_edit *edit)) {
   kvo_frame *frame = is_settable(edit) ? kvo_edit_open(edit, 1) : NULL;
-  kvo_status status = frame && kvo_change_is_adjusted(frame) ? make_again(edit) : KVO_OK;
+  kvo_status status = frame && kvo_change_became_setting(frame) ? make_again(edit) : KVO_OK;
   if (!status) status = fallback_set_value(edit);
   if (!status && edit->indexes && edit->accessors) check_stored(edit, frame);
   return kvo_edit_close(frame, status);
@@ -260,7 +260,7 @@ static kvo_status fallback_combine(const kvo_edit *edit, kvo_elements *elements)
 // Nothing can be removed from nil. It stays nil, but observers are notified. The edit owns the new members: if comparing
 // members throws, they are destroyed with the edit.
 static kvo_status make_set(kvo_edit *edit) {
-  kvo_elements *elements = &edit->comes.elements;
+  kvo_elements *elements = &edit->addition.elements;
   bool takes = edit->set_mutation == KVO_MINUS || edit->set_mutation == KVO_INTERSECT;
   kvo_status status = read_current(edit);
   if (status || (edit->was_nil && takes)) return status;

@@ -122,7 +122,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
     return try announcing(
       .elements(kind, indexes(), isExact: isInPlace), isObserved: isObserved
     ) { open in
-      if open.isAdjusted { try again() }
+      if open.becameSetting { try again() }
       return access(body)
     }
   }
@@ -147,7 +147,7 @@ class PropertyCollection<Root: KVOObject, Stored> {
   ) rethrows -> R {
     let before = object[keyPath: keyPath]
     return try announcing(part(), isObserved: true) { open in
-      if open.isAdjusted { try again() }
+      if open.becameSetting { try again() }
       return set(body, before, isFirst: open.isFirst)
     }
   }

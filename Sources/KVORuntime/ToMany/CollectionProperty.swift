@@ -280,7 +280,7 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     }
     guard let first = try made() else { return }
     try key.change(first.edit.kind, at: first.edit.indexes) { open in
-      guard let made = open.isAdjusted ? try made() : first else { return }
+      guard let made = open.becameSetting ? try made() : first else { return }
       try key.object.setValue(made.elements, forKey: key.name.string)
       guard mayAdjust, !hasElements(elements, passed: passed(made.elements)) else { return }
       key.changeIsSetting(old: coreValue(of: first.before), isFirst: open.isFirst)
@@ -371,7 +371,7 @@ struct KeyedSet: MemberReading, MemberMutation {
     let first = try mutated(mutation, members)
     // Returns the new members.
     let set = { (open: OpenChange) throws -> Set<AnyHashable> in
-      let made = open.isAdjusted ? try mutated(mutation, members) : first
+      let made = open.becameSetting ? try mutated(mutation, members) : first
       try key.object.setValue(made.value, forKey: key.name.string)
       return made.members
     }

@@ -94,14 +94,14 @@ struct OpenChange {
   /// Whether it is not part of another one that the thread has open.
   let isFirst: Bool
   /// Whether prior observers have changed the elements themselves. The mutation is made to the present ones.
-  let isAdjusted: Bool
+  let becameSetting: Bool
   /// Whether a body that throws has made a part of the change, so that observers are notified nevertheless (D9).
   var isMadeInPart = false
 
   /// - Parameter frame: nil if no change has been opened.
   init(_ frame: OpaquePointer?) {
     isFirst = frame != nil
-    isAdjusted = frame.map { kvo_stored_property_change_is_adjusted($0) } ?? false
+    becameSetting = frame.map { kvo_stored_property_change_became_setting($0) } ?? false
   }
 }
 
@@ -142,7 +142,7 @@ struct ToManyKey {
   ) throws -> R? {
     guard let first = try edit() else { return nil }
     return try change(first.kind, at: first.indexes, isExact: isExact) { open in
-      guard let edit = open.isAdjusted ? try edit() : first else { return nil }
+      guard let edit = open.becameSetting ? try edit() : first else { return nil }
       return try body(edit, &open)
     }
   }

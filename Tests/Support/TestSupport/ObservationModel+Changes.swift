@@ -36,7 +36,7 @@ final class Change {
   /// Whether its prior calls are being made.
   var isInPriors = false
   /// Whether an observer has changed the key in a prior call, so that it ends as a setting.
-  var isAdjusted = false
+  var becameSetting = false
   /// From its will to its did.
   var isOpen = false
   /// The keys that it affected when it began.
@@ -130,7 +130,7 @@ extension ObservationModel {
     var (old, fits) = (value, true)
     for object in old.objects { retain(object) }
     automatic(node, mutation) {
-      if openChange(of: node)?.isAdjusted == true {
+      if openChange(of: node)?.becameSetting == true {
         let present = read(node.object, node.key)
         for object in present.objects { retain(object) }
         for object in old.objects { release(object) }
@@ -198,7 +198,7 @@ extension ObservationModel {
     change.isInPriors = false
     body()
     open.removeLast()
-    if isCancelled(), !change.isAdjusted { end(change) } else { finish(change) }
+    if isCancelled(), !change.becameSetting { end(change) } else { finish(change) }
   }
 
   private func openChange(of node: Node) -> Change? {
@@ -210,9 +210,9 @@ extension ObservationModel {
   private func joinsOpenChange(of node: Node) -> Bool {
     guard open.contains(node) else { return false }
     guard let change = openChange(of: node), change.isInPriors, change.mutation != nil,
-      !change.isAdjusted
+      !change.becameSetting
     else { return true }
-    change.isAdjusted = true
+    change.becameSetting = true
     for index in change.notified.indices where change.notified[index].mutation != nil {
       change.notified[index].mutation = nil
       change.notified[index].old = old(for: change.notified[index], node)
@@ -277,7 +277,7 @@ extension ObservationModel {
   private func mutation(of change: Change, for registration: Registration) -> Mutation? {
     let places = places(at: change.node).filter { $0.strand === registration.strand }
     let isDetailed = !places.isEmpty && places.allSatisfy(\.isLast)
-    return isDetailed && !change.endsAsSetting && !change.isAdjusted ? change.mutation : nil
+    return isDetailed && !change.endsAsSetting && !change.becameSetting ? change.mutation : nil
   }
 
   private func tellPriors(_ change: Change) {

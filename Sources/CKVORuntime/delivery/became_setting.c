@@ -19,15 +19,15 @@ static kvo_frame *find_open(const kvo_object *object, uintptr_t id) {
   return thread && thread->open_count ? kvo_thread_find_open(thread, object, id) : NULL;
 }
 
-static kvo_mutation_record *adjusted_mutation_of(const kvo_frame *frame) {
+static kvo_mutation_record *mutation_of_elements(const kvo_frame *frame) {
   bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
   kvo_mutation_record *record = is_general ? &frame->general_delivery->first.mutation : NULL;
-  return record && (record->kind != KVO_SETTING || record->is_adjusted) ? record : NULL;
+  return record && (record->kind != KVO_SETTING || record->became_setting) ? record : NULL;
 }
 
 bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
   const kvo_frame *frame = find_open(object, id);
-  return frame && (frame->flags & KVO_FRAME_BATCHED || adjusted_mutation_of(frame));
+  return frame && (frame->flags & KVO_FRAME_BATCHED || mutation_of_elements(frame));
 }
 
 // Observers that have had a prior call may still read the value that is replaced. If memory runs out, it stays.
@@ -47,20 +47,20 @@ static void replace_old_value(kvo_mutation_record *record, kvo_dirty_key *dirty,
   dirty->is_read = true;
 }
 
-// Observers in their prior calls, and the setter, may mutate the key again, and these mutations may be adjusted, too. The
+// Observers in their prior calls, and the setter, may mutate the key again, and these mutations may become settings, too. The
 // first of them gives the old value. That of the mutation that opened the change is older.
 void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
     const kvo_value *old_value, bool is_first) {
   kvo_recipients *before = &delivery->before;
   kvo_mutation_record *record = &changed_key->mutation;
-  bool replaces = is_first && record->is_adjusted && !record->has_first_old;
+  bool replaces = is_first && record->became_setting && !record->has_final_old;
   for (uint32_t i = 0; old_value && i < before->dirty_key_count; i++) {
     kvo_dirty_key *dirty = &before->dirty_keys[i];
     if (dirty->changed_key == changed_key && (!dirty->is_read || replaces))
       replace_old_value(record, dirty, old_value);
   }
   record->kind = KVO_SETTING;
-  record->is_adjusted = true;
+  record->became_setting = true;
 }
 
 // In a batch a further change of the key makes it a setting. The batch has read the old value.
@@ -69,7 +69,7 @@ void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_valu
   kvo_frame *frame = find_open(object, id);
   if (frame && frame->flags & KVO_FRAME_BATCHED)
     (void)kvo_batch_record(frame->thread, object, id, NULL);
-  else if (frame && adjusted_mutation_of(frame))
+  else if (frame && mutation_of_elements(frame))
     kvo_mutation_becomes_setting(frame->general_delivery, &frame->general_delivery->first,
         old_value, is_first);
 }
