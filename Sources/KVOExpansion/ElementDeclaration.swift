@@ -75,7 +75,7 @@ struct ElementDeclaration {
         isCounted
         ? "an NSCountedSet is read neither as an array nor as a set: add \(readers)"
         : """
-        the written type of "\(key)" is neither an array nor a set: write it in full, or add \(readers)
+        the written type of "\(key)" does not show its elements: write an array or a set in full, or add \(readers)
         """
       return accessors.compactMap(method).prefix(1).map {
         Misfit(name: $0.name, of: key, isMethod: true, reason)

@@ -113,11 +113,11 @@ import Testing
     "Q4 Q5: methods of a property whose written type shows no elements are reported",
     arguments: [
       "var songs: Songs { s }", "@KVOIgnored var songs = load()", "var songs: List<Song> { s }",
-      "@KVOIgnored var songs: Any = s",
+      "@KVOIgnored var songs: Any = s", "@KVOIgnored var songs: ArraySlice<Song> = []",
     ])
   func unreadable(_ property: String) {
     let reason = """
-      the written type of "songs" is neither an array nor a set: write it in full, or add countOfSongs() and \
+      the written type of "songs" does not show its elements: write an array or a set in full, or add countOfSongs() and \
       objectInSongs(at:).
       """
     let body = "\(property)\n\(Self.inserting)"

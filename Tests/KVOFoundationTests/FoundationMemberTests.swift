@@ -40,6 +40,21 @@ import Testing
     return Dictionary(uniqueKeysWithValues: set.allObjects.map { ($0 as! Int, set.count(for: $0)) })
   }
 
+  @Test(
+    "B13 D3: counted sets whose counts differ are different values",
+    arguments: ["counted", "perhaps"])
+  func differingCounts(_ key: String) throws {
+    var seen = 0
+    let token = try drawer.observe(keyPath: key, options: .distinct) { _, _ in seen += 1 }
+    try drawer.setValue(NSCountedSet(array: [2, 1, 1]), forKey: key)
+    expectEqual(seen, 0)
+    try drawer.setValue(NSCountedSet(array: [1, 2, 2]), forKey: key)
+    expectEqual(seen, 1)
+    try drawer.setValue(NSCountedSet(array: [1, 2]), forKey: key)
+    expectEqual(seen, 2)
+    token.invalidate()
+  }
+
   @Test("R3: the members of a counted set are among the values for Foundation")
   func countedForFoundation() throws {
     let values = try drawer.dictionaryWithFoundationValues(forKeys: ["counted"])

@@ -11,17 +11,25 @@
 #include "graph/kvo_path_cache.h"
 
 #include <stdio.h>
+#include <string.h>
+
+// The length of a key path's text before a component and its dot. An operator's @ is not in its name.
+static int length_before(const kvo_key_path *path, uint32_t component) {
+  size_t length = 0;
+  for (uint32_t i = 0; i < component; i++)
+    length +=
+        strlen(path->components[i].key) + 1 + kvo_operator_is_collective(path->components[i].op);
+  return length ? (int)length - 1 : 0;
+}
 
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t behind,
     const kvo_class *cls, kvo_error *error) {
-  uint32_t depth = path->first_key;
-  while (path->components[depth].next_key < behind) depth = path->components[depth].next_key;
-  const char *key = path->components[depth].key;
   const char *next = path->components[behind].key;
+  int length = length_before(path, behind);
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
-      "\"%s\" of %s goes on through \"%s\", which is a collection: use an operator, as in "
-      "\"%s.@unionOfObjects.%s\".",
-      path->text, cls->name, key, key, next);
+      "\"%s\" of %s goes on through \"%.*s\", which is a collection: use an operator, as in "
+      "\"%.*s.@unionOfObjects.%s\".",
+      path->text, cls->name, length, path->text, length, path->text, next);
   kvo_fail_component(error, "", next);
   return KVO_INVALID_KEY_PATH;
 }

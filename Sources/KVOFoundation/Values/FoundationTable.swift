@@ -235,6 +235,13 @@ extension FoundationLink: FoundationValues {
     return copy
   }
 
+  package static func countsAreEqual(_ first: Any, _ second: Any) -> Bool {
+    guard let first = first as? NSCountedSet, let second = second as? NSCountedSet else {
+      return true
+    }
+    return first.allSatisfy { first.count(for: $0) == second.count(for: $0) }
+  }
+
   // On Linux, the initialiser from an array keeps elements that occur twice.
   private static func orderedSet(of elements: [Any]) -> NSMutableOrderedSet {
     let made = NSMutableOrderedSet()

@@ -22,6 +22,8 @@ extension KeyValueError {
         "\(subject) is \(kind), and no \(proxied(found).name): it takes \(expected), not \(found)."
     case .noElements where isOfProxy(found):
       return "\(subject) is not a collection: it takes \(expected), not \(found)."
+    case .unknown where isOfProxy(found):
+      return "\(subject) holds \(expected), which is no \(proxied(found).name)."
     default: return "\(subject) takes \(expected), not \(found)."
     }
   }

@@ -117,11 +117,10 @@ private func end(of keyPath: String, in className: String, at component: String)
   if owner?.abilities.contains(.reference) == true {
     return "\(nowhere): \(quoted(String(head.dropLast()))) is nil."
   }
-  guard let owner, owner.shape != nil else { return fault }
-  guard owner.hasKeyedElements else {
-    return fault + hint
-  }
-  return fault + " It is a collection, whose elements are observed by an operator: "
+  let isByOperator = head.contains("@")
+  guard isByOperator || owner?.shape != nil else { return fault }
+  guard isByOperator || owner?.hasKeyedElements == true else { return fault + hint }
+  return fault + " It is a collection, whose elements an operator reads and observes: "
     + quoted("\(head)@unionOfObjects.\(component)") + "."
 }
 

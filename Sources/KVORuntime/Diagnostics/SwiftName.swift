@@ -22,6 +22,7 @@ private let coreNames = [
   "bool": "Bool", "int8_t": "Int8", "uint8_t": "UInt8", "int16_t": "Int16", "uint16_t": "UInt16",
   "int32_t": "Int32", "uint32_t": "UInt32", "int64_t": "Int", "uint64_t": "UInt", "float": "Float",
   "double": "Double", "long double": "Double", "string": "String",
+  "KVOStoredCollection": "Array or Set", "KVOCollectionProxy": "Array or Set",
 ]
 
 // Reads one type, up to a comma or an unmatched closing bracket.

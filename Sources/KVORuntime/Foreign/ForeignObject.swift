@@ -34,8 +34,9 @@ public final class ForeignObject: KeyValueObserving {
   /// Returns the value of a key, converted to a Swift type.
   ///
   /// Integers become `Int`, or `UInt` if they are unsigned and have 64 bits. Other types become `Bool`,
-  /// `Float`, `Double`, `String`, `ForeignObject`, `KVOObject`, or a raw pointer. The bytes of a struct
-  /// become `[UInt8]`, a collection `[Any]` or `Set<AnyHashable>`.
+  /// `Float`, `Double`, `String`, `ForeignObject`, `KVOObject`, or a raw pointer. A `long double` becomes a
+  /// `Double`, which may round it: on x86-64, read it as a `Float80` by `value(forKeyPath:as:)`. The bytes of a
+  /// struct become `[UInt8]`, a collection `[Any]` or `Set<AnyHashable>`.
   ///
   /// - Returns: the value; nil for a null string, object or pointer.
   /// - Throws: `KeyValueError.undefinedKey` if neither the class nor its hook for undefined keys has the key.

@@ -55,6 +55,9 @@ enum ForeignValue {
     if let object = objectCast(value, to: (any CoreObject).self) {
       return kvo_value_object(object.coreHeader)
     }
+    #if arch(x86_64)
+      if let number = value as? Float80 { return make(number, encoding: "D") }
+    #endif
     return switch value {
     case let truth as Bool: kvo_value_bool(truth)
     case let number as UInt: unsigned(UInt64(number))
@@ -123,6 +126,12 @@ enum ForeignValue {
   private static func bits<Value>(
     of value: UnsafePointer<kvo_value>, as type: Value.Type
   ) -> Value? {
+    #if arch(x86_64)
+      // C's type of these numbers. Without a type they are read as `Double`, which every platform has.
+      if type == Float80.self, value.pointee.type?.pointee.kind == .KVO_KIND_LONG_DOUBLE {
+        return kvo_value_bytes(value)?.loadUnaligned(as: type)
+      }
+    #endif
     guard let cType = value.pointee.type, isLaidOut(type, like: cType) else { return nil }
     return kvo_value_bytes(value)?.loadUnaligned(as: type)
   }

@@ -49,7 +49,7 @@ extension KeyValueObserving where Self: KVOObject {
   /// retain it.
   ///
   /// ```swift
-  /// token = account.observe(\.balance, options: .new, target: self, action: Self.balanceChanged)
+  /// token = account.observe(\.balance, options: .new, target: self) { $0.balanceChanged }
   /// ```
   ///
   /// If code on an actor registers the method, for example on the main actor, the method is called on that
@@ -60,7 +60,8 @@ extension KeyValueObserving where Self: KVOObject {
   ///   - keyPath: The property to observe.
   ///   - options: The values that the change contains, and any additional calls of the method.
   ///   - target: The object that has the method.
-  ///   - action: The method, as a function of its object: `Panel.balanceChanged`.
+  ///   - action: The method, as a function of its object: `{ $0.balanceChanged }`, or `Panel.balanceChanged`, which
+  ///     Swift 6 refuses if `Panel` is on an actor and not `Sendable`.
   ///   - isolation: The actor on which the method is called; by default that of the code that registers.
   ///   - file: The caller's file, for messages.
   ///   - line: The caller's line.

@@ -61,10 +61,15 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
     }
     let sought = SoughtElements(second)
     return first.allSatisfy { sought.contains($0) }
+      && foundation.countsAreEqual(object(a), object(b))
+  }
+
+  private func object(_ value: UnsafeRawPointer) -> T {
+    value.assumingMemoryBound(to: T.self).pointee
   }
 
   private func elements(_ value: UnsafeRawPointer) -> [Any] {
-    foundation.elements(of: value.assumingMemoryBound(to: T.self).pointee)?.elements ?? []
+    foundation.elements(of: object(value))?.elements ?? []
   }
 
   // The texts and collections in an array are copied, since Foundation gives them as Swift's. A set's members must not

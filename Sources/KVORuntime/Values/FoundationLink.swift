@@ -43,6 +43,8 @@ package protocol FoundationValues {
   static func form(of member: AnyHashable) -> AnyHashable
   /// A copy of a counted set with other members, in which those that stay keep their counts; nil for any other value.
   static func countedSet(_ value: Any, with members: Set<AnyHashable>) -> Any?
+  /// Whether two sets with equal members count each of them equally often; true if one of them does not count.
+  static func countsAreEqual(_ first: Any, _ second: Any) -> Bool
   /// Makes an object of a dictionary class.
   static func dictionary(_ type: Any.Type, of pairs: [(key: Any, value: Any)]) -> Any?
 }

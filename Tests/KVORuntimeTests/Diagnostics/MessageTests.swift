@@ -11,6 +11,10 @@ import Testing
   private enum Category: String {
     case food, rent
   }
+  private final class Holder: KVOObject {
+    @Observed var anything: Any = 1
+  }
+
   private class Account: KVOObject {
     @Observed var limit = Money()
     @Observed var entries: [Account] = []
@@ -187,6 +191,8 @@ import Testing
     )
     let element = "\(error { try Account().mutableArrayValue(forKey: "names").append(1) })"
     expectEqual(element, "\"names\" of Account takes elements of type String, not Int.")
+    let none = "\(error { try Holder().mutableArrayValue(forKey: "anything").append(1) })"
+    expectEqual(none, "\"anything\" of Holder holds Int, which is no array.")
     let set = "\(error { try Account().setValue([1], forKey: "tags") })"
     expectEqual(
       set, "\"tags\" of Account takes Set<String>, not [Int], whose element 0 is Int.")
@@ -214,6 +220,12 @@ import Testing
       """
       The operator "@unionOfObjects" in the key path "entries.@unionOfObjects.none" of Account needs values, \
       but an element gives nil.
+      """)
+    expectEqual(
+      text("entries.@sum.entries.@unionOfObjects.label"),
+      """
+      An operator in the key path "entries.@sum.entries.@unionOfObjects.label" of Account needs numbers, but an element \
+      gives a value of type Array or Set.
       """)
   }
 
@@ -322,6 +334,11 @@ import Testing
     expect(part.hasPrefix("The key path \"limit.amount\" of Account leads nowhere at \"amount\""))
     let elements = "\(error { _ = try account.observe(keyPath: "entries.count") { _, _ in } })"
     expect(elements.contains("\"entries.@unionOfObjects.count\""))
+    let inner = "entries.@unionOfArrays.entries"
+    let nested = "\(error { _ = try account.observe(keyPath: inner + ".label") { _, _ in } })"
+    expect(
+      nested.hasSuffix("an operator reads and observes: \"\(inner).@unionOfObjects.label\"."),
+      nested)
     for path in ["label.length", "names.length", "limit.amount"] {
       let text = "\(error { _ = try account.observe(keyPath: path) { _, _ in } })"
       expect(text.hasPrefix("The key path \"\(path)\" of Account leads nowhere"))

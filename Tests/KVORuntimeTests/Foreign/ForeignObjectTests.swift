@@ -221,6 +221,34 @@ import Testing
     #expect(throws: KeyValueError.self) { try object.setValue(bytes + [0], forKey: "place") }
   }
 
+  #if arch(x86_64)
+    @Test("A3 D5: a long double of a C object is exact as a Float80, read, observed, bound and set")
+    func longDouble() throws {
+      let created = kvo_object_create(scalars_class())!
+      let pointer = UnsafeMutableRawPointer(created).assumingMemoryBound(to: scalars.self)
+      let object = ForeignObject(OpaquePointer(created))
+      defer { kvo_object_release(created) }
+      final class Model: Tracked { @Observed var extended: Float80 = 0 }
+      let (third, model) = (1 / Float80(3), Model())
+      var seen: [Float80?] = []
+      let token = try object.observe("extended", as: Float80.self, options: [.old, .new]) {
+        seen += [$1.oldValue, $1.newValue]
+      }
+      let binding = try model.bind(\.extended, to: object, "extended")
+      scalars_setExtended(pointer, third)
+      expectEqual(seen, [0, third])
+      expectEqual(model.extended, third)
+      expectEqual(try object.value(forKeyPath: "extended", as: Float80.self), third)
+      expectEqual(try object.value(forKey: "extended") as? Double, Double(third))
+      try object.setValue(2 * third, forKey: "extended")
+      expectEqual(scalars_extended(pointer), 2 * third)
+      try object.setValue(third, forKey: "real")
+      expectEqual(scalars_real(pointer), Double(third))
+      token.invalidate()
+      withExtendedLifetime(binding) {}
+    }
+  #endif
+
   private final class Model: Tracked {
     @Observed var level = 1
     @Observed var account: ForeignObject?
