@@ -199,6 +199,17 @@ struct DeclaredKeys {
       let setter = bindings[0].accessors?.block("set"), setter.notifiesInSuper(ofSetting: name.name)
     {
       warn(ofEarlyNotification: name, in: setter)
+    } else if let name = bindings[0].name, member.isOverride,
+      let observer = bindings[0].accessors?.blocks.first(where: {
+        ["willSet", "didSet"].contains($0.name) && $0.setsAgain(name.name)
+      })
+    {
+      diagnose(
+        .warning, member,
+        """
+        @KVO: the \(observer.name) of "\(name.name)" sets "\(name.name)", which calls it again, without an end, since it is \
+        that of an override; set it only if its value has to be corrected.
+        """)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
       !setters.saysOtherwise(name.name),
       let other = setters.notifiedBeside(accessors, of: name.name)
@@ -239,7 +250,9 @@ struct DeclaredKeys {
       ObservableMember.form(of: member) == .known, !member.has("KVOTracked"),
       let getter = bindings[0].accessors?.block("get", "_read", "read")
     else { return }
-    guard let (readers, why) = setters.unawareReaders(of: name.name, getter),
+    guard
+      let (readers, why) = setters.unawareReaders(
+        of: name.name, getter, isDeclared: methods.affecting(name.name) != nil),
       let reader = readers.first(where: {
         methods.affecting($0) == nil && !setters.saysOtherwise($0)
       })
@@ -247,6 +260,7 @@ struct DeclaredKeys {
     let reason =
       switch why {
       case .manual: "whose changes are announced manually, so"
+      case .declared: "whose getter reads nothing observed, so"
       case .cached(let cache): "whose getter keeps its value in \"\(cache)\": while that is filled,"
       }
     diagnose(

@@ -102,7 +102,7 @@ extension [Token] {
     index > 0 && (self[index - 1].isWord("let") || self[index - 1].isWord("var"))
   }
 
-  private func isPassedInOut(_ index: Int) -> Bool {
+  func isPassedInOut(_ index: Int) -> Bool {
     let start = index > 1 && self[index - 1].is(".") ? index - 2 : index
     guard start > 1, self[start - 1].is("&"), self[start].leadingTrivia.isEmpty else {
       return false

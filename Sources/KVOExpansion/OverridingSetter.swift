@@ -1,7 +1,7 @@
 internal import SwiftSource
 
-/// Finds setters that override a property and in which observers are notified too early: inside `super`'s setter, while
-/// the rest of the setter has not run (Q5, Q6).
+/// Finds overrides whose code is probably wrong: setters in which observers are notified inside `super`'s setter, while
+/// the rest of the setter has not run (Q5, Q6), and a `didSet` or `willSet` that calls itself without an end (Q6).
 
 extension Accessors.Block {
   /// Whether the setter sets `super`'s property and does something else as well, but makes no automatic change of all
@@ -13,6 +13,19 @@ extension Accessors.Block {
     }
     return !isAnnounced && starts.contains { setsSuper($0, key) }
       && starts.contains { !setsSuper($0, key) && hasEffect($0) }
+  }
+
+  /// Whether an override's `willSet` or `didSet` sets the property in each call, which calls it again.
+  func setsAgain(_ key: String) -> Bool {
+    let tokens = Array(body)
+    var depth = 0
+    return body.indices.enumerated().contains { place, index in
+      depth += body[index].isOpening ? 1 : body[index].isClosing ? -1 : 0
+      guard depth == 0, beginsStatement(index) else { return false }
+      let isBySelf = body[index].isWord("self") && place + 2 < tokens.count
+      let named = isBySelf ? place + 2 : place
+      return tokens[named].name == key && tokens.isSetAsAWhole(named)
+    }
   }
 
   /// `super.key = …` or `super.key += …`.

@@ -16,11 +16,15 @@ extension SetterCheck {
   /// The value that a getter keeps.
   struct KeptValue {
     /// The unobserved property in which it is stored; nil in doubt.
-    var cache: String?
+    var cache: String? { written.first(where: read.contains) }
     /// The observed properties that the getter names, from which it may make the value.
     var sources: [String] = []
     /// The names that may be properties of a superclass.
     fileprivate var inherited: [String] = []
+    /// The unobserved properties that are set, in this order, and those that are read. One that is only set, such as a
+    /// counter, keeps no value.
+    fileprivate var written: [String] = []
+    fileprivate var read: Set<String> = []
     fileprivate var mayBeStored = false
     fileprivate var mayBeRead = false
 
@@ -74,8 +78,11 @@ extension SetterCheck {
   private func note(
     silent name: String, at index: Int, in body: [Token], _ value: inout KeptValue
   ) {
-    value.mayBeRead = true
-    if body.isSet(index) { value.cache = value.cache ?? name }
+    if body.isSet(index) { value.written.append(name) }
+    if !body.isSet(index) || body.isPassedInOut(index) {
+      value.read.insert(name)
+      value.mayBeRead = true
+    }
     if body.isCalled(index) || body.isCalledInside(index) { value.mayBeStored = true }
   }
 

@@ -135,17 +135,23 @@ struct SetterCheck {
     case manual
     /// Its getter returns a cached value, from this variable.
     case cached(String)
+    /// What affects it is declared, and the getter reads only unobserved properties.
+    case declared
   }
 
   /// The computed properties, other than the key's own, whose getters read a key without noticing that. Nil if there is
   /// none, or if the key's getter reports the read.
   func unawareReaders(
-    of key: String, _ getter: Accessors.Block
+    of key: String, _ getter: Accessors.Block, isDeclared: Bool
   ) -> (readers: [String], why: Unawareness)? {
     guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return nil }
     let read = names(in: Array(getter.body))
     guard !read.contains("access") else { return nil }
     if let cache = keeping(getter, of: key)?.cache { return (readers.sorted(), .cached(cache)) }
+    let unreported = read.subtracting(["self"])
+    if isDeclared, !unreported.isEmpty, unreported.isSubset(of: silent.union(unobserved)) {
+      return (readers.sorted(), .declared)
+    }
     guard read.isDisjoint(with: observed),
       announces(tokens, key, by: ["withAutomaticChange"] + Self.manual)
     else { return nil }

@@ -411,16 +411,21 @@ import Testing
     arguments: [
       ("{ cache = cache ?? a + self.b; return cache! }", "[\"a\", \"b\"]", 0),
       ("{ if let cache { return cache }; let n = other.a; cache = n; return n }", nil, 1),
-      ("{ a + (cache ?? 0) }", nil, 0), ("{ self.cache = f(a: b); return c }", "[\"b\", \"c\"]", 0),
+      ("{ a + (cache ?? 0) }", nil, 0),
+      ("{ self.cache = f(a: b); return cache + c }", "[\"b\", \"c\"]", 0),
       ("{ let cache = a; return cache }", nil, 0),
       ("{ let (cache, n) = (a, 1); return cache }", nil, 0),
-      ("{ (cache, n) = (a, 1); return 1 }", "[\"a\"]", 0),
-      ("{ ((n, self.cache), m) = f(a); return 1 }", "[\"a\"]", 0),
+      ("{ (cache, n) = (a, 1); return cache! }", "[\"a\"]", 0),
+      ("{ ((n, self.cache), m) = f(a); return cache! }", "[\"a\"]", 0),
       ("{ if case (cache, 1) = Model.f(a) { return 1 } }", nil, 0),
-      ("{ memo[b]?.n = a; return 1 }", "[\"b\", \"a\"]", 0), ("{ memo.n += 1 }", nil, 1),
-      ("{ keep(a) }", "[\"a\"]", 0), ("{ fill() }", "[\"b\"]", 0), ("{ keep(1) }", nil, 1),
-      ("{ swap(&self.cache, a) }", "[\"a\"]", 0), ("{ cache = \"\\(a)\".count }", "[\"a\"]", 0),
+      ("{ memo[b]?.n = a; return memo[b]!.n }", "[\"b\", \"a\"]", 0),
+      ("{ memo.n += memo.n }", nil, 1),
+      ("{ cache ?? keep(a) }", "[\"a\"]", 0), ("{ cache ?? fill() }", "[\"b\"]", 0),
+      ("{ cache ?? keep(1) }", nil, 1),
+      ("{ swap(&self.cache, a) }", "[\"a\"]", 0),
+      ("{ cache = cache ?? \"\\(a)\".count }", "[\"a\"]", 0),
       // Without doubt it keeps nothing, or has nothing to keep it in.
+      ("{ cache = a; return a }", nil, 0), ("{ keep(a) }", nil, 0), ("{ memo.n += a }", nil, 0),
       ("{ memo.n + a }", nil, 0), ("{ max(a, b) }", nil, 0), ("{ Model.f(a) + memo.n }", nil, 0),
       ("{ c.map { $0.f(a) } }", nil, 0),
       // In doubt it keeps its value, if it reads what it may have kept, but there is no warning.
@@ -432,8 +437,8 @@ import Testing
       ("{ A.f(a) }", "[\"a\"]", 0), ("{ boxed = boxed ?? a }", "[\"boxed\", \"a\"]", 0),
       ("{ Cache.shared.find(1) ?? Cache.shared.add(a) }", "[\"a\"]", 0),
       ("{ Cache.f(a) + Cache(a).n + M.Cache.f(a) }", nil, 0), ("{ Cache.shared.n + a }", nil, 0),
-      ("{ $cache.n = a; return 1 }", "[\"a\"]", 0), ("{ f { $0 + a } }", nil, 0),
-      ("{ f { [weak self] in self?.cache = a } }", "[\"a\"]", 0),
+      ("{ $cache.n = a; return cache! }", "[\"a\"]", 0), ("{ f { $0 + a } }", nil, 0),
+      ("{ f { [weak self] in self?.cache = self?.cache ?? a } }", "[\"a\"]", 0),
     ] as [(String, String?, Int)])
   func kept(_ getter: String, _ sources: String?, _ warnings: Int) {
     let source = """

@@ -194,6 +194,24 @@ import Testing
     expectEqual(given(mended).count, 0)
   }
 
+  @Test(
+    "Q6: a didSet or willSet of an override that always sets the property gets a warning",
+    arguments: [
+      ("didSet { x = 1 }", true), ("didSet { self.x = min(x, 4) }", true),
+      ("didSet { f(); x += 1 }", true), ("willSet { x = 1 }", true),
+      ("didSet { if x > 4 { x = 4 } }", false), ("didSet { y = x }", false),
+      ("didSet { g { x = 1 } }", false), ("didSet { other.x = x }", false),
+      ("didSet { let x = 1; y = x }", false), ("didSet { super.x = 1 }", false),
+    ])
+  func overridesThatRecur(_ observer: String, _ isWarned: Bool) {
+    for (words, count) in [("override", isWarned ? 1 : 0), ("", 0)] {
+      let messages = Asking.messages(
+        "@KVO class A: B { var y = 1; \(words) var x: Int { \(observer) } }")
+      expectEqual(
+        messages.filter { $0.contains("which calls it again, without an end") }.count, count)
+    }
+  }
+
   @Test("Q5 F1: a setter may set what the class declares to affect the property")
   func declared() {
     for name in ["X", "Value"] {
@@ -407,6 +425,44 @@ import Testing
     let unread = source.replacing("READER", with: "func f() -> Int { c }").replacing(
       "CALL", with: "")
     expectEqual(Asking.messages(unread), [])
+  }
+
+  @Test(
+    "F5: a getter that reads nothing observed, of a property with declared dependencies, has to report that another reads it",
+    arguments: [
+      ("cache", true), ("self.cache + box", true), ("access(keyPath: \\.b); return cache", false),
+      ("a + cache", false), ("compute()", false), ("inherited", false), ("1", false),
+    ])
+  func readOfDeclared(_ getter: String, _ isWarned: Bool) {
+    let source = """
+      @KVO class A: B { var a = 1; @KVOIgnored var cache = 10; let box = 1; var b: Int { \(getter) }
+      @objc class func keyPathsForValuesAffectingB() -> Set<String> { ["a"] }
+      var d: Int { b + 2 } }
+      """
+    let message = """
+      @KVO: "d" reads "b", whose getter reads nothing observed, so observers of "d" are not notified of its changes; call \
+      access(keyPath: \\.b) in the getter of "b".
+      """
+    let messages = Asking.messages(source).map { String($0.drop { $0 != "@" }) }
+    expectEqual(messages, isWarned ? [message] : [])
+  }
+
+  @Test(
+    "F5 Q6: a property that a getter only sets is no cache",
+    arguments: [
+      "n += 1; return text.count", "last = text; return text.count", "c.n = text.count; return 1",
+    ])
+  func onlySet(_ getter: String) {
+    let source = """
+      @KVO class A: B { var text = ""; @KVOIgnored var n = 0; @KVOIgnored var last = ""; let c = C()
+      var words: Int { \(getter) }; var twice: Int { 2 * words } }
+      """
+    expectEqual(Asking.messages(source), [])
+    let counted = source.replacing(
+      "return", with: "if let cache { return cache }; cache = 1; return")
+    let cached = counted.replacing("let c =", with: "@KVOIgnored var cache: Int?; let c =")
+    expectEqual(Asking.messages(cached).count, 1)
+    expect(Asking.messages(cached).allSatisfy { $0.contains("in \"cache\"") })
   }
 
   @Test(
