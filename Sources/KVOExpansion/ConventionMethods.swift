@@ -10,6 +10,8 @@ struct ConventionMethods {
   private(set) var methods: [String: Function] = [:]
   /// Methods and properties of the type itself, mapped to the expression that calls them.
   private var typeMembers: [String: String] = [:]
+  /// The words of instance methods that override a superclass's.
+  private var overrides: Set<String> = []
   /// The actors named by an attribute of a member: of methods, by their words, and of members of the type.
   private var actors: [String: String] = [:]
   /// `properties`: all of them. `readable`: those that are not conditional and whose getter neither waits nor throws.
@@ -26,8 +28,7 @@ struct ConventionMethods {
         if text.hasPrefix("#endif") { conditions -= 1 }
         continue
       }
-      // A member with limited availability is not called.
-      if member.has("available") { continue }
+      if member.isUnavailable { continue }
       let isThere = conditions == 0
       switch member.kind {
       case .variable(_, let bindings) where !member.isOfType:
@@ -46,6 +47,7 @@ struct ConventionMethods {
       !function.parameters.contains(where: { $0.type.words.contains("some") })
     {
       methods[function.word] = function
+      if member.isOverride { overrides.insert(function.word) }
       actors[function.word] = member.actor
     }
   }
@@ -80,7 +82,7 @@ struct ConventionMethods {
 
   /// The declarations that a method, or a property of the type, makes for a key.
   func declarations(of member: Member) -> [String] {
-    guard !member.has("available") else { return [] }
+    guard !member.isUnavailable else { return [] }
     if case .function(let function) = member.kind, !member.isOfType {
       return function.isReturning ? [] : validator(function).map { [$0] } ?? []
     }
@@ -147,6 +149,12 @@ struct ConventionMethods {
       }
   }
 
+  /// Whether all methods for a key's elements override a superclass's. If that has the macro, it declares them.
+  func overridesElements(of key: String) -> Bool {
+    let words = methods.keys.filter { candidates($0).contains(key) }
+    return !words.isEmpty && overrides.isSuperset(of: words)
+  }
+
   private func candidates(_ word: String) -> [String] {
     let named = [
       ("countOf", ""), ("insertObjectIn", "At"), ("insert", "At"), ("removeObjectFrom", "At"),
@@ -186,7 +194,7 @@ private struct Statement {
   ]
 
   static func all(in member: Member) -> [Statement] {
-    guard member.isOfType, !member.has("available") else { return [] }
+    guard member.isOfType, !member.isUnavailable else { return [] }
     switch member.kind {
     case .function(let function):
       guard function.parameters.isEmpty, !function.isGeneric else { return [] }

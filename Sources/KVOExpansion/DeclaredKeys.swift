@@ -85,7 +85,11 @@ struct DeclaredKeys {
       }
     }
     for (declaration, actor) in methods.collections {
-      if let line = declaration.line { lines.add(line, on: actor) }
+      if let line = declaration.line {
+        let key = declaration.key
+        let end = methods.overridesElements(of: key) ? "; keys._overridesElements(\"\(key)\")" : ""
+        lines.add(line + end, on: actor)
+      }
       diagnose(declaration.misfits)
     }
     let own = Lines.text(lines.own, "    ").map { "  _declareKeys { keys in\n\($0)\n  }" }
@@ -96,14 +100,18 @@ struct DeclaredKeys {
     // makes it unique.
     let function = "_declareProperties\(type.name.name)".inSource
     let body = [isApart ? "  _callIsolated(\(function))" : own, others].compactMap { $0 }
+    // Deprecated functions may use deprecated members without a warning, and a superclass's deprecated override.
     let override = """
+      @available(*, deprecated)
       \(access)nonisolated override class func _registerProperties() {
+        super._registerProperties()
       \(body.joined(separator: "\n"))
       }
       """
     guard isApart, let own else { return override }
     return """
       \(override)
+      @available(*, deprecated)
       private static func \(function)() {
       \(own)
       }
@@ -140,7 +148,7 @@ struct DeclaredKeys {
 
   private func declaration(of member: Member, _ methods: ConventionMethods) -> String? {
     guard ObservableMember.hasKey(member), case .variable(_, let bindings) = member.kind,
-      let binding = bindings.first, let name = binding.name, !member.has("available"),
+      let binding = bindings.first, let name = binding.name, !member.isUnavailable,
       name.name.isKey
     else { return nil }
     let key = "\"\(name.name)\""

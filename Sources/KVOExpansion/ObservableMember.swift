@@ -123,6 +123,22 @@ struct ObservableMember {
 }
 
 extension Attribute {
+  /// Whether the attribute's member can't be used, or only with some versions of Swift. A version of one of Apple's
+  /// platforms doesn't matter here.
+  fileprivate var makesUnavailable: Bool {
+    guard nameInLibrary == "available", let domain = arguments.first?.text,
+      !Self.platforms.contains(where: { domain.hasPrefix($0) })
+    else { return false }
+    let words = arguments.map(\.text)
+    if words.contains("unavailable") || words.contains("obsoleted") { return true }
+    return domain != "*" && !words.contains("deprecated")
+  }
+
+  /// The beginnings of their names: each has another one for extensions of applications.
+  private static let platforms = [
+    "macOS", "OSX", "iOS", "tvOS", "watchOS", "visionOS", "macCatalyst", "anyAppleOS",
+  ]
+
   /// The attribute's name without this library's module name.
   fileprivate var nameInLibrary: String {
     let module = "KVORuntime."
@@ -134,6 +150,9 @@ extension Member {
   func has(_ attribute: String) -> Bool {
     attributes.contains { $0.nameInLibrary == attribute }
   }
+
+  /// Whether generated code can't use the member. It uses members that are deprecated.
+  var isUnavailable: Bool { attributes.contains(where: \.makesUnavailable) }
 
   /// The actor that an attribute of the member names.
   var actor: String? { attributes.first { $0.name.hasSuffix("Actor") }?.name }

@@ -33,10 +33,13 @@ public struct Attribute {
   /// The name without the at sign.
   public var name: String
   public var offset: Int
+  /// The tokens between the parentheses.
+  public var arguments: [Token]
 
-  public init(name: String, offset: Int) {
+  public init(name: String, offset: Int, arguments: [Token] = []) {
     self.name = name
     self.offset = offset
+    self.arguments = arguments
   }
 }
 

@@ -45,10 +45,13 @@ extension DeclarationReader {
       index += separator + 1
     }
     if let end = endOfGenericArguments(from: index) { index = end }
+    var arguments: [Token] = []
     if self[index].is("("), self[index].leadingTrivia.isEmpty {
-      index = endOfGroup(from: index)
+      let end = endOfGroup(from: index)
+      arguments = (index + 1..<max(index + 1, end - 1)).map { self[$0] }
+      index = end
     }
-    return Attribute(name: name, offset: offset)
+    return Attribute(name: name, offset: offset, arguments: arguments)
   }
 
   /// The number of tokens between a module's name and the name after it: one for a dot, two for two colons.

@@ -103,7 +103,20 @@ import Testing
       ("var `a.b` = 1", []), ("let x = 1", []), ("static var x = 1", []),
       ("@KVOIgnored var x = 1", []),
       ("@KVOIgnored var x: Int { 1 }", []), ("var x: Int { get async { 1 } }", []),
-      ("var x: Int { get throws(E) { 1 } }", []), ("@available(*, deprecated) var x = 1", []),
+      ("var x: Int { get throws(E) { 1 } }", []),
+      ("@available(*, unavailable) var x: Int { 1 }", []),
+      ("@available(swift, obsoleted: 5, message: \"y\") var x: Int { 1 }", []),
+      ("@available(swift 6.5) var x: Int { 1 }", []),
+      ("@available(*, deprecated) var x = 1", ["keys._observed(\"x\", \\.x)"]),
+      ("@available(*, noasync) var x: Int { 1 }", ["keys.computed(\"x\", \\.x)"]),
+      ("@available(swift, deprecated: 5.9) var x: Int { 1 }", ["keys.computed(\"x\", \\.x)"]),
+      (
+        "@available(macOS 10.15, iOS 13, *) var x: Int { 1 }", ["keys.computed(\"x\", \\.x)"]
+      ),
+      (
+        "@available(iOSApplicationExtension, unavailable) var x: Int { 1 }",
+        ["keys.computed(\"x\", \\.x)"]
+      ),
       (
         "@MainActor var x = 1",
         ["_declareIsolatedKeys { @MainActor keys in keys._observed(\"x\", \\.x) }"]
@@ -188,9 +201,12 @@ import Testing
   )
   func override() {
     let expected = """
+      @available(*, deprecated)
       nonisolated override class func _registerProperties() {
+        super._registerProperties()
         _callIsolated(_declarePropertiesA)
       }
+      @available(*, deprecated)
       private static func _declarePropertiesA() {
         _declareKeys { keys in
           keys._observed("x", \\.x)
@@ -198,8 +214,9 @@ import Testing
       }
       """
     expectEqual(Asking.members("@KVO final class A: B<T>, P { var x = 1 }"), expected)
-    expectEqual(Asking.members("@KVO\npublic final class A: B { var x = 1 }"), "public " + expected)
-    expectEqual(Asking.members("@KVO open class A: B { var x = 1 }"), "open " + expected)
+    expectEqual(
+      Asking.members("@KVO\npublic final class A: B { var x = 1 }"), expected.with("public"))
+    expectEqual(Asking.members("@KVO open class A: B { var x = 1 }"), expected.with("open"))
     expectEqual(Asking.members("@KVO private class A: B { var x = 1 }"), expected)
     expect(Asking.members("@KVO class A: B { let x = 1 }").isEmpty)
     expect(
@@ -209,7 +226,7 @@ import Testing
       expectEqual(Asking.members("\(actor) @KVO class A: B { var x = 1 }"), expected)
     }
     for word in ["package", "public", "open"] {
-      expectEqual(Asking.members("@KVO \(word) class A: B { var x = 1 }"), "\(word) " + expected)
+      expectEqual(Asking.members("@KVO \(word) class A: B { var x = 1 }"), expected.with(word))
     }
   }
 
@@ -219,10 +236,13 @@ import Testing
     expectEqual(
       Asking.members(source),
       """
+      @available(*, deprecated)
       nonisolated override class func _registerProperties() {
+        super._registerProperties()
         _callIsolated(_declarePropertiesA)
         _declareIsolatedKeys { @MainActor keys in keys._observed("y", \\.y) }
       }
+      @available(*, deprecated)
       private static func _declarePropertiesA() {
         _declareKeys { keys in
           keys._observed("x", \\.x)
@@ -232,7 +252,9 @@ import Testing
     expectEqual(
       Asking.members("@KVO class A: B {\n#if X\n@MainActor var y = 1\n#endif\n}"),
       """
+      @available(*, deprecated)
       nonisolated override class func _registerProperties() {
+        super._registerProperties()
       #if X
         _declareIsolatedKeys { @MainActor keys in keys._observed("y", \\.y) }
       #endif
@@ -244,7 +266,9 @@ import Testing
     "Q2: for a generic class, whose function can't be named, the override holds the declarations")
   func genericOverride() {
     let expected = """
+      @available(*, deprecated)
       nonisolated override class func _registerProperties() {
+        super._registerProperties()
         _declareKeys { keys in
           keys._observed("x", \\.x)
         }
@@ -265,7 +289,7 @@ import Testing
     }
     for word in ["public", "package"] {
       let inner = Asking.members(plain, in: ["\(word) extension S {}", "struct S {}"])
-      expectEqual(inner, "\(word) " + expected)
+      expectEqual(inner, expected.with(word))
     }
     let own = "@KVO internal class A: B { var x = 1 }"
     expectEqual(Asking.members(own, in: ["public extension S {}"]), expected)
@@ -344,7 +368,29 @@ import Testing
           "_declareIsolatedKeys { @MainActor keys in keys.computed(\"x\", \\.x, affectedBy: keyPathsForValuesAffectingX()) }"
         ]
       ),
-      ("@available(*, deprecated) func validateName(_ v: inout String?) {}", []),
+      ("@available(*, unavailable) func validateName(_ v: inout String?) {}", []),
+      (
+        "@available(*, unavailable) class func automaticallyNotifiesObserversOfX() -> Bool { true }",
+        []
+      ),
+      (
+        "@available(*, deprecated) func validateName(_ v: inout String?) {}",
+        ["keys.validator(\"name\") { $0.validateName(&$1) }"]
+      ),
+      (
+        "@available(macOS 12, *) class func automaticallyNotifiesObserversOfX() -> Bool { false }",
+        ["keys.automaticallyNotifies(\"x\", automaticallyNotifiesObserversOfX())"]
+      ),
+      (
+        "var x: Int { 1 }\n@available(*, deprecated) class func keyPathsForValuesAffectingX() -> Set<String> { [] }",
+        ["keys.computed(\"x\", \\.x, affectedBy: keyPathsForValuesAffectingX())"]
+      ),
+      (
+        "@available(*, deprecated) func countOfPrimes() -> Int { 1 }\n@available(macOS 12, *) func objectInPrimes(at i: Int) -> Int { 2 }",
+        [
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
+        ]
+      ),
       (
         "@MainActor func countOfPrimes() -> Int { 1 }\nfunc objectInPrimes(at i: Int) -> Int { 2 }",
         [
@@ -415,6 +461,18 @@ import Testing
       (
         "class var keyPathsForValuesAffectingTotal: Set<String> { [\"a\"] }",
         ["keys.dependency(\"total\", on: keyPathsForValuesAffectingTotal)"]
+      ),
+      (
+        "override func countOfPrimes() -> Int { 1 }\noverride func objectInPrimes(at i: Int) -> Int { 2 }",
+        [
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) }); keys._overridesElements(\"primes\")"
+        ]
+      ),
+      (
+        "func countOfPrimes() -> Int { 1 }\noverride func objectInPrimes(at i: Int) -> Int { 2 }",
+        [
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
+        ]
       ),
       ("func countOfPrimes() -> Int { 1 }", []), ("func insertObject(_ x: Int, at i: Int) {}", []),
       // The elements of observed storage are changed in place.
@@ -525,5 +583,12 @@ import Testing
     expect(messages.count == 1 && messages[0].hasPrefix(message), "\(messages)")
     let ignored = Asking.messages("@KVO class A: B {\n@KVOIgnored \(member)\n}")
     expect(ignored.isEmpty)
+  }
+}
+
+extension String {
+  /// The members of a class with an access level.
+  fileprivate func with(_ access: String) -> String {
+    replacing("nonisolated override", with: access + " nonisolated override")
   }
 }

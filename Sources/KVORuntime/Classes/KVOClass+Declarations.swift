@@ -4,34 +4,33 @@ internal import CKVORuntime
 /// with the class, and reported to the C core, which then asks the class again. Observed objects follow it
 /// (B4, F1).
 extension KVOClass {
-  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
+  /// Adds declarations that the class makes by hand.
+  /// - Parameter known: The class for which its code runs: itself or a subclass.
+  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>, for known: KVOClass) {
+    if KVOClass.lock.withLock({ known.take(declared, by: self) }) { return }
     let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
     add(declarations, byHand: true)
   }
 
-  /// Adds declarations that the macro has generated. They belong to `known`: this class, or a superclass with
-  /// the macro of a class without it. From a superclass's, only the entries that this class's overrides have
-  /// changed are added.
-  func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>, by known: KVOClass) {
+  /// Adds declarations that the macro has generated for the class.
+  /// - Parameter known: The class for which they run: itself or a subclass.
+  func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>, for known: KVOClass) {
+    if KVOClass.lock.withLock({ known.take(declared, by: self) }) { return }
     var declarations = declared.withoutImpossibleKeys(of: name)
     KVOClass.lock.withLock {
-      if known === self {
-        preparation.generated.merge(declarations)
-      } else {
-        let there = known.preparation.generated
-        declarations.accessors = [:]
-        declarations.toMany = [:]
-        declarations.validators = [:]
-        declarations.kept = [:]
-        declarations.automatic = declarations.automatic.filter {
-          there.automatic[$0.key] != $0.value
-        }
-        declarations.dependencies = declarations.dependencies.filter {
-          there.dependencies[$0.key] != $0.value
-        }
+      // The superclass's declaration calls the overrides, and the methods that are not overridden.
+      for key in declarations.overriddenElements where superclass?.declaredToMany(key) != nil {
+        declarations.toMany[key] = nil
       }
+      preparation.generated.merge(declarations)
     }
     add(declarations)
+  }
+
+  /// Adds declarations that a superclass's code makes for this class and not for the superclass.
+  func add(inherited declarations: KeyDeclarations<KVOObject>, byHand: Bool) {
+    if !byHand { preparation.generated.merge(declarations) }
+    add(declarations, byHand: byHand)
   }
 
   // A key has one declaration: a hand-written one replaces the generated one, whatever its kind. Returns the
@@ -48,9 +47,7 @@ extension KVOClass {
       }
       if generated.toMany[key] != nil { preparation.declared.toMany[key] = nil }
       if generated.kept[key] != nil { preparation.declared.kept[key] = nil }
-      if let paths = generated.dependencies[key] {
-        preparation.declared.dependencies[key]?.subtract(paths)
-      }
+      preparation.generated.dependencies[key] = nil
     }
     return new.intersection(generated.dependencies.keys)
   }
@@ -68,7 +65,7 @@ extension KVOClass {
     // In one step: other threads may use the class, and a key that is declared must stay declared for them.
     let isInUse = KVOClass.lock.withLock {
       let withdrawn = byHand ? withdraw(generatedFor: declared) : []
-      preparation.declared.merge(declarations)
+      preparation.declared.merge(byHand ? declarations : declarations.withoutDependencies)
       forget(declarations.automatic.keys, withdrawn.union(declarations.dependencies.keys))
       return preparation.isComplete
     }
@@ -193,17 +190,31 @@ extension KVOClass {
   }
 }
 
+extension Dictionary {
+  /// Merges another dictionary. O(1) if one of them is empty.
+  mutating func add(_ other: Self, _ combine: (Value, Value) -> Value) {
+    if isEmpty { self = other } else if !other.isEmpty { merge(other, uniquingKeysWith: combine) }
+  }
+}
+
 extension KeyDeclarations {
   /// Adds up dependencies. In other tables a later entry replaces an earlier one.
-  fileprivate mutating func merge<Other>(_ other: KeyDeclarations<Other>) {
-    accessors.merge(other.accessors) { $1 }
-    automatic.merge(other.automatic) { $1 }
-    toMany.merge(other.toMany) { $1 }
-    validators.merge(other.validators) { $1 }
-    dependencies.merge(other.dependencies) { $0.union($1) }
-    bases.merge(other.bases) { $0.union($1) }
-    kept.merge(other.kept) { $0.union($1) }
+  mutating func merge<Other>(_ other: KeyDeclarations<Other>) {
+    accessors.add(other.accessors) { $1 }
+    automatic.add(other.automatic) { $1 }
+    toMany.add(other.toMany) { $1 }
+    validators.add(other.validators) { $1 }
+    dependencies.add(other.dependencies) { $0.union($1) }
+    bases.add(other.bases) { $0.union($1) }
+    kept.add(other.kept) { $0.union($1) }
     overridden.formUnion(other.overridden)
+  }
+
+  /// The macro's dependencies are in `Preparation.generated` only: the lowest class's hold.
+  fileprivate var withoutDependencies: Self {
+    var others = self
+    others.dependencies = [:]
+    return others
   }
 
   /// Returns the declarations without values of records that are declared too late: existing objects have no

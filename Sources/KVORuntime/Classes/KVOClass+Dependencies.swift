@@ -4,13 +4,19 @@ internal import CKVORuntime
 /// and again after further declarations.
 extension KVOClass {
   /// The declared dependencies of a key, in the class and its superclasses. Each is a key path of the object, although
-  /// the declaring class may name a hidden property (Q2).
+  /// the declaring class may name a hidden property (Q2). Those that are declared by hand add up. An answer of a method
+  /// that the macro has found replaces the superclass's (Q4).
   func declaredDependencies(_ key: String) -> Set<String> {
     KVOClass.lock.withLock {
       let declarers = declarers(of: key)
+      var isAnswered = false
       return declarers.reduce(into: []) { found, known in
         let declared = known.preparation.declared.dependencies[declarers.key] ?? []
         found.formUnion(paths(declared, seenBy: known))
+        guard !isAnswered, let answer = known.preparation.generated.dependencies[declarers.key]
+        else { return }
+        found.formUnion(paths(answer, seenBy: known))
+        isAnswered = true
       }
     }
   }

@@ -63,7 +63,7 @@ extension KVOClass {
     return keys.filter { parts(of: $0) != nil }.sorted().map { .of($0) }
   }
 
-  private func declaredToMany(_ name: String) -> (any ToManyDeclaration)? {
+  func declaredToMany(_ name: String) -> (any ToManyDeclaration)? {
     let declarers = declarers(of: name)
     return declarers.lazy.compactMap { $0.preparation.declared.toMany[declarers.key] }.first
   }

@@ -54,6 +54,11 @@ package final class KVOClass: @unchecked Sendable {
     var declared = KeyDeclarations<KVOObject>()
     /// The macro's part of `declared`. A hand-written declaration replaces it.
     var generated = KeyDeclarations<KVOObject>()
+    /// The method that declares the class's keys now.
+    var declaring: DeclaringMethod?
+    /// What `_registerProperties` and `registerKeys` have declared for the class.
+    var answersByMacro = Answers()
+    var answersByHand = Answers()
     /// The keys with hand-written declarations, whose generated declarations are gone.
     var declaredByHand: Set<String> = []
     /// The threads that are preparing the class.
@@ -76,6 +81,13 @@ package final class KVOClass: @unchecked Sendable {
     var accessesFields = true
     var subclasses: [KVOClass] = []
     var isComplete = false
+
+    /// The declarations of the class, with those dependencies that the macro has generated.
+    var allDeclared: KeyDeclarations<KVOObject> {
+      var all = declared
+      all.dependencies.add(generated.dependencies) { $0.union($1) }
+      return all
+    }
   }
 
   private init(_ type: KVOObject.Type) {
@@ -142,7 +154,7 @@ extension KVOClass {
       found(at: address) == nil ? begun.keysToPrepare.flatMap { begun.questions(for: $0) } : []
     } _: {
       if let finished = found(at: address) { return finished }
-      declared = begun.preparation.declared
+      declared = begun.preparation.allDeclared
       return begun.finish(at: address)
     }
     if let declared { finished.hintAtUnknownKeys(of: declared) }
@@ -167,8 +179,8 @@ extension KVOClass {
   }
 
   private func prepare() {
-    type._registerProperties()
-    type.registerKeys()
+    declareKeys(byHand: false) { type._registerProperties() }
+    declareKeys(byHand: true) { type.registerKeys() }
     hidden = findHidden()
     if type is KeyValueRecord.Type {
       layout = .make(superclass?.layout, preparation.declared.accessors) {

@@ -16,6 +16,8 @@
 /// its key, but dependencies add up. The class functions of `KVOObject` answer from these declarations. Once
 /// the class is in use a key keeps its type: declaring another one stops the program with a message.
 public struct KeyDeclarations<Root: KVOObject> {
+  /// Whether properties get accessors, which are not needed where the superclass has declared them.
+  var makesAccessors = true
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
   var toMany: [String: any ToManyDeclaration] = [:]
@@ -25,6 +27,8 @@ public struct KeyDeclarations<Root: KVOObject> {
   var bases: [String: Set<String>] = [:]
   /// Keys that count as read by the getters of a key, which keep the values that they make from them.
   var kept: [String: Set<String>] = [:]
+  /// Keys whose accessors of elements are overridden methods of the superclass.
+  var overriddenElements: Set<String> = []
   /// Keys of properties that override their superclass's.
   var overridden: Set<String> = []
 
@@ -57,12 +61,14 @@ public struct KeyDeclarations<Root: KVOObject> {
   public mutating func computed<Value>(
     _ key: String, _ keyPath: KeyPath<Root, Value>, affectedBy keyPaths: Set<String>? = nil
   ) {
+    // An empty set is an answer, too: it replaces a superclass's (Q4).
+    if let keyPaths { dependency(key, on: keyPaths) }
+    guard makesAccessors else { return }
     let writable = keyPath as? ReferenceWritableKeyPath<Root, Value>
     accessors[key] = TypedAccessors<Root, Value>(
       keyPath: keyPath, keyPaths == nil ? .tracked(.computed) : .derived, evaluating: keyPath,
       get: { $0[keyPath: keyPath] },
       set: writable.map { writable in { $0[keyPath: writable] = $1 } })
-    if let keyPaths, !keyPaths.isEmpty { dependency(key, on: keyPaths) }
   }
 
   /// Declares a stored property under its own name and a key path.
@@ -76,6 +82,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   public mutating func stored<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {
+    guard makesAccessors else { return }
     accessors[key] = TypedAccessors<Root, Value>(
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
@@ -85,6 +92,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   /// It notifies its observers if it is changed inside manual notifications. Setting it by key-value coding is a read-only
   /// error.
   public mutating func stored<Value>(_ key: String, _ keyPath: KeyPath<Root, Value>) {
+    guard makesAccessors else { return }
     accessors[key] = TypedAccessors<Root, Value>(
       keyPath: keyPath, get: { $0[keyPath: keyPath] }, set: nil)
   }
@@ -94,6 +102,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   public mutating func _observed<Value>(
     _ key: String, _ keyPath: ReferenceWritableKeyPath<Root, Value>
   ) {
+    guard makesAccessors else { return }
     accessors[key] = TypedAccessors<Root, Value>(
       keyPath: keyPath, isStored: true, get: { $0[keyPath: keyPath] },
       set: { $0[keyPath: keyPath] = $1 })
@@ -105,6 +114,9 @@ public struct KeyDeclarations<Root: KVOObject> {
   public mutating func _keeping(_ key: String, reads keys: [String]) {
     kept[key, default: []].formUnion(keys)
   }
+
+  /// Declares that all methods for the elements of a key override the superclass's. For code that `@KVO` makes.
+  public mutating func _overridesElements(_ key: String) { overriddenElements.insert(key) }
 
   /// Declares that the property of a key overrides the superclass's. For code that `@KVO` makes.
   public mutating func _overrides(_ key: String) { overridden.insert(key) }

@@ -28,6 +28,14 @@ enum MethodOverride {
     return found
   }
 
+  /// Whether the class itself overrides the method that declares its keys.
+  static func registers(_ type: KVOObject.Type) -> Bool {
+    guard let registeringPlace, let superclass = _getSuperclass(type) else { return true }
+    return kvo_swift_member_word(metadata(type), registeringPlace)
+      != kvo_swift_member_word(
+        unsafeBitCast(superclass, to: UnsafeRawPointer.self), registeringPlace)
+  }
+
   /// Whether the class overrides manual change notification.
   static func brackets(_ type: KVOObject.Type) -> Bool {
     differs(type, at: openingPlace) || differs(type, at: closingPlace)
@@ -54,6 +62,7 @@ enum MethodOverride {
   private static let answeringPlace = place(of: Answering.self)
   private static let settingPlace = place(of: Setting.self)
   private static let affectingPlace = place(of: Affecting.self)
+  private static let registeringPlace = place(of: Registering.self)
   private static let openingPlace = place(of: Opening.self)
   private static let closingPlace = place(of: Closing.self)
   private static let partPlaces = [
@@ -107,6 +116,10 @@ private class Affecting: KVOObject {
   override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
     super.keyPathsForValuesAffectingValue(forKey: key)
   }
+}
+
+private class Registering: KVOObject {
+  override class func registerKeys() { super.registerKeys() }
 }
 
 private class Opening: KVOObject {

@@ -23,6 +23,7 @@ extension KVOObject {
     for path in KVOClass.of(self).keyPathsAffecting(key, of: self).sorted()
     where KeyPathCoding.isPath(path) {
       hintAtPlainProperty(of: path)
+      KVOClass.of(self).hintAtKeylessLink(of: path, affecting: key)
     }
     hintAtKeptValue(of: key)
     hintAtOtherName(of: key)

@@ -54,6 +54,20 @@ extension KVOObject {
   }
 }
 
+extension KVOClass {
+  /// Gives a hint at a key path that affects a key and continues behind an object that has no keys.
+  func hintAtKeylessLink(of keyPath: String, affecting key: String) {
+    guard KeyPathCoding.isPath(keyPath), let end = unresolvedPath(of: keyPath), end.isKeyless else {
+      return
+    }
+    Hint.give(
+      """
+      The key path \(quoted(keyPath)) affects \(quoted(spelling(of: key))) of \(name), but a change of \(quoted(end.key)) \
+      notifies no observer. \(end.reason(in: self))
+      """)
+  }
+}
+
 // MARK: Tokens
 
 /// Gives a hint if a token is released where it was made. If hints are wanted, the handler of a registration

@@ -71,6 +71,7 @@ extension KVOClass {
         Hint.give(
           "\(name) declares that \(quoted(first)) affects \(quoted(key)): " + lack(of: first))
       }
+      for keyPath in keyPaths.sorted() { hintAtKeylessLink(of: keyPath, affecting: key) }
     }
   }
 

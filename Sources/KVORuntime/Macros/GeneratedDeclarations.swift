@@ -36,15 +36,16 @@ extension KeyValueObserving where Self: KVOObject {
   /// Declares the keys of the class that has the macro. For code that `@KVO` makes. May be called on any
   /// thread.
   ///
-  /// `Self` is that class. A subclass without the macro inherits the call. Then only the results of methods
-  /// that it overrides are declared (`automaticallyNotifiesObserversOf<Key>` …), since the superclass has
-  /// declared the rest.
+  /// `Self` is that class. The call runs for its subclasses, too. Then only the results of methods that they override are
+  /// declared (`automaticallyNotifiesObserversOf<Key>` …), since the superclass has declared the rest.
   ///
   /// - Parameter body: declares the keys.
   public static func _declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
-    var declarations = KeyDeclarations<Self>()
+    let isInherited = self != Self.self
+    var declarations = KeyDeclarations<Self>(makesAccessors: !isInherited)
     body(&declarations)
-    KVOClass.of(self).declare(generated: declarations, by: KVOClass.of(Self.self))
+    let declarer = KVOClass.of(Self.self)
+    declarer.declare(generated: declarations, for: isInherited ? KVOClass.of(self) : declarer)
   }
 
   /// Declares the keys of a member that is isolated to an actor of its own. For code that `@KVO` makes. May

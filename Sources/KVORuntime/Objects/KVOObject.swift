@@ -248,7 +248,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Declares the class's keys: override it and call `declareKeys` in it.
   ///
   /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
-  /// again for a subclass that does not override it or calls super, which does no harm. Other threads that
+  /// again for a subclass that does not override it or calls super. Then it declares only what differs from what it has
+  /// declared for the superclass. Other threads that
   /// use any class for the first time, or declare keys, wait until it has returned. So it must not wait for
   /// them, nor for a lock that such a thread may hold.
   open class func registerKeys() {}
@@ -256,8 +257,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Declares the properties of a `@KVO` class, and its methods' answers about keys. The macro generates the
   /// override.
   ///
-  /// It is called as `registerKeys` is, and before it, so that the declarations of `registerKeys` win. It
-  /// calls `_declareKeys`, and not super, which has been called already.
+  /// It is called as `registerKeys` is, and before it, so that the declarations of `registerKeys` win. It calls super, so
+  /// that the methods that a class overrides are asked for it, and `_declareKeys`.
   open class func _registerProperties() {}
 
   /// Whether key-value coding may access plain stored properties. It is read once for each class.
@@ -439,7 +440,8 @@ extension KeyValueObserving where Self: KVOObject {
   public static func declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
     var declarations = KeyDeclarations<Self>()
     body(&declarations)
-    KVOClass.of(Self.self).declare(declarations)
+    let declarer = KVOClass.of(Self.self)
+    declarer.declare(declarations, for: self == Self.self ? declarer : KVOClass.of(self))
   }
 
   /// Registers an observer with a `KVOContext`, which identifies the registrations of one class in a

@@ -162,6 +162,25 @@ import Testing
     expectEqual(log.take(), ["late old 0 new 5", "known new 1"])
   }
 
+  @Test("E2: an inherited registerKeys brings back no declaration that was replaced since")
+  func inheritedAgain() throws {
+    expectEqual(try Worded().value(forKey: "word") as? String, "first")
+    Worded.declareKeys { $0.accessors("word", get: { _ in "late" }) }
+    expectEqual(try WordedBelow().value(forKey: "word") as? String, "late")
+    expectEqual(try Worded().value(forKey: "word") as? String, "late")
+  }
+
+  @Test("E1 F1: an inherited registerKeys that has another answer for a subclass declares it there")
+  func inheritedAnswers() throws {
+    let log = Recorder()
+    for (graded, name) in [(LoudGraded(), "loud"), (Graded(), "quiet")] {
+      try log.observe(graded, "sum", .new, as: "\(name) sum")
+      log.observe(graded, \.second, .new, as: "\(name) second")
+      graded.second = 2
+    }
+    expectEqual(log.take(), ["loud second new 2", "loud sum new 3"])
+  }
+
   @Test("E2: registerKeys runs once for each class, superclass first, before the keys are used")
   func registration() throws {
     _ = try Second().value(forKey: "declared")
@@ -251,6 +270,37 @@ extension Extended {
   static func declareLate() {
     declareKeys { $0.accessors("late", \.late, get: { $0.late }, set: { $0.late = $1 }) }
   }
+}
+
+private class Worded: Tracked {
+  override class func registerKeys() {
+    declareKeys { $0.accessors("word", get: { _ in "first" }) }
+  }
+}
+
+private final class WordedBelow: Worded {
+  @Observed var number = 1
+}
+
+/// Declares what its subclasses answer.
+private class Graded: Tracked {
+  @Observed var first = 1
+  @Observed var second = 1
+  class var isQuiet: Bool { true }
+  class var parts: Set<String> { ["first"] }
+
+  override class func registerKeys() {
+    declareKeys { keys in
+      keys.accessors("sum", get: { $0.first + $0.second })
+      keys.dependency("sum", on: parts)
+      keys.automaticallyNotifies("second", !isQuiet)
+    }
+  }
+}
+
+private final class LoudGraded: Graded {
+  override class var isQuiet: Bool { false }
+  override class var parts: Set<String> { ["second"] }
 }
 
 private class First: Tracked {

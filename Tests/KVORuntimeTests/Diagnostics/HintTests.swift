@@ -224,6 +224,47 @@ import Testing
       ])
   }
 
+  private final class Leading: KVOObject {
+    @Observed var model = Model()
+    @Observed var next: Linked?
+    @Observed var models: [Model] = []
+    var declared: Int { model.index }
+    var answered: Int { model.index }
+
+    override class func registerKeys() {
+      declareKeys { keys in
+        keys.computed(
+          "declared", \.declared,
+          affectedBy: ["model.index", "model", "next.name", "models.@count"])
+        keys.computed("answered", \.answered)
+      }
+    }
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+      key == "answered" ? ["model.index"] : super.keyPathsForValuesAffectingValue(forKey: key)
+    }
+  }
+
+  @Test("F1 J2: a key path that affects a key and goes through an object without keys is a hint")
+  func keylessLink() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      for _ in 0..<2 {
+        for key in ["declared", "answered"] {
+          try Leading().observe(keyPath: key) { _, _ in }.invalidate()
+        }
+      }
+      Leading().observe(\.answered) { _, _ in }.invalidate()
+      KVODiagnostics.hint = nil
+    }
+    expectEqual(
+      try hints(in: result),
+      ["declared", "answered"].map {
+        "The key path \"model.index\" affects \"\($0)\" of Leading, but a change of \"index\" notifies no observer. It goes through an "
+          + "object of Model, which is not a KVOObject. Make Model one; or give Leading a computed property, declared in "
+          + "registerKeys(), whose setter announces the change: set { withChange(of: \\.<key>) { … } }."
+      })
+  }
+
   private final class Keeping: KVOObject {
     @Observed var text = "a"
     var counts: [String: Int] = [:]

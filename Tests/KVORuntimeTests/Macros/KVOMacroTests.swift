@@ -248,6 +248,31 @@ import Testing
     expectEqual(log.take(), ["sum new 3"])
   }
 
+  @Test("Q2 Q4: members that are deprecated or limited to versions of a platform are like others")
+  func available() throws {
+    for aged in [Aged(), AgedBelow()] {
+      try log.observe(aged, "sum", [.new], as: "sum")
+      try log.observe(aged, "older", [.new], as: "older")
+      try aged.setValue(3, forKey: "older")
+      try aged.setValue(2, forKey: "old")
+      expectEqual(log.take(), ["sum new \(aged is AgedBelow ? 6 : 5)"])
+      var value: Any? = -1
+      try aged.validateValue(&value, forKey: "old")
+      expectEqual(value as? Int, 0)
+    }
+    expectEqual(Aged.keyPathsForValuesAffectingValue(forKey: "sum"), ["old", "older"])
+  }
+
+  @Test("Q2: an inherited registerKeys does not replace the declarations of a subclass's macro")
+  func byHandAbove() throws {
+    for offer in [TaxedOffer(), FinalOffer()] {
+      try log.observe(offer, "total", [.new], as: "total")
+      log.observe(offer, \.tax, [.new], as: "tax")
+      offer.tax = 2
+      expectEqual(log.take().sorted(), ["tax new 2", "total new 3"])
+    }
+  }
+
   @Test("Q2: plain links of one type each notify of their own changes")
   func links() throws {
     let pair = Pair()

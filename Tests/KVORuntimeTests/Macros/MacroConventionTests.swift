@@ -55,6 +55,34 @@ import Testing
     expect(Album.automaticallyNotifiesObservers(forKey: "artist"))
   }
 
+  @Test(
+    "Q4: a class below another one has its own answers, whichever of the two has the macro",
+    arguments: [
+      BelowMarkedQuota.self, BelowBareQuota.self, MarkedBelowMarkedQuota.self,
+      MarkedBelowBareQuota.self,
+    ] as [Quota.Type])
+  func overriddenBelow(_ type: Quota.Type) throws {
+    expectEqual(try changes(of: type), ["total new 5", "third new 2"])
+    expectEqual(try changes(of: Quota.self), ["total new 4"])
+  }
+
+  @Test(
+    "Q4: an answer as that of the topmost class replaces the one of a class between",
+    arguments: [ReclosedQuota.self, ReclosedBareQuota.self] as [Quota.Type])
+  func overriddenBack(_ type: Quota.Type) throws {
+    expectEqual(try changes(of: type), ["total new 4"])
+    expectEqual(try changes(of: ReopenedQuota.self), ["third new 2"])
+  }
+
+  /// The notifications of a new object whose three parts are set.
+  private func changes(of type: Quota.Type) throws -> [String] {
+    let quota = type.init()
+    for key in ["total", "third"] { try log.observe(quota, key, [.new], as: key) }
+    (quota.first, quota.second) = (2, 2)
+    quota.third = 2
+    return log.take()
+  }
+
   @Test("Q4: a key whose method turns automatic notification off does not notify by itself")
   func automatic() throws {
     let album = Album()
@@ -112,6 +140,17 @@ import Testing
     expect(album.tags == ["z"] && log.take().count == 2)
   }
 
+  @Test("Q4: a subclass may override some of a key's accessors; the others are its superclass's")
+  func overriddenElements() throws {
+    let list = LoudList()
+    try log.observe(list, "songs", [.new], as: "songs")
+    let proxy = try list.mutableArrayValue(forKey: "songs")
+    try proxy.insert(Song(title: "a"), at: 0)
+    expectEqual((proxy.first as? Song)?.title, "A")
+    try proxy.remove(at: 0)
+    expectEqual(log.take().count, 2)
+  }
+
   @Test(
     "Q4: an observed property's accessors change its elements in place, and notify once")
   func observedElements() throws {
@@ -123,6 +162,31 @@ import Testing
   }
 }
 
+@KVO class SongList: KVOObject {
+  @KVOIgnored fileprivate var storage: [Song] = []
+
+  func countOfSongs() -> Int { storage.count }
+  func objectInSongs(at index: Int) -> Song { storage[index] }
+  func insertObject(_ song: Song, inSongsAt index: Int) {
+    withChange(.insertion, at: RangeSet(integer: index), forKey: "songs") {
+      storage.insert(song, at: index)
+    }
+  }
+  func removeObject(fromSongsAt index: Int) {
+    withChange(.removal, at: RangeSet(integer: index), forKey: "songs") {
+      _ = storage.remove(at: index)
+    }
+  }
+}
+
+/// Overrides the accessors that read.
+@KVO final class LoudList: SongList {
+  override func countOfSongs() -> Int { super.countOfSongs() }
+  override func objectInSongs(at index: Int) -> Song {
+    Song(title: super.objectInSongs(at: index).title.uppercased())
+  }
+}
+
 @KVO private final class Sheet: KVOObject {
   var width = 1
   var shown: Int {
@@ -131,4 +195,58 @@ import Testing
   }
 
   class func keyPathsForValuesAffectingShown() -> Set<String> { [] }
+}
+
+@KVO class Quota: KVOObject {
+  var first = 1
+  var second = 1
+  var third = 1
+  var total: Int { first + second + third }
+  required override init() {}
+
+  class func keyPathsForValuesAffectingTotal() -> Set<String> { ["first"] }
+  class func automaticallyNotifiesObserversOfThird() -> Bool { false }
+}
+
+@KVO class MarkedQuota: Quota { var note = "" }
+
+class BareQuota: Quota {}
+
+final class BelowMarkedQuota: MarkedQuota {
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["second"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { true }
+}
+
+final class BelowBareQuota: BareQuota {
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["second"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { true }
+}
+
+@KVO final class MarkedBelowMarkedQuota: MarkedQuota {
+  var more = 1
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["second"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { true }
+}
+
+@KVO final class MarkedBelowBareQuota: BareQuota {
+  var more = 1
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["second"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { true }
+}
+
+/// Turns off again what its superclass has turned on.
+class ReopenedQuota: MarkedQuota {
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { [] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { true }
+}
+
+@KVO final class ReclosedQuota: ReopenedQuota {
+  var more = 1
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["first"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { false }
+}
+
+final class ReclosedBareQuota: ReopenedQuota {
+  override class func keyPathsForValuesAffectingTotal() -> Set<String> { ["first"] }
+  override class func automaticallyNotifiesObserversOfThird() -> Bool { false }
 }

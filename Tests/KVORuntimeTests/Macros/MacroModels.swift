@@ -167,6 +167,45 @@ final class DeclaredBelow: DeclaredOtherwise {}
   class func keyPathsForValuesAffectingSum() -> Set<String> { ["a"] }
 }
 
+/// The macro's declarations cause no warning.
+@KVO class Aged: KVOObject {
+  @available(*, deprecated) var old = 1
+  @available(macOS 10.15, *) var older = 1
+  @available(*, deprecated, message: "no longer needed") var sum: Int { old + older }
+
+  @available(*, deprecated) class func keyPathsForValuesAffectingSum() -> Set<String> {
+    ["old", "older"]
+  }
+  @available(macOS 12, *) class func automaticallyNotifiesObserversOfOlder() -> Bool { false }
+  @available(*, deprecated) func validateOld(_ value: inout Int) { value = max(value, 0) }
+}
+
+@KVO final class AgedBelow: Aged {
+  var more = 1
+  @available(*, deprecated) override var sum: Int { super.sum + more }
+}
+
+/// Declares keys by hand, for each of its subclasses.
+class Offer: KVOObject {
+  @Observed var price = 1
+  @Observed var tax = 1
+  var total: Int { price }
+
+  override class func registerKeys() {
+    Self.declareKeys { keys in
+      keys.accessors("total", get: { $0.price })
+      keys.automaticallyNotifies("tax", false)
+    }
+  }
+}
+
+@KVO class TaxedOffer: Offer {
+  override var total: Int { price + tax }
+  class func automaticallyNotifiesObserversOfTax() -> Bool { true }
+}
+
+final class FinalOffer: TaxedOffer {}
+
 struct Song: Hashable { var title: String }
 
 /// Methods named by conventions.
