@@ -42,6 +42,8 @@ struct TypeDeclaration {
   var methods: [MethodDeclaration] = []
   var statements: [KeyStatement] = []
 
+  /// The properties, also those that one declaration declares together.
+  var variables: [PropertyDeclaration] { properties.flatMap(\.variables) }
   var name: String { path.last! }
   var keyword: Int { id.token }
   /// The names of the enclosing types.
@@ -67,9 +69,30 @@ struct PropertyDeclaration {
   var bindings: [Binding]
   /// The type as written, or as the initial value shows it.
   var type: String
+  /// The types of the other bindings.
+  var otherTypes: [String]
   /// Its key, if Objective-C has another name for it: `@objc(shown) var isShown`.
   var key: String?
+  /// The names that its accessors have in Objective-C, if these are written: `@objc(isOn) get`.
+  var accessorNames: AccessorNames?
 
+  /// Its key, and those that its accessors' own names make.
+  var allKeys: [String] {
+    [key ?? name] + (accessorNames?.settableKeys ?? [])
+      + (accessorNames?.getter.map { [$0] } ?? [])
+  }
+  /// The property, and those that its declaration also declares, each by itself.
+  var variables: [PropertyDeclaration] {
+    guard bindings.count > 1 else { return [self] }
+    return bindings.indices.compactMap { index in
+      guard let name = bindings[index].name?.name else { return nil }
+      var variable = self
+      variable.name = name
+      variable.type = index == 0 ? type : otherTypes[index - 1]
+      (variable.bindings, variable.otherTypes) = ([bindings[index]], [])
+      return variable
+    }
+  }
   /// The brace of its accessors or observers.
   var brace: Int? { bindings[0].accessors?.open }
   /// The braces of its accessors by name.
@@ -82,6 +105,18 @@ struct PropertyDeclaration {
   var isStatic: Bool { modifiers.contains("static") || modifiers.contains("class") }
 }
 
+struct AccessorNames {
+  var getter: String?
+  var setter: String?
+
+  /// The keys that the setter may be found by: `isOn` or `IsOn` for `setIsOn:`.
+  var settableKeys: [String] {
+    guard let setter, setter.hasPrefix("set"), setter != "set" else { return [] }
+    let rest = setter.dropFirst(3)
+    return [rest.prefix(1).lowercased() + rest.dropFirst(), String(rest)]
+  }
+}
+
 struct MethodDeclaration {
   var name: String
   var keyword: Int
@@ -92,6 +127,14 @@ struct MethodDeclaration {
   var brace: Int?
   /// The parts of its name in Objective-C, if that is written: `@objc(insertObject:inSongsAtIndex:)`.
   var selector: [String] = []
+
+  /// The keys whose getter it is by its name, `isLeaf` and `leaf` for `isLeaf()`, if it has no parameters.
+  var keys: [String] {
+    let name = selector.first ?? name
+    let rest = ["is", "get"].lazy.filter(name.hasPrefix).map { name.dropFirst($0.count) }.first
+    guard let rest, rest.first?.isUppercase == true else { return [name] }
+    return [name, rest.prefix(1).lowercased() + rest.dropFirst()]
+  }
 }
 
 /// A method without parameters, or a property, of the type itself that says something about the key in its name.
@@ -100,7 +143,11 @@ struct KeyStatement {
   static let affecting = "keyPathsForValuesAffecting"
   static let automatic = "automaticallyNotifiesObserversOf"
 
+  /// Its name in Objective-C, which finds it by that.
   var name: String
+  var prefix: String { name.hasPrefix(Self.affecting) ? Self.affecting : Self.automatic }
+  /// Whether its name in Swift is another one.
+  var isRenamed: Bool
   var modifiers: Set<String>
   /// The expression for its value: `self.keyPathsForValuesAffectingTitle()`.
   var value: String
@@ -175,22 +222,30 @@ extension SourceFile {
       switch member.kind {
       case .variable(let isVariable, let bindings):
         guard let name = bindings[0].name else { continue }
-        if member.isOfType { type.statements += bindings.compactMap { statement($0, modifiers) } }
+        let key = objectiveCName(in: member.start..<member.keyword).first
+        if member.isOfType {
+          type.statements += bindings.compactMap { statement($0, modifiers, key) }
+        }
+        let types = bindings.indices.map { self.type(of: bindings[$0...]) }
         type.properties.append(
           PropertyDeclaration(
             name: name.name, keyword: member.keyword, start: member.start, modifiers: modifiers,
-            isConstant: !isVariable, bindings: bindings, type: self.type(of: bindings[0]),
-            key: objectiveCName(in: member.start..<member.keyword).first))
+            isConstant: !isVariable, bindings: bindings, type: types[0],
+            otherTypes: Array(types.dropFirst()), key: key,
+            accessorNames: accessorNames(of: bindings[0])))
       case .function(let function):
         guard let parameters = function.open else { continue }
-        if member.isOfType, let statement = statement(function, parameters, modifiers) {
+        let selector = objectiveCName(in: member.start..<member.keyword)
+        if member.isOfType,
+          let statement = statement(function, parameters, modifiers, selector.first)
+        {
           type.statements.append(statement)
         }
         type.methods.append(
           MethodDeclaration(
             name: function.name.name, keyword: member.keyword, start: member.start,
             modifiers: modifiers, parameters: parameters, brace: function.body,
-            selector: objectiveCName(in: member.start..<member.keyword)))
+            selector: selector))
       case .directive, .other: continue
       }
     }
@@ -198,20 +253,23 @@ extension SourceFile {
   }
 
   private func statement(
-    _ function: Function, _ parameters: Int, _ modifiers: Set<String>
+    _ function: Function, _ parameters: Int, _ modifiers: Set<String>, _ objectiveC: String?
   ) -> KeyStatement? {
     let name = function.name.name
-    guard isOfKey(name), tokens[parameters + 1].is(")"), let brace = function.body,
+    guard isOfKey(objectiveC ?? name), tokens[parameters + 1].is(")"), let brace = function.body,
       let end = partner[brace]
     else { return nil }
     let isTyped = tokens[parameters + 2].is("->")
     return KeyStatement(
-      name: name, modifiers: modifiers, value: "self.\(name)()",
+      name: objectiveC ?? name, isRenamed: objectiveC.map { $0 != name } ?? false,
+      modifiers: modifiers, value: "self.\(name)()",
       type: isTyped ? parameters + 3 : nil, body: brace..<end + 1)
   }
 
-  private func statement(_ binding: Binding, _ modifiers: Set<String>) -> KeyStatement? {
-    guard let name = binding.name?.name, isOfKey(name) else { return nil }
+  private func statement(
+    _ binding: Binding, _ modifiers: Set<String>, _ objectiveC: String?
+  ) -> KeyStatement? {
+    guard let name = binding.name?.name, isOfKey(objectiveC ?? name) else { return nil }
     let type = binding.type == nil ? nil : binding.place + 2
     var start = binding.place + 1
     while !tokens[start].is("="), !tokens[start].is("{") {
@@ -223,7 +281,8 @@ extension SourceFile {
       end = closing(of: end) ?? end + 1
     }
     return KeyStatement(
-      name: name, modifiers: modifiers, value: "self.\(name)", type: type, body: start..<end + 1)
+      name: objectiveC ?? name, isRenamed: objectiveC.map { $0 != name } ?? false,
+      modifiers: modifiers, value: "self.\(name)", type: type, body: start..<end + 1)
   }
 
   private func isOfKey(_ name: String) -> Bool {
@@ -236,6 +295,22 @@ extension SourceFile {
       return tokens[index + 3..<close].filter { $0.kind != .punctuation }.map(\.name)
     }
     return []
+  }
+
+  /// The names that are written before a variable's accessors, also in a protocol.
+  private func accessorNames(of binding: Binding) -> AccessorNames? {
+    var (names, written) = (AccessorNames(), nil as String?)
+    guard let open = binding.accessors?.open, let close = partner[open] else { return nil }
+    for index in open + 1..<close where enclosing[index] == open {
+      if tokens[index].is("@"), let name = objectiveCName(in: index..<index + 1).first {
+        written = name
+      } else if tokens[index].isWord("get") {
+        (names.getter, written) = (written, nil)
+      } else if tokens[index].isWord("set") {
+        (names.setter, written) = (written, nil)
+      }
+    }
+    return names.getter == nil && names.setter == nil ? nil : names
   }
 
   private func attributes(in prefix: Range<Int>) -> Set<String> {
@@ -253,9 +328,13 @@ extension SourceFile {
     stride(from: path.lowerBound, to: path.upperBound, by: 2).map { tokens[$0].name }
   }
 
-  private func type(of binding: Binding) -> String {
+  /// The type of the first binding; without type and value it has the next one's that has a type.
+  private func type(of bindings: ArraySlice<Binding>) -> String {
+    let binding = bindings.first!
     if let type = binding.type { return type }
-    guard binding.initialValue != nil else { return "" }
+    guard binding.initialValue != nil else {
+      return bindings.lazy.compactMap(\.type).first ?? ""
+    }
     let isNegative = tokens[binding.place + 2].text == "-"
     let place = binding.place + (isNegative ? 3 : 2)
     let (value, next) = (tokens[place], tokens[place + 1])

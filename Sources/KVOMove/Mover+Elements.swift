@@ -4,13 +4,6 @@ import KVOExpansion
 import SwiftSource
 
 extension Mover {
-  /// The declarations of keys that are reached by such methods, in the order of the keys.
-  mutating func elementEntries(of type: TypeDeclaration) -> [String] {
-    let entries = elementDeclarations(of: type)
-    if entries.contains(where: { $0.contains("IndexSet(") }) { needsFoundation = true }
-    return entries
-  }
-
   /// Whether the class declares a key by a call of this method.
   func isDeclared(_ method: MethodDeclaration, in part: TypeDeclaration) -> Bool {
     guard let type = project.declaration(of: part) else { return false }
@@ -57,7 +50,8 @@ extension Mover {
 
   private static let changingPrefixes = ["insert", "remove", "replace", "add", "intersect"]
 
-  private func elementDeclarations(of type: TypeDeclaration) -> [String] {
+  /// The declarations of keys that are reached by such methods, in the order of the keys.
+  func elementDeclarations(of type: TypeDeclaration) -> [String] {
     let parts = [type] + project.extensions(of: type)
     let isSeen = usesMacro(type) || type.attributes.contains("KVO")
     guard !isSeen || parts.count > 1, let (whole, own) = read(type),
@@ -73,7 +67,7 @@ extension Mover {
   // A declaration that is written by hand replaces all that the macro generates for the key.
   private func propertyEntry(of key: String, in type: TypeDeclaration) -> [String] {
     guard
-      let property = type.properties.first(where: { $0.name == key && !$0.isStatic }),
+      let property = type.variables.first(where: { $0.name == key && !$0.isStatic }),
       property.isComputed || project.isExposed(property, in: type)
     else { return [] }
     if !property.isComputed, !property.isConstant { return ["keys.stored(\"\(key)\", \\.\(key))"] }

@@ -244,7 +244,7 @@ extension Mover {
     if usesMacro(type), !type.isExtension,
       method.selector.isEmpty || method.selector.first == method.name || isSeen(method, in: type)
     {
-      let stored = type.properties.filter { $0.isDynamic && !$0.isComputed }
+      let stored = type.variables.filter { $0.isDynamic && !$0.isComputed }
       guard let property = stored.first(where: { isOf($0, labels) }) else {
         return lookAtCalls(of: method, in: type)
       }
@@ -269,7 +269,7 @@ extension Mover {
     guard let brace = method.brace, tokens[brace + 1].kind == .identifier,
       tokens[brace + 2].is("."), ["insert", "remove"].contains(tokens[brace + 3].text),
       let type = type(around: brace),
-      let property = type.properties.first(where: { $0.name == tokens[brace + 1].name }),
+      let property = type.variables.first(where: { $0.name == tokens[brace + 1].name }),
       property.isDynamic, !property.isComputed
     else { return false }
     let body = brace + 1..<file.partner[brace]!

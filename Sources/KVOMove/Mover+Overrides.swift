@@ -42,6 +42,32 @@ extension Mover {
     } ?? false
   }
 
+  private static let methodsOfKeys: Set = [
+    "automaticallyNotifiesObservers", "willChangeValue", "didChangeValue",
+  ]
+
+  /// Lists a property that Objective-C knows by another name, if an override gets its key: here that is the name in Swift.
+  mutating func lookAtRenamed(_ type: TypeDeclaration) {
+    guard let own = project.declaration(of: type) else { return }
+    let classes = [own] + project.ancestors(of: own).classes + subclasses(of: own)
+    let overrides = classes.flatMap { [$0] + project.extensions(of: $0) }.flatMap(\.methods)
+      .filter { Self.methodsOfKeys.contains($0.name) && $0.modifiers.contains("override") }
+    guard let override = overrides.first else { return }
+    for property in type.properties where property.isDynamic && !property.isStatic {
+      guard let key = property.key, key != property.name else { continue }
+      find(
+        property.keyword, .differs,
+        "\(override.name)(forKey:) is called with \"\(property.name)\" here, and only with \"\(key)\" there",
+        "let it treat both as the same key")
+    }
+  }
+
+  private func subclasses(of type: TypeDeclaration) -> [TypeDeclaration] {
+    project.types.joined().filter { other in
+      other.isClass && project.ancestors(of: other).classes.contains { $0.id == type.id }
+    }
+  }
+
   /// Without Objective-C, Swift does not allow overrides in extensions.
   mutating func lookAtOverrides(_ type: TypeDeclaration) {
     guard type.isExtension else { return }

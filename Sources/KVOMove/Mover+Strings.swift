@@ -153,10 +153,26 @@ extension Mover {
 
   private mutating func moveKeyPath(_ index: Int) {
     guard tokens[index + 1].is("("), let end = file.closing(of: index + 1) else { return }
-    var names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
-    while names.count > 1, isType(names[0]) { names.removeFirst() }
-    names = names.map { project.keys[$0] ?? $0 }
-    replace(index..<end + 1, by: "\"\(names.joined(separator: "."))\"")
+    let names = (index + 2..<end).filter { tokens[$0].kind == .identifier }.map { tokens[$0].name }
+    let types = names.dropLast().prefix(while: isType)
+    var owners =
+      types.last.map { project.classesByName[$0] ?? [] }
+      ?? type(around: index).flatMap(project.declaration).map { [$0] } ?? []
+    let keys = names.dropFirst(types.count).map { name in
+      let found = project.properties(named: name, in: owners)
+      owners = found.flatMap { project.classes(ofValueOf: $0) }
+      let keys = found.isEmpty ? project.keys[name] ?? [] : Set(found.map { $0.key ?? name })
+      if keys.count > 1 { lookAt(keysOf: name, keys, in: index) }
+      return keys.count == 1 ? keys.first! : name
+    }
+    replace(index..<end + 1, by: "\"\(keys.joined(separator: "."))\"")
+  }
+
+  private mutating func lookAt(keysOf name: String, _ keys: Set<String>, in index: Int) {
+    find(
+      index, .differs,
+      "properties named \(name) have several keys: \(keys.sorted().joined(separator: ", "))",
+      "write the key of the one that is meant")
   }
 
   private func isType(_ name: String) -> Bool {

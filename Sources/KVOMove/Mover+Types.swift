@@ -24,6 +24,7 @@ extension Mover {
     for statement in type.statements { moveKeyPaths(statement) }
     moveAnnouncements(of: type)
     lookAtOverrides(type)
+    lookAtRenamed(type)
     lookAtEarlyReads(type)
     moveIdentity(type)
     lookAtIsolation(type)
@@ -34,7 +35,7 @@ extension Mover {
   }
 
   private func startsHere(_ type: TypeDeclaration) -> Bool {
-    ["NSObject", "Operation"].contains(type.inherited.first?.name)
+    ["NSObject", "Operation"].contains(project.superclassName(of: type))
       || type.properties.contains { $0.isDynamic }
   }
 
@@ -64,7 +65,7 @@ extension Mover {
 
   private mutating func moveHead(_ type: TypeDeclaration, _ root: Project.Root) {
     guard let superclass = type.inherited.first else { return }
-    if superclass.name == "NSObject" {
+    if project.superclassName(of: type) == "NSObject" {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
         find(
@@ -74,7 +75,7 @@ extension Mover {
       }
       replace(superclass.tokens, by: "KVOObject")
       addMacro(type)
-    } else if superclass.name == "Operation", root == .operation,
+    } else if project.superclassName(of: type) == "Operation", root == .operation,
       project.ancestors(of: type).classes.isEmpty
     {
       replace(superclass.tokens, by: "KVOOperation")
@@ -116,7 +117,7 @@ extension Mover {
 
   /// Reports observable properties of a class that inherits from a class other than the root.
   private mutating func lookAtForeign(_ type: TypeDeclaration) {
-    let observable = type.properties.filter(\.isDynamic)
+    let observable = type.variables.filter(\.isDynamic)
     guard let first = observable.first, project.declaration(of: type) != nil || type.isExtension
     else { return }
     let superclass = project.ancestors(of: type).root ?? type.name
@@ -156,6 +157,11 @@ extension Mover {
           "change it inside withChange(forKey: \"\(property.name)\") { … }; "
             + "to observe \\.\(property.name), declare keys.stored(\"\(property.name)\", \\.\(property.name))"
         )
+      } else if property.modifiers.contains("override"), !isObservable(property.name, above: type) {
+        find(
+          property.keyword, .differs,
+          "\(property.name) overrides a property that is not observable, and is not observed",
+          "@Observed before the superclass's")
       } else {
         mark(property)
       }
@@ -178,7 +184,7 @@ extension Mover {
 
   /// Inserts `@Observed` before `@objc` and before all modifiers, which no attribute may follow.
   private mutating func mark(_ property: PropertyDeclaration) {
-    guard !property.modifiers.contains("@Observed") else { return }
+    guard property.modifiers.isDisjoint(with: ["@Observed", "override"]) else { return }
     let reader = DeclarationReader(tokens, at: property.keyword)
     let first = (property.start..<property.keyword).first { index in
       file.enclosing[index] == file.enclosing[property.keyword] && reader.isModifier(at: index)
@@ -196,6 +202,11 @@ extension Mover {
     if (brace..<end).contains(where: { call in keys.contains { announcesByHand(call, of: $0) } }) {
       lookAtAnnouncements(of: property, in: type)
     } else if !(brace..<end).contains(where: { announces($0, property.name, by: [automatic]) }) {
+      if bodies(reachedFrom: brace, in: type).contains(where: { body in
+        body.contains { call in keys.contains { announcesByHand(call, of: $0) } }
+      }) {
+        lookAtAnnouncements(of: property, in: type)
+      }
       lookAtAssignments(brace..<end, inSetterOf: property, in: type)
       bracket(brace, by: "\(automatic)(of: \\.\(property.name))")
     }
@@ -213,10 +224,12 @@ extension Mover {
   private mutating func lookAtAnnouncements(
     of property: PropertyDeclaration, in type: TypeDeclaration
   ) {
+    let own = project.declaration(of: type).map { [$0] + project.extensions(of: $0) } ?? [type]
     let isOff = ["", "Of" + capitalised(property.key ?? property.name)].contains { key in
       let name = "automaticallyNotifiesObservers" + key
-      return type.methods.contains { $0.name == name }
-        || type.statements.contains { $0.name == name }
+      return own.contains { part in
+        part.methods.contains { $0.name == name } || part.statements.contains { $0.name == name }
+      }
     }
     let isDynamic =
       property.isDynamic
@@ -304,18 +317,21 @@ extension Mover {
   /// The members of the object that the body at a brace names, and those that the type's own methods and getters
   /// name which it calls.
   func members(reachedFrom brace: Int, in type: TypeDeclaration) -> [String] {
-    var (names, next, seen) = ([String](), [brace][...], Set<Int>())
+    bodies(reachedFrom: brace, in: type).flatMap { members(in: Array(tokens[$0])) }
+  }
+
+  private func bodies(reachedFrom brace: Int, in type: TypeDeclaration) -> [Range<Int>] {
+    var (bodies, next, seen) = ([Range<Int>](), [brace][...], Set<Int>())
     while let brace = next.popFirst() {
       guard let end = file.partner[brace], seen.insert(brace).inserted else { continue }
-      let found = members(in: Array(tokens[brace..<end]))
-      names += found
-      for name in Set(found) {
+      bodies.append(brace..<end)
+      for name in Set(members(in: Array(tokens[brace..<end]))) {
         next += type.methods.filter { $0.name == name }.compactMap(\.brace)
         next += type.properties.filter { $0.name == name && $0.isComputed }
           .compactMap { $0.accessors["get"] ?? $0.brace }
       }
     }
-    return names
+    return bodies
   }
 
   /// The names that begin an expression or follow `self.`, also in the interpolations of strings.
@@ -333,7 +349,7 @@ extension Mover {
   private mutating func lookAtEarlyReads(_ type: TypeDeclaration) {
     guard type.isClass else { return }
     let observable = Set(
-      type.properties.filter {
+      type.variables.filter {
         type.observes($0) && !$0.isComputed && !$0.isStatic && !$0.isConstant
       }
       .map(\.name))
@@ -372,7 +388,10 @@ extension Mover {
 
   /// Whether a superclass has an observable property of this name, which a property of the name overrides.
   func isObservable(_ name: String, above type: TypeDeclaration) -> Bool {
-    project.ancestors(of: type).classes.contains { project.dynamicProperties[$0.id]?[name] != nil }
+    project.ancestors(of: type).classes.contains { type in
+      guard let property = project.dynamicProperties[type.id]?[name] else { return false }
+      return property.isDynamic || !property.isComputed || property.accessors["set"] != nil
+    }
   }
 
   func observableNames(in type: TypeDeclaration) -> [String] {

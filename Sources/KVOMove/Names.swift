@@ -6,9 +6,19 @@ extension SourceFile {
   func aliases() -> [(String, String)] {
     tokens.indices.filter { isDeclaration($0, of: ["typealias"]) }.map { index in
       let isName = tokens[index + 2].is("=") && tokens[index + 3].kind == .identifier
-      let isAlone = isName && endsStatement(endOfTypeName(at: index + 3))
+      let isAlone = isName && endsType(endOfTypeName(at: index + 3))
       return (tokens[index + 1].name, isAlone ? typeName(at: index + 3) ?? "" : "")
     }
+  }
+
+  /// Whether a type's name ends its statement, also with arguments that are no collection's elements.
+  private func endsType(_ last: Int) -> Bool {
+    if endsStatement(last) { return true }
+    guard tokens[last + 1].text == "<", !Self.wrappers.contains(tokens[last].text) else {
+      return false
+    }
+    let end = (last + 1..<tokens.count - 1).first(where: endsStatement)
+    return end.map { tokens[$0].text.hasPrefix(">") } ?? false
   }
 
   /// The names of cases, members, variables, functions and associated types.
@@ -19,6 +29,20 @@ extension SourceFile {
       // A later name of `case first, second`.
       return words.contains(tokens[index - 1].text) || tokens[index - 1].is(",") && isCase(index)
     }.map { tokens[$0].name }
+  }
+
+  /// The words in texts, and the names of cases, whose raw values may be keys.
+  func spelledWords() -> [String] {
+    tokens.indices.flatMap { index -> [String] in
+      let token = tokens[index]
+      if token.kind == .string {
+        return token.text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+      }
+      guard index > 0, token.kind == .identifier else { return [] }
+      let isName =
+        tokens[index - 1].isWord("case") || tokens[index - 1].is(",") && isCase(index)
+      return isName ? [token.name] : []
+    }
   }
 
   private func isCase(_ index: Int) -> Bool {

@@ -58,6 +58,13 @@ struct Participants {
     takers = Set(project.files.indices.flatMap { functions(in: $0, project) })
     for file in project.files.indices { findArguments(of: takers, in: file, project) }
     close(project)
+    for type in project.types.joined() where type.isProtocol && type.attributes.contains("objc") {
+      let isMet = project.types.joined().contains { other in
+        project.declaration(of: other).map { classes.contains($0.id) } ?? false
+          && other.inherited.contains { $0.name == type.name }
+      }
+      if isMet { files.insert(type.id.file) }
+    }
     let isMoved = project.types.joined().contains { classes.contains($0.id) }
     for type in project.types.joined()
     where isMoved && type.isExtension && type.name == "NSObject"
@@ -95,7 +102,7 @@ struct Participants {
     {
       return true
     }
-    if type.properties.contains(where: { $0.isDynamic || $0.type.contains("NSKeyValueObservation") }
+    if type.variables.contains(where: { $0.isDynamic || $0.type.contains("NSKeyValueObservation") }
     ) {
       return true
     }

@@ -14,7 +14,7 @@ struct Project {
   }
 
   let files: [SourceFile]
-  let types: [[TypeDeclaration]]
+  private(set) var types: [[TypeDeclaration]]
   /// For each token of each source, the index of the innermost type around it.
   private let innermost: [[Int?]]
   /// Classes by path. Several classes have the same path if they are in two modules or in branches of an `#if`.
@@ -33,8 +33,8 @@ struct Project {
   private(set) var classesByName: [String: [TypeDeclaration]] = [:]
   /// For each property name visible to Objective-C, the classes that have such a property.
   private(set) var exposingClasses: [String: Set<Place>] = [:]
-  /// Maps the names of properties to their keys, if Objective-C knows them by another name.
-  private(set) var keys: [String: String] = [:]
+  /// The keys of the properties that Objective-C sees, by the property's name.
+  private(set) var keys: [String: Set<String>] = [:]
   /// The enumeration types of properties that are numbers in Objective-C, by key.
   private(set) var enumerations: [String: String] = [:]
   /// The types of the properties that have a key, by key, without optionals.
@@ -59,6 +59,8 @@ struct Project {
   private(set) var spelledKeys: [[String]] = []
   /// The keys that each source observes.
   private(set) var observations: [Observations] = []
+  /// The names, cases and parts of texts that the sources contain, each of which may be used as a key.
+  private let words: Set<String>
   /// The declared names of each source.
   let names: [DeclaredNames]
   let knownReceivers = KnownReceivers()
@@ -79,18 +81,19 @@ struct Project {
     objectNames = Set(files.flatMap { $0.names(with: ["NSObject"]) })
     collectionTakers = Set(files.flatMap { $0.names(with: Set(Mover.proxyTypes.keys)) })
     usesNull = files.contains { $0.usesNull }
-    for type in types.joined() where type.isClass {
-      classes[type.path, default: []].append(type)
-      classesByName[type.name, default: []].append(type)
-    }
+    words = Set(files.flatMap { $0.spelledWords() })
+    nameTypes()
+    types = meetingRequirements(types)
+    nameTypes()
     for type in types.joined() {
       let id = declaration(of: type)?.id ?? type.id
-      if type.isExtension { extensions[id, default: []].append(type) }
-      for property in type.properties {
+      for property in type.variables {
         if type.observes(property) { dynamicProperties[id, default: [:]][property.name] = property }
-        if let key = property.key { keys[property.name] = key }
         let isExposed = isExposed(property, in: type)
-        if isExposed { exposingClasses[property.name, default: []].insert(id) }
+        if isExposed {
+          keys[property.name, default: []].insert(property.key ?? property.name)
+          for key in property.allKeys { exposingClasses[key, default: []].insert(id) }
+        }
         if isExposed || type.observes(property) {
           let bare = property.type.filter { $0 != "?" && $0 != "!" }
           valueTypes[property.key ?? property.name, default: []].insert(bare)
@@ -108,14 +111,33 @@ struct Project {
         Set(found.map(\.key)).count == 1 ? found[0].key : nil
       }
     for type in types.joined() { addProxies(of: type) }
+    let others = Set(
+      types.joined().flatMap { type in
+        type.variables.flatMap(\.allKeys)
+          + type.methods.filter { isExposed($0.modifiers, in: type) }.flatMap(\.keys)
+      })
     spelledKeys = files.map { file in
-      file.tokens.indices.compactMap { file.key(at: $0)?.key }.filter { valueTypes[$0] != nil }
+      file.tokens.indices.compactMap { file.key(at: $0)?.key }.filter {
+        valueTypes[$0] != nil || others.contains($0)
+      }
     }
     observations = files.indices.map(findObservations)
     contexts = Contexts(self)
     participants = Participants(self)
     hasOperations = types.joined().contains { $0.isClass && root(of: $0) == .operation }
     replacedTypes = findReplacedTypes()
+  }
+
+  /// Makes the tables of classes and extensions.
+  private mutating func nameTypes() {
+    (classes, classesByName, extensions) = ([:], [:], [:])
+    for type in types.joined() where type.isClass {
+      classes[type.path, default: []].append(type)
+      classesByName[type.name, default: []].append(type)
+    }
+    for type in types.joined() where type.isExtension {
+      extensions[declaration(of: type)?.id ?? type.id, default: []].append(type)
+    }
   }
 
   private mutating func addProxies(of type: TypeDeclaration) {
@@ -133,6 +155,9 @@ struct Project {
     }
   }
 
+  /// Whether a text of the sources, or a case of an enumeration, may be a key.
+  func spells(_ key: String) -> Bool { words.contains(key) }
+
   /// Whether Objective-C can see a property, so that the property has a key.
   func isExposed(_ property: PropertyDeclaration, in type: TypeDeclaration) -> Bool {
     isExposed(property.modifiers, in: type)
@@ -141,12 +166,20 @@ struct Project {
   /// Whether Objective-C can see a member with these modifiers.
   func isExposed(_ modifiers: Set<String>, in type: TypeDeclaration) -> Bool {
     if modifiers.contains("@nonobjc") { return false }
-    if modifiers.contains("@objc") || modifiers.contains("dynamic") { return true }
+    if !modifiers.isDisjoint(with: Self.exposing) { return true }
     if type.isExtension && type.attributes.contains("objc") { return true }
     if modifiers.contains("private") || modifiers.contains("fileprivate") { return false }
-    return type.attributes.contains("objcMembers")
-      || (declaration(of: type).map { $0.attributes.contains("objcMembers") } ?? false)
+    let own = declaration(of: type).map { [$0] } ?? []
+    return ([type] + own + ancestors(of: type).classes).contains {
+      $0.attributes.contains("objcMembers")
+    }
   }
+
+  /// Modifiers and attributes that let Objective-C see a member.
+  private static let exposing: Set = [
+    "@objc", "dynamic", "@IBOutlet", "@IBInspectable", "@GKInspectable", "@NSManaged", "@IBAction",
+    "@IBSegueAction",
+  ]
 
   /// Whether a protocol inherits from `NSObjectProtocol`, as far as its declaration or its name shows that. Foundation's
   /// delegate protocols do.
@@ -186,7 +219,7 @@ struct Project {
   /// The class that a type declares or extends.
   func declaration(of type: TypeDeclaration) -> TypeDeclaration? {
     if type.isClass { return type }
-    return type.isExtension ? alike(classes(type.path, in: type.scope, of: type.id.file)) : nil
+    return type.isExtension ? alike(classesOrAliased(type.path, of: type)) : nil
   }
 
   func extensions(of type: TypeDeclaration) -> [TypeDeclaration] { extensions[type.id] ?? [] }
@@ -217,7 +250,7 @@ struct Project {
   /// The classes that the name of a superclass, or of an extended class, may refer to, if they inherit differently.
   func several(above type: TypeDeclaration) -> [TypeDeclaration] {
     guard let name = type.isExtension ? type.path : type.inherited.first?.path else { return [] }
-    let found = classes(name, in: type.scope, of: type.id.file)
+    let found = classesOrAliased(name, of: type)
     return alike(found) == nil ? found : []
   }
 
@@ -226,11 +259,29 @@ struct Project {
     var (found, next) = ([TypeDeclaration](), declaration(of: type))
     while let type = next, found.count < 100 {
       found.append(type)
-      next = type.inherited.first.flatMap {
-        alike(classes($0.path, in: type.scope, of: type.id.file))
-      }
+      next = type.inherited.first.flatMap { alike(classesOrAliased($0.path, of: type)) }
     }
-    return (Array(found.dropFirst()), found.last?.inherited.first?.name)
+    return (Array(found.dropFirst()), found.last.flatMap(superclassName))
+  }
+
+  /// The name of a class's superclass; for an alias of a root, the root's.
+  func superclassName(of type: TypeDeclaration) -> String? {
+    guard let name = type.inherited.first?.name else { return nil }
+    let other = aliases[name] ?? ""
+    return ["NSObject", "Operation"].contains(other) ? other : name
+  }
+
+  /// The classes that the name of a superclass, or of an extended class, or an alias of it, may refer to.
+  private func classesOrAliased(
+    _ path: [String], of type: TypeDeclaration
+  ) -> [TypeDeclaration] {
+    var path = path
+    for _ in 0..<8 {
+      let found = classes(path, in: type.scope, of: type.id.file)
+      guard found.isEmpty, let other = aliases[path.last!], !other.isEmpty else { return found }
+      path = other.split(separator: ".").map(String.init)
+    }
+    return []
   }
 
   /// Whether a type, or one of its superclasses, is marked as isolated to the main actor.

@@ -87,6 +87,9 @@ extension SourceFile {
     return false
   }
 
+  /// Generic types for whose names that of their argument is taken.
+  static let wrappers: Set = ["Optional", "Array", "Set", "ContiguousArray", "Published", "Weak"]
+
   /// The name of a type, without optionals and collections around it: `[Song]?` gives `Song`. `[:]` is a dictionary.
   func typeName(at start: Int) -> String? {
     var index = start
@@ -112,8 +115,7 @@ extension SourceFile {
     guard index < tokens.count, tokens[index].kind == .identifier || tokens[index].is("Any"),
       tokens[index].name.first(where: { $0 != "_" })?.isUppercase == true
     else { return nil }
-    let wrappers: Set = ["Optional", "Array", "Set", "ContiguousArray", "Published", "Weak"]
-    if wrappers.contains(tokens[index].text), tokens[index + 1].text == "<" {
+    if Self.wrappers.contains(tokens[index].text), tokens[index + 1].text == "<" {
       return typeName(at: index + 2)
     }
     if tokens[index].text == "Dictionary" { return "[:]" }
