@@ -471,14 +471,17 @@ import Testing
       ("{ func f(_ cache: inout Int) { cache += a }; return b }", nil),
       ("{ if let cache { return cache }; cache = a; return a }", "[\"a\"]"),
       ("{ guard let cache else { cache = a; return a }; return cache }", "[\"a\"]"),
-      ("{ switch c { case let cache?: return 1\ncase nil: cache = a } }", "[\"c\", \"a\"]"),
-      ("{ if let a { cache = a }; return 1 }", "[\"a\"]"),
-      ("{ if let a = a, a > 1 { cache = a }; return 1 }", "[\"a\"]"),
-      ("{ var a = a; a += 1; cache = a; return 1 }", "[\"a\"]"),
-      ("{ let a = f(), b = 1\ncache = a + b + c; return 1 }", "[\"c\"]"),
-      ("{ let (a, n) = f()\n  .g(); cache = a + b; return 1 }", "[\"b\"]"),
-      ("{ for (a, n) in f() { cache = a + b }; return 1 }", "[\"b\"]"),
-      ("{ f { (a: Int) in cache = a + b } }", "[\"b\"]"), ("{ keep(c) }", "[\"c\"]"),
+      (
+        "{ switch c { case let cache?: return 1\ncase nil: cache = cache ?? a } }", "[\"c\", \"a\"]"
+      ),
+      ("{ if let a { cache = a }; return cache! }", "[\"a\"]"),
+      ("{ if let a = a, a > 1 { cache = a }; return cache! }", "[\"a\"]"),
+      ("{ var a = a; a += 1; cache = a; return cache! }", "[\"a\"]"),
+      ("{ let a = f(), b = 1\ncache = a + b + c; return cache! }", "[\"c\"]"),
+      ("{ let (a, n) = f()\n  .g(); cache = a + b; return cache! }", "[\"b\"]"),
+      ("{ for (a, n) in f() { cache = a + b }; return cache! }", "[\"b\"]"),
+      ("{ f { (a: Int) in cache = cache ?? a + b } }", "[\"b\"]"),
+      ("{ cache ?? keep(c) }", "[\"c\"]"),
     ] as [(String, String?)])
   func keptBesideLocals(_ getter: String, _ sources: String?) {
     let source = """
@@ -502,7 +505,7 @@ import Testing
       ("{ cache = cache ?? name; return cache! }", "[\"name\"]", 0),
       ("{ cache = cache ?? super.name + a; return cache! }", "[\"a\", \"name\"]", 0),
       ("{ if let other { return other }; other = name; return 1 }", "[\"other\", \"name\"]", 0),
-      ("{ cache ?? keep(name) }", "[\"name\"]", 0), ("{ cache = 1; return 1 }", nil, 1),
+      ("{ cache ?? keep(name) }", "[\"name\"]", 0), ("{ cache = 1; return cache! }", nil, 1),
       ("{ name.uppercased() + max(name, title) }", nil, 0), ("{ name + a }", nil, 0),
       ("{ name.uppercased() + a }", "[\"a\"]", 0),
     ] as [(String, String?, Int)])

@@ -2,9 +2,9 @@
 /// is one change, and notifies observers with the members that were really added or removed.
 ///
 /// A mutation calls the accessors that the class declares. Without these it changes the property in place, or
-/// sets the key. A nil set becomes a set at the first insertion. Adding a single member that is present, or
-/// removing one that is absent, is not a change. Numbers of different types are the same member if they are
-/// equal. If a mutation throws, the members are unchanged, and no observer is notified. The proxy retains the
+/// sets the key. A nil set becomes a set at the first insertion. Adding a member that is present, or removing one
+/// that is absent, notifies with empty sets. Numbers of different types are the same member if they are equal.
+/// If a mutation throws, the members are unchanged, and no observer is notified. The proxy retains the
 /// object. Use it only on threads that may use the object.
 public final class MutableSetProxy: Sequence {
   package let contents: MemberContents
@@ -24,21 +24,19 @@ public final class MutableSetProxy: Sequence {
   /// Returns whether the set contains a member.
   public func contains(_ member: AnyHashable) -> Bool { contents.reading.contains(member) }
 
-  /// Adds a member. If the set contains it already, nothing changes.
+  /// Adds a member, as one insertion: of no member, if the set contains it already.
   ///
   /// - Throws: `KeyValueError.readOnly` if the key can't be changed. `KeyValueError.typeMismatch` if the
   ///   member can't be converted to the key's element type. An error of a declared accessor.
   public func add(_ member: AnyHashable) throws {
-    let mutation = try contents.mutable()
-    if !contains(member) { try mutation.mutate(.union, [member]) }
+    try contents.mutable().mutate(.union, [member])
   }
 
-  /// Removes a member. If the set does not contain it, nothing changes.
+  /// Removes a member, as one removal: of no member, if the set does not contain it.
   ///
   /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func remove(_ member: AnyHashable) throws {
-    let mutation = try contents.mutable()
-    if contains(member) { try mutation.mutate(.minus, [member]) }
+    try contents.mutable().mutate(.minus, [member])
   }
 
   /// Adds members, as one insertion.

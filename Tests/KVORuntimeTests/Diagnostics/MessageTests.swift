@@ -335,10 +335,13 @@ import Testing
     let elements = "\(error { _ = try account.observe(keyPath: "entries.count") { _, _ in } })"
     expect(elements.contains("\"entries.@unionOfObjects.count\""))
     let inner = "entries.@unionOfArrays.entries"
+    account.entries = [Account()]
+    account.entries[0].entries = [Account()]
     let nested = "\(error { _ = try account.observe(keyPath: inner + ".label") { _, _ in } })"
     expect(
       nested.hasSuffix("an operator reads and observes: \"\(inner).@unionOfObjects.label\"."),
       nested)
+    account.entries = []
     for path in ["label.length", "names.length", "limit.amount"] {
       let text = "\(error { _ = try account.observe(keyPath: path) { _, _ in } })"
       expect(text.hasPrefix("The key path \"\(path)\" of Account leads nowhere"))

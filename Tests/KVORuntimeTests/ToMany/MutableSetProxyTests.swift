@@ -13,11 +13,15 @@ import Testing
 
   static let steps: [Step] = [
     Step("add", ["prior insertion", "insertion new {9}"], left: [1, 2, 3, 9]) { try $0.add(9) },
-    Step("add what is there", [], left: [1, 2, 3]) { try $0.add(1) },
+    Step("add what is there", ["prior insertion", "insertion new {}"], left: [1, 2, 3]) {
+      try $0.add(1)
+    },
     Step("remove", ["prior removal old {1}", "removal old {1}"], left: [2, 3]) {
       try $0.remove(1)
     },
-    Step("remove what is not there", [], left: [1, 2, 3]) { try $0.remove(9) },
+    Step("remove what is not there", ["prior removal old {}", "removal old {}"], left: [1, 2, 3]) {
+      try $0.remove(9)
+    },
     Step("formUnion", ["prior insertion", "insertion new {8, 9}"], left: [1, 2, 3, 8, 9]) {
       try $0.formUnion([1, 8, 9])
     },

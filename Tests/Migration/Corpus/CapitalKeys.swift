@@ -1,4 +1,6 @@
 // Keys that begin with several capitals, and methods whose names contain them.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 class PagePage: NSObject {
