@@ -215,8 +215,8 @@ struct DeclaredKeys {
       diagnose(
         .warning, member,
         """
-        @KVO: the \(observer.name) of "\(name.name)" sets "\(name.name)", which calls it again, without an end, since it is \
-        that of an override; set it only if its value has to be corrected.
+        @KVO: the \(observer.name) of "\(name.name)" sets "\(name.name)", and so calls itself without an end, since the \
+        property is an override; set it only if its value has to be corrected.
         """)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
       !setters.saysOtherwise(name.name),

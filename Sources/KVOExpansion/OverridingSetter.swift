@@ -15,13 +15,14 @@ extension Accessors.Block {
       && starts.contains { !setsSuper($0, key) && hasEffect($0) }
   }
 
-  /// Whether an override's `willSet` or `didSet` sets the property in each call, which calls it again.
+  /// Whether an override's `willSet` or `didSet` sets the property in each call, and so calls itself without an end.
   func setsAgain(_ key: String) -> Bool {
     let tokens = Array(body)
-    var depth = 0
+    var (depth, mayHaveReturned) = (0, false)
     return body.indices.enumerated().contains { place, index in
       depth += body[index].isOpening ? 1 : body[index].isClosing ? -1 : 0
-      guard depth == 0, beginsStatement(index) else { return false }
+      mayHaveReturned = mayHaveReturned || body[index].isWord("return")
+      guard depth == 0, !mayHaveReturned, beginsStatement(index) else { return false }
       let isBySelf = body[index].isWord("self") && place + 2 < tokens.count
       let named = isBySelf ? place + 2 : place
       return tokens[named].name == key && tokens.isSetAsAWhole(named)

@@ -149,13 +149,24 @@ struct SetterCheck {
     guard !read.contains("access") else { return nil }
     if let cache = keeping(getter, of: key)?.cache { return (readers.sorted(), .cached(cache)) }
     let unreported = read.subtracting(["self"])
-    if isDeclared, !unreported.isEmpty, unreported.isSubset(of: silent.union(unobserved)) {
+    if isDeclared, !unreported.isEmpty, unreported.isSubset(of: silent.union(unobserved)),
+      !leads(from: unreported, in: Array(getter.body))
+    {
       return (readers.sorted(), .declared)
     }
     guard read.isDisjoint(with: observed),
       announces(tokens, key, by: ["withAutomaticChange"] + Self.manual)
     else { return nil }
     return (readers.sorted(), .manual)
+  }
+
+  /// Whether a member of one of the properties is used, which may be an observed object's.
+  private func leads(from properties: Set<String>, in body: [Token]) -> Bool {
+    body.indices.contains { index in
+      guard properties.contains(body[index].name) else { return false }
+      let next = body[(index + 1)...].first { !$0.is("?") && !$0.is("!") }
+      return next?.is(".") == true
+    }
   }
 
   private static let manual = ["withChange", "willChangeValue", "willChange"]

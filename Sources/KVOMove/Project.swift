@@ -266,8 +266,11 @@ struct Project {
 
   /// The name of a class's superclass; for an alias of a root, the root's.
   func superclassName(of type: TypeDeclaration) -> String? {
-    guard let name = type.inherited.first?.name else { return nil }
-    let other = aliases[name] ?? ""
+    guard let superclass = type.inherited.first else { return nil }
+    let name = superclass.name
+    // An alias of that name may be nested in another type.
+    let isClass = !classes(superclass.path, in: type.scope, of: type.id.file).isEmpty
+    let other = isClass ? "" : aliases[name] ?? ""
     return ["NSObject", "Operation"].contains(other) ? other : name
   }
 

@@ -40,7 +40,7 @@ extension DeclarationReader {
     index += 1
     var name = self[index].name
     index += 1
-    while let separator = separatorOfModule(at: index) {
+    while let separator = lengthOfModuleSeparator(at: index) {
       name += "." + self[index + separator].name
       index += separator + 1
     }
@@ -55,7 +55,7 @@ extension DeclarationReader {
   }
 
   /// The number of tokens between a module's name and the name after it: one for a dot, two for two colons.
-  private func separatorOfModule(at index: Int) -> Int? {
+  private func lengthOfModuleSeparator(at index: Int) -> Int? {
     guard self[index].leadingTrivia.isEmpty else { return nil }
     if self[index].is(".") { return 1 }
     return self[index].is(":") && self[index + 1].is(":") ? 2 : nil
@@ -79,14 +79,14 @@ extension DeclarationReader {
 
   /// More modifiers than any declaration has. Without the limit, a line of many such words would be scanned once for
   /// each.
-  private static let mostModifiers = 32
+  private static let maxModifiers = 32
 
   /// Whether the word at an index is a modifier of a declaration.
   // `class`, and names such as `open`, are modifiers only before another word of a declaration.
   public func isModifier(at index: Int) -> Bool {
     let token = self[index]
     if token.kind == .keyword, Self.modifierKeywords.contains(token.text) { return true }
-    return endOfModifier(at: index).map { isWordOfDeclaration(at: $0) } ?? false
+    return endOfModifier(at: index).map { declarationFollows(at: $0) } ?? false
   }
 
   /// The index after the word, with its argument if it has one; nil if the word can't be a modifier.
@@ -99,9 +99,10 @@ extension DeclarationReader {
     return hasArgument ? endOfGroup(from: index + 1) : index + 1
   }
 
-  private func isWordOfDeclaration(at start: Int) -> Bool {
+  /// Whether modifiers, if any, and then the keyword of a declaration follow.
+  private func declarationFollows(at start: Int) -> Bool {
     var index = start
-    for _ in 0..<Self.mostModifiers where index < tokens.count {
+    for _ in 0..<Self.maxModifiers where index < tokens.count {
       let token = self[index]
       if token.is("@") || token.isWord("actor") { return true }
       if token.kind == .keyword {
@@ -119,7 +120,7 @@ extension DeclarationReader {
     let token = self[index]
     guard token.isFirstOnLine else { return false }
     if token.kind == .directive || token.is("@") || token.is("}") { return true }
-    if goesOn(behind: index - 1) { return false }
+    if isContinued(after: index - 1) { return false }
     if token.kind == .pound { return true }
     if token.kind == .keyword, Self.declarationKeywords.contains(token.text) { return true }
     return isModifier(at: index)
@@ -130,11 +131,11 @@ extension DeclarationReader {
   /// Whether a line that ends with this token is unfinished. An operator without a space before it is a postfix
   /// operator, as in Swift; so are the marks and angle brackets at the end of a type. `=`, `->` and `&` are always
   /// infix.
-  private func goesOn(behind index: Int) -> Bool {
+  private func isContinued(after index: Int) -> Bool {
     let last = self[index]
     if last.is(".") || last.is(",") || last.is(":") { return true }
     guard last.kind == .operator else { return false }
     let closesType = last.text.first == ">" && last.text.allSatisfy { ">?!".contains($0) }
-    return !last.leadingTrivia.isEmpty && !closesType || ["=", "->", "&"].contains(last.text)
+    return (!last.leadingTrivia.isEmpty && !closesType) || ["=", "->", "&"].contains(last.text)
   }
 }

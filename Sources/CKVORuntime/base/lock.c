@@ -1,5 +1,5 @@
-// The locks. Object locks: 64 mutexes, each on its own cache line, chosen by the object's address.
-// Two are taken in the order of their stripes, so that threads with the same two objects can't
+// The locks; kvo_lock.h says what each protects. Object locks: 64 mutexes, each on its own cache line, chosen by the
+// object's address. Two are taken in the order of their indexes, so that threads with the same two objects can't
 // deadlock.
 #include "base/kvo_lock.h"
 

@@ -37,8 +37,9 @@
 typedef struct {
   uint32_t strong;
   uint32_t unowned;
-  uintptr_t
-      waiting; // being destroyed: the object below it, and its stage; waiting: the object after it
+  // The next object. While this one is being destroyed: the one below it on the stack, plus this one's stage. While it
+  // waits: the one after it in the list.
+  uintptr_t waiting;
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
@@ -47,8 +48,8 @@ _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
 enum { DYING = 1 << 30 };
 enum { NESTED_DEATHS = 100 }; // on one thread's stack, except for those inside `dealloc`
 
-// The next step in the destruction of an object.
-typedef enum { LEAVE, DESTROY, PART, DEALLOC, STAGES } stage;
+// The next step in the destruction of an object, the last one first.
+typedef enum { RELEASE_MEMORY, END_PROPERTIES, END_REGISTRATIONS, DEALLOC, STAGES } stage;
 _Static_assert((int)STAGES <= KVO_INSTANCE_ALIGNMENT,
     "an instance's address leaves bits for the stage");
 
@@ -92,12 +93,12 @@ typedef struct death {
   uintptr_t frame;     // on the stack, where a sanitizer may not keep the death itself
   uint32_t depth;
   running running;
-  kvo_object *top;          // the top of the stack of objects being destroyed
-  const kvo_class *next;    // the class whose `dealloc` is called next, for the topmost object
-  kvo_object *first, *last; // the list of waiting objects
-  kvo_object *released;     // the object whose last reference `destroyProperties` released
-  bool has_more;            // further properties must wait until that object is destroyed
-  kvo_object *insisted; // it still had registrations after they were ended, which has been reported
+  kvo_object *top;            // the top of the stack of objects being destroyed
+  const kvo_class *next;      // the class whose `dealloc` is called next, for the topmost object
+  kvo_object *first, *last;   // the list of waiting objects
+  kvo_object *released;       // the object whose last reference `destroyProperties` released
+  bool has_more;              // further properties must wait until that object is destroyed
+  kvo_object *still_observed; // reported, because it had registrations after all were ended
 } death;
 
 // The innermost death of this thread.
@@ -173,15 +174,15 @@ static void call_deallocs(death *death, kvo_object *object) {
     death->next = cls->superclass;
     instance_call_dealloc(cls, object, kvo_hooks()->dealloc);
   }
-  set_stage(object, PART);
+  set_stage(object, END_REGISTRATIONS);
 }
 
 // Called again if it throws: each registration is removed before the program's code is called for it.
 static void instance_end_registrations(death *death, kvo_object *object) {
   death->running = OTHER_CODE;
   kvo_object_will_die(object);
-  if (KVO_UNLIKELY(kvo_binding_has_observations(object))) death->insisted = object;
-  set_stage(object, DESTROY);
+  if (KVO_UNLIKELY(kvo_binding_has_observations(object))) death->still_observed = object;
+  set_stage(object, END_PROPERTIES);
 }
 
 // Called again for the remaining properties if the release of an object of another root throws.
@@ -190,15 +191,15 @@ static void destroy_properties(death *death, kvo_object *object) {
   death->has_more = false;
   for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass)
     instance_call_dealloc(cls, object, kvo_hooks()->destroy_properties);
-  set_stage(object, death->has_more ? DESTROY : LEAVE);
+  set_stage(object, death->has_more ? END_PROPERTIES : RELEASE_MEMORY);
   if (death->released) instance_push(death, death->released);
   death->released = NULL;
 }
 
-// Objects that this one owned may have registered with it while they died. Ending those registrations may throw; then
-// this function is called again.
+// Objects that this one owned may have observed it in their `dealloc`. Those registrations end here. If that throws, the
+// loop repeats this stage.
 static void instance_leave_death(death *death, kvo_object *object) {
-  if (KVO_UNLIKELY(kvo_binding_has_observations(object)) && object != death->insisted) {
+  if (KVO_UNLIKELY(kvo_binding_has_observations(object)) && object != death->still_observed) {
     death->running = OTHER_CODE;
     kvo_object_will_die(object);
   }
@@ -215,9 +216,10 @@ static bool take_waiting(death *death) {
 }
 
 static void instance_run_death(void *opaque) {
-  static void (*const steps[])(struct death *, kvo_object *) = {[LEAVE] = instance_leave_death,
-      [DESTROY] = destroy_properties,
-      [PART] = instance_end_registrations,
+  static void (*const steps[])(struct death *, kvo_object *) = {
+      [RELEASE_MEMORY] = instance_leave_death,
+      [END_PROPERTIES] = destroy_properties,
+      [END_REGISTRATIONS] = instance_end_registrations,
       [DEALLOC] = call_deallocs};
   death *death = opaque;
   while (death->top || take_waiting(death))
@@ -266,11 +268,11 @@ static __attribute__((noinline, noreturn)) void instance_stop_program(const kvo_
   abort();
 }
 
-enum { FIRST_LOOK = 32 }; // in deaths; finding the bounds of the main thread's stack is slow
+enum { STACK_CHECK_DEPTH = 32 }; // in deaths; finding the bounds of the main thread's stack is slow
 
 // The next two deaths are expected to take as much stack as the last two, which may have begun on another stack.
 static bool is_stack_short(kvo_stack *stack) {
-  if (dying->depth < FIRST_LOOK) return false;
+  if (dying->depth < STACK_CHECK_DEPTH) return false;
   *stack = kvo_stack_now();
   size_t last_two = dying->outer->frame - (uintptr_t)__builtin_frame_address(0);
   return kvo_stack_is_short(stack, last_two < stack->size ? last_two : 0);

@@ -116,7 +116,7 @@ static kvo_status collection_call_take_collection(kvo_object *owned, kvo_element
   return taking.status;
 }
 
-// `<key>AtIndexes:` must return an element for each index. If it returns fewer, the index is out of bounds.
+// `<key>AtIndexes:` must return an element for each index. Another number is an index out of bounds.
 static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   kvo_object *owned[2] = {NULL};
@@ -168,7 +168,7 @@ kvo_status kvo_collection_accessors_get(const kvo_collection_accessors *accessor
   kvo_status status = with_range(accessors, owner, (kvo_range){index, 1}, get_objects, &one, error);
   if (!status) {
     *element = one.values[0];
-    one.count = 0;
+    one.count = 0; // the element is the caller's now
   }
   kvo_elements_destroy(&one);
   return status;
@@ -228,6 +228,8 @@ static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object
   return KVO_OK;
 }
 
+// Makes few calls: of `get<Key>:range:` for a single range, otherwise of `<key>AtIndexes:`, otherwise one or more for each
+// range.
 kvo_status kvo_collection_accessors_pick(const kvo_collection_accessors *accessors,
     kvo_object *owner, const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   size_t count = kvo_index_set_count(indexes), ranges = kvo_index_set_range_count(indexes);
@@ -274,6 +276,7 @@ typedef struct {
   bool exact;
 } member_call;
 
+// Passes nil as a null pointer.
 static void call_for_member(void *opaque) {
   member_call *call = opaque;
   const void *none = NULL, *bytes = kvo_value_bytes(&call->converted);
@@ -296,6 +299,7 @@ static bool collection_call_ask(const kvo_method *method, kvo_object *owner,
   return call.exact && kvo_value_init(answer, method->call->result, call.result) == KVO_OK;
 }
 
+// A method answers with the member or nil, or with a Boolean.
 static bool answers_yes(const kvo_value *answer) {
   const kvo_type *type = answer->type;
   if (!type) return false;
@@ -307,7 +311,7 @@ size_t kvo_collection_accessors_index(const kvo_collection_accessors *accessors,
     const kvo_value *element) {
   kvo_value answer;
   if (!collection_call_ask(accessors->read.index, owner, element, &answer)) return KVO_NOT_FOUND;
-  // -1 means KVO_NOT_FOUND in a narrower type as well.
+  // A narrower type can't hold KVO_NOT_FOUND; -1 converted to it stands for that.
   int64_t index = kvo_value_get_int(&answer);
   int64_t narrow =
       answer.type->size < sizeof index ? ((int64_t)1 << 8 * answer.type->size) - 1 : -1;

@@ -1,4 +1,4 @@
-// Path caches: how a tracked key path of stored properties was read.
+// Path caches: from which places a tracked key path of stored properties was read.
 //
 // Such a path reads one property of each object along it, so where it leads depends only on the references stored
 // there. Therefore it can be seen from memory whether a new reading would read the same properties. For each property
@@ -15,7 +15,7 @@
 
 #include "base/kvo_memory.h"
 
-static bool is_path(const kvo_dependent_key *dependent_key, const kvo_reads *reads) {
+static bool reads_form_path(const kvo_dependent_key *dependent_key, const kvo_reads *reads) {
   const kvo_last_reads *made = reads->made;
   if (!made || !made->count || made->count != reads->path_length) return false;
   for (size_t i = 0; i < made->count; i++)
@@ -57,9 +57,10 @@ static kvo_path_cache *path_cache_make(const kvo_dependent_key *dependent_key,
 // change.
 kvo_path_cache *kvo_path_cache_make(const kvo_dependent_key *dependent_key,
     const kvo_reads *reads) {
+  // Without memory for a cache the path is read again, so the shortage does not count.
   uint64_t shortages = kvo_shortages;
   kvo_path_cache *cache =
-      is_path(dependent_key, reads) ? path_cache_make(dependent_key, reads) : NULL;
+      reads_form_path(dependent_key, reads) ? path_cache_make(dependent_key, reads) : NULL;
   kvo_shortages = shortages;
   if (reads->epoch == kvo_classes_now()) return cache;
   kvo_path_cache_release(cache);
@@ -78,7 +79,7 @@ void kvo_path_cache_release(kvo_path_cache *cache) {
   kvo_free(cache);
 }
 
-// A class that changes from now on has a later generation.
+// Makes the cache valid for the classes as they are now, unless one has changed since `epoch`.
 void kvo_path_cache_renew(kvo_path_cache *cache, uint64_t epoch) {
   for (uint32_t i = 0; i < cache->count; i++) {
     kvo_path_cache_step *step = &cache->steps[i];
@@ -88,18 +89,19 @@ void kvo_path_cache_renew(kvo_path_cache *cache, uint64_t epoch) {
   }
 }
 
-static bool path_cache_is_up_to_date(const kvo_path_cache_step *step) {
+static bool path_cache_class_is_unchanged(const kvo_path_cache_step *step) {
   return __atomic_load_n(&step->generation, __ATOMIC_ACQUIRE) == generation_of(step->cls);
 }
 
-static bool path_cache_leads_on(const kvo_path_cache_step *step) {
+static bool path_cache_reference_is_unchanged(const kvo_path_cache_step *step) {
   return __atomic_load_n(step->storage, __ATOMIC_RELAXED) == step->reference;
 }
 
 bool kvo_path_cache_is_current(const kvo_path_cache *cache) {
   for (uint32_t i = 0; i < cache->count; i++) {
     const kvo_path_cache_step *step = &cache->steps[i];
-    if (!path_cache_is_up_to_date(step) || (i + 1 < cache->count && !path_cache_leads_on(step)))
+    if (!path_cache_class_is_unchanged(step) ||
+        (i + 1 < cache->count && !path_cache_reference_is_unchanged(step)))
       return false;
   }
   return true;

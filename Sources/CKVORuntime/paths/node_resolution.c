@@ -84,7 +84,7 @@ static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
   }
 }
 
-// Compares the elements with those that the node has followed, instead of making values of them.
+// Compares the elements with those that the node has followed, which makes no value for each. False if it can't.
 static bool compare_elements(kvo_targets *found) {
   if (!found->before) return false;
   found->is_compared = kvo_followed_elements_compare(found->before, &found->value);
@@ -230,7 +230,7 @@ static void push_children_locked(kvo_path_worklist *worklist, kvo_path_node *nod
   }
 }
 
-// Installs what was read, unless another thread's reading that began later has been installed: see `insert_child`.
+// Installs what was read. If another thread's reading that began later is installed already, the node is read again.
 static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     kvo_targets *found, kvo_object_count *sorted, size_t count, bool is_recursive) {
   KVO_LOCKED(&kvo_graph_lock);
@@ -299,7 +299,7 @@ static void install_all(kvo_path_worklist *worklist, kvo_path_node *node, uint64
 
 void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *node,
     bool is_recursive) {
-  // Before the ticket is taken, so a later ticket sees at least as much.
+  // Before the ticket is taken: a reading with a later ticket has to see what was pending.
   kvo_path_worklist_settle(worklist);
   uint64_t ticket;
   kvo_object *object = begin_resolution(worklist, node, &ticket, is_recursive);
@@ -308,6 +308,7 @@ void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *
   resolution_read_held(node, object, found);
   if (!found->is_compared) install_all(worklist, node, ticket, is_recursive);
   else if (!kvo_path_worklist_apply_difference(worklist, node, ticket, found))
-    kvo_path_worklist_push_resolution(worklist, node, false); // and makes values of all
+    kvo_path_worklist_push_resolution(worklist, node,
+        false); // this time with a value for each element
   kvo_targets_destroy(found);
 }

@@ -42,8 +42,10 @@ struct ForcedLinks {
       value = .some($0.assumingMemoryBound(to: Value.self).pointee)
     }
     if let missing { return .broken(missing) }
-    // Optional chaining has ended before the end of the key path, so the value is an optional.
-    return .value(value ?? noValue()!)
+    // Without a value, optional chaining has ended before the end of the key path. The value is an optional then, unless
+    // that is forced.
+    let end: Value? = value ?? noValue()
+    return end.map { .value($0) } ?? .broken(Value.self)
   }
 
   /// Reads the key path to record the properties that are read. Returns whether a link is nil.

@@ -10,8 +10,8 @@ package final class Lock: Sendable {
   // May be used on any thread, and never moves.
   private nonisolated(unsafe) let lock: UnsafeMutablePointer<kvo_binding_lock>
 
-  /// - Parameter isOuter: whether the thread that holds the lock may take it again, call the C runtime, and
-  ///   take locks that are not outer. A thread that holds a lock that is not outer may do none of this.
+  /// - Parameter isOuter: Whether the lock is recursive, and its holder may call the C runtime and take inner locks. The
+  ///   holder of an inner lock may do none of this.
   package init(isOuter: Bool = false) {
     lock = .allocate(capacity: 1)
     kvo_binding_lock_init(lock, isOuter)
@@ -28,7 +28,7 @@ package final class Lock: Sendable {
     return try body()
   }
 
-  /// For another module, in which `withLock` would not be specialised.
+  /// Takes the lock until `release()`. For other modules, in which `withLock` is not specialised, and so slower.
   package func acquire() {
     #if DEBUG
       LockGates.willTake(lock)
@@ -73,7 +73,6 @@ package enum LockGates {
 }
 
 /// A value that is accessed under its lock only. That makes this class `Sendable`.
-// Not named `Locked`, because the tests have a class of that name.
 package final class LockedValue<Value>: @unchecked Sendable {
   private let lock = Lock()
   // The lock is not recursive, so it ensures that accesses are exclusive.

@@ -1,8 +1,10 @@
 internal import CKVORuntime
 
-/// Passes an error of the program's own code through the C core, which only transports what fits into a
-/// `kvo_error`. The error is stored on the stack of the Swift function that called the core. The text
-/// identifies it afterwards.
+/// Passes an error of the program's own code through the C core, which only transports what fits into a `kvo_error`.
+///
+/// `passing` keeps a `ThrownError` on its stack while it calls the core. If the program's code throws, `catching` stores
+/// the error there, and its text in the `kvo_error`. If the call then fails with that text, `passing` throws the stored
+/// error.
 struct ThrownError {
   private var error: (any Error)?
   private var text = ""
@@ -33,12 +35,12 @@ struct ThrownError {
       try body()
       return .KVO_OK
     } catch let thrown {
-      return note(thrown, in: error)
+      return store(thrown, in: error)
     }
   }
 
   @inline(never)
-  private static func note(
+  private static func store(
     _ thrown: any Error, in error: UnsafeMutablePointer<kvo_error>?
   ) -> kvo_status {
     let status = (thrown as? KeyValueError)?.status ?? .KVO_REFUSED
