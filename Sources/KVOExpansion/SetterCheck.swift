@@ -135,7 +135,7 @@ struct SetterCheck {
     case manual
     /// Its getter returns a cached value, from this variable.
     case cached(String)
-    /// What affects it is declared, and the getter reads only unobserved properties.
+    /// Its dependencies are declared, and its getter reads only unobserved properties.
     case declared
   }
 

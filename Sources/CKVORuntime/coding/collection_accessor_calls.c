@@ -228,8 +228,8 @@ static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object
   return KVO_OK;
 }
 
-// Makes few calls: of `get<Key>:range:` for a single range, otherwise of `<key>AtIndexes:`, otherwise one or more for each
-// range.
+// Calls `get<Key>:range:` once for a single range, otherwise `<key>AtIndexes:` once. Without these it calls at least once
+// for each range.
 kvo_status kvo_collection_accessors_pick(const kvo_collection_accessors *accessors,
     kvo_object *owner, const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   size_t count = kvo_index_set_count(indexes), ranges = kvo_index_set_range_count(indexes);

@@ -18,7 +18,7 @@ extension KVOClass {
     /// which is that of the lowest class.
     let isByHand: Bool
     fileprivate var answers = Answers()
-    /// What superclasses' code has declared for the class.
+    /// The declarations that superclasses' code has made for the class.
     fileprivate var inherited = KeyDeclarations<KVOObject>()
 
     init(isByHand: Bool) { self.isByHand = isByHand }

@@ -56,7 +56,7 @@ package final class KVOClass: @unchecked Sendable {
     var generated = KeyDeclarations<KVOObject>()
     /// The method that declares the class's keys now.
     var declaring: DeclaringMethod?
-    /// What `_registerProperties` and `registerKeys` have declared for the class.
+    /// The answers that `_registerProperties` and `registerKeys` have given about the class's keys.
     var answersByMacro = Answers()
     var answersByHand = Answers()
     /// The keys with hand-written declarations, whose generated declarations are gone.

@@ -29,7 +29,7 @@ struct ForcedLinks {
   }
 
   /// Reads the key path's value in an object. Each property on the path is read once, so that another thread may set a
-  /// link to nil meanwhile. If a component has arguments, the links are read before, and again by `evaluate`.
+  /// link to nil meanwhile. If a component has arguments, the links are read first, and `evaluate` reads them again.
   func read<Value>(
     from object: KVOObject, _ evaluate: () throws -> Value
   ) rethrows -> Reading<Value> {

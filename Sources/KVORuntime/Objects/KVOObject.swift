@@ -249,9 +249,11 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   ///
   /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
   /// again for a subclass that does not override it or calls super. Then it declares only what differs from what it has
-  /// declared for the superclass. Other threads that
-  /// use any class for the first time, or declare keys, wait until it has returned. So it must not wait for
-  /// them, nor for a lock that such a thread may hold.
+  /// declared for the superclass. Closures can't be compared: those of a key that the superclass has are not declared
+  /// again, even by `Self.declareKeys`, so they must not depend on the class for which the method runs.
+  ///
+  /// Other threads that use any class for the first time, or declare keys, wait until it has returned. So it must not
+  /// wait for them, nor for a lock that such a thread may hold.
   open class func registerKeys() {}
 
   /// Declares the properties of a `@KVO` class, and its methods' answers about keys. The macro generates the

@@ -1,4 +1,4 @@
-// What a class with @objcMembers, and an extension with @objc, give to classes and extensions below.
+// Members that @objcMembers and an extension with @objc expose, also in subclasses and extensions.
 import Foundation
 
 @objcMembers class BelowBase: NSObject { dynamic var name = "n" }
