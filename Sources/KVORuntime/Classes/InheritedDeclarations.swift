@@ -2,90 +2,117 @@
 ///
 /// `_registerProperties` and `registerKeys` run for each class, also as far as a class inherits them. For a subclass,
 /// inherited code usually declares what it has declared for the superclass. That is dropped, since it would take
-/// precedence over the declarations of classes between the two, and over later ones. But the code may call a method that
-/// the subclass overrides, such as `automaticallyNotifiesObserversOf<Key>`. Then its answer differs, and is the
-/// subclass's.
+/// precedence over the declarations of classes between the two, and over later ones. Two kinds are the subclass's own:
+///
+/// - answers about automatic notification and dependencies that differ, as the code may call a method that the subclass
+///   overrides, such as `automaticallyNotifiesObserversOf<Key>`;
+/// - accessors and validators by `Self.declareKeys`, unless another declaration has replaced the superclass's.
 extension KVOClass {
-  /// The answers that code has given about the keys of one class.
-  struct Answers {
-    fileprivate(set) var automatic: [String: Bool] = [:]
-    fileprivate(set) var dependencies: [String: Set<String>] = [:]
-  }
+  /// The declarations that one method has made for one class: its own and inherited ones, including those that were
+  /// dropped.
+  typealias Answers = KeyDeclarations<KVOObject>
 
-  /// A method that declares the class's keys, while it runs.
-  struct DeclaringMethod {
+  /// A method that declares the keys of a class, while it runs.
+  final class DeclaringMethod {
+    fileprivate let known: KVOClass
     /// Whether it is `registerKeys`, whose dependencies add up. Of the macro's answers about a key the last one counts,
     /// which is that of the lowest class.
-    let isByHand: Bool
+    private let isByHand: Bool
+    /// The answers of the superclass's method.
+    private let earlier: Answers
     fileprivate var answers = Answers()
     /// The declarations that superclasses' code has made for the class.
-    fileprivate var inherited = KeyDeclarations<KVOObject>()
+    private var inherited = KeyDeclarations<KVOObject>()
+    /// The keys of those that name the class by `Self`.
+    private var keysBySelf: Set<String> = []
 
-    init(isByHand: Bool) { self.isByHand = isByHand }
+    init(of known: KVOClass, byHand isByHand: Bool, earlier: Answers) {
+      self.known = known
+      self.isByHand = isByHand
+      self.earlier = earlier
+    }
 
-    fileprivate mutating func note<Root>(_ declared: KeyDeclarations<Root>) {
-      answers.automatic.add(declared.automatic) { $1 }
-      answers.dependencies.add(declared.dependencies) { isByHand ? $0.union($1) : $1 }
+    /// Takes a declaration. Returns true if it is inherited, and is considered when the method has returned.
+    ///
+    /// By `Self`, inherited code names the class as its own. If the class overrides the method and calls super, the two
+    /// can't be told apart, and it counts as the class's own.
+    func inherits<Root>(_ declared: KeyDeclarations<Root>, by declarer: KVOClass) -> Bool {
+      answers.merge(declared)
+      if !isByHand { answers.dependencies.add(declared.dependencies) { $1 } }
+      if declarer === known {
+        guard isByHand, !MethodOverride.registers(known.type) else { return false }
+        keysBySelf.formUnion(declared.accessors.keys)
+        keysBySelf.formUnion(declared.toMany.keys)
+        keysBySelf.formUnion(declared.validators.keys)
+      }
+      inherited.merge(declared)
+      return true
+    }
+
+    /// Those inherited declarations that are the class's own.
+    var inheritedAnswers: KeyDeclarations<KVOObject> {
+      var own = KeyDeclarations<KVOObject>()
+      guard !inherited.isEmpty else { return own }
+      own.automatic = inherited.automatic.filter {
+        earlier.automatic[$0.key] != $0.value
+          && known.preparation.declared.automatic[$0.key] == nil
+      }
+      guard isByHand else {
+        own.dependencies = answers.dependencies.filter {
+          inherited.dependencies[$0.key] != nil && earlier.dependencies[$0.key] != $0.value
+        }
+        return own
+      }
+      for (key, paths) in inherited.dependencies {
+        let added = paths.subtracting(earlier.dependencies[key] ?? [])
+        if !added.isEmpty || earlier.dependencies[key] == nil { own.dependencies[key] = added }
+      }
+      own.accessors = inherited.accessors.filter {
+        isOwn($0.key, replacing: known.declaredAccessors($0.key), of: earlier.accessors[$0.key])
+      }
+      own.toMany = inherited.toMany.filter {
+        isOwn(
+          $0.key, replacing: known.declaredToMany($0.key)?.identity,
+          of: earlier.toMany[$0.key]?.identity)
+      }
+      own.validators = inherited.validators.filter {
+        isOwn($0.key, replacing: known.validator($0.key), of: earlier.validators[$0.key])
+      }
+      return own
+    }
+
+    // `current` is in effect, and `earlier` is what the same method has declared for the superclass.
+    private func isOwn(_ key: String, replacing current: AnyObject?, of earlier: AnyObject?) -> Bool
+    {
+      key.mayBeKey && (current == nil || current === earlier && keysBySelf.contains(key))
     }
   }
 
-  /// Declares the class's keys by one of its methods. The caller holds `lock`, and so do the other functions' callers.
+  // The innermost one, as a method may need other classes. Protected by `lock`.
+  private nonisolated(unsafe) static var declaring: DeclaringMethod?
+
+  /// Declares the class's keys by one of its methods. The caller holds `lock`.
   func declareKeys(byHand isByHand: Bool, _ method: () -> Void) {
-    preparation.declaring = DeclaringMethod(isByHand: isByHand)
+    let answers = isByHand ? \Preparation.answersByHand : \Preparation.answersByMacro
+    let outer = KVOClass.declaring
+    let running = DeclaringMethod(
+      of: self, byHand: isByHand, earlier: superclass?.preparation[keyPath: answers] ?? Answers())
+    KVOClass.declaring = running
     method()
-    guard let done = preparation.declaring else { return }
-    preparation.declaring = nil
-    if isByHand {
-      preparation.answersByHand = done.answers
-    } else {
-      preparation.answersByMacro = done.answers
-    }
-    let own = declarationsOfItsOwn(done)
+    KVOClass.declaring = outer
+    preparation[keyPath: answers] = running.answers
+    let own = running.inheritedAnswers
     if !own.isEmpty { add(inherited: own, byHand: isByHand) }
   }
 
-  /// Takes what the code of `declarer` declares while a method of this class runs. Returns true if it is inherited code,
-  /// whose declarations are considered when the method has returned.
-  ///
-  /// By `Self.declareKeys`, inherited code names this class as its own.
-  func take<Root>(_ declared: KeyDeclarations<Root>, by declarer: KVOClass) -> Bool {
-    guard let running = preparation.declaring else { return false }
-    preparation.declaring?.note(declared)
-    guard declarer !== self || running.isByHand && !MethodOverride.registers(type) else {
-      return false
+  /// Returns true if a method of a subclass runs and inherits the declaration, which the class's code makes.
+  func isInherited<Root>(_ declared: KeyDeclarations<Root>) -> Bool {
+    KVOClass.lock.withLock {
+      guard let running = KVOClass.declaring,
+        sequence(first: running.known, next: \.superclass).contains(where: { $0 === self })
+      else { return false }
+      return running.inherits(declared, by: self)
     }
-    preparation.declaring?.inherited.merge(declared)
-    return true
-  }
-
-  // Closures can't be compared: a key that the superclass has keeps its accessors.
-  private func declarationsOfItsOwn(_ done: DeclaringMethod) -> KeyDeclarations<KVOObject> {
-    var own = KeyDeclarations<KVOObject>()
-    guard !done.inherited.isEmpty, let superclass else { return own }
-    let inherited = done.inherited
-    let declared = preparation.declared
-    let earlier =
-      done.isByHand ? superclass.preparation.answersByHand : superclass.preparation.answersByMacro
-    own.automatic = inherited.automatic.filter {
-      earlier.automatic[$0.key] != $0.value && declared.automatic[$0.key] == nil
-    }
-    own.dependencies = done.answers.dependencies.filter {
-      inherited.dependencies[$0.key] != nil && earlier.dependencies[$0.key] != $0.value
-    }
-    guard done.isByHand else { return own }
-    own.accessors = inherited.accessors.filter { lacks($0.key, \.accessors) }
-    own.toMany = inherited.toMany.filter { lacks($0.key, \.toMany) }
-    own.validators = inherited.validators.filter { lacks($0.key, \.validators) }
-    return own
-  }
-
-  private func lacks<Value>(
-    _ key: String, _ table: KeyPath<KeyDeclarations<KVOObject>, [String: Value]>
-  ) -> Bool {
-    key.mayBeKey
-      && !sequence(first: self, next: \.superclass).contains {
-        $0.preparation.declared[keyPath: table][key] != nil
-      }
   }
 }
 

@@ -4,18 +4,16 @@ internal import CKVORuntime
 /// with the class, and reported to the C core, which then asks the class again. Observed objects follow it
 /// (B4, F1).
 extension KVOClass {
-  /// Adds declarations that the class makes by hand.
-  /// - Parameter known: The class for which its code runs: itself or a subclass.
-  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>, for known: KVOClass) {
-    if KVOClass.lock.withLock({ known.take(declared, by: self) }) { return }
+  /// Adds declarations that the class's code makes by hand.
+  func declare<Root: KVOObject>(_ declared: KeyDeclarations<Root>) {
+    if isInherited(declared) { return }
     let declarations = declared.withoutImpossibleKeys(of: name).withoutLateValues(of: self)
-    add(declarations, byHand: true)
+    add(declarations, byHand: true, replacing: true)
   }
 
   /// Adds declarations that the macro has generated for the class.
-  /// - Parameter known: The class for which they run: itself or a subclass.
-  func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>, for known: KVOClass) {
-    if KVOClass.lock.withLock({ known.take(declared, by: self) }) { return }
+  func declare<Root: KVOObject>(generated declared: KeyDeclarations<Root>) {
+    if isInherited(declared) { return }
     var declarations = declared.withoutImpossibleKeys(of: name)
     KVOClass.lock.withLock {
       // The superclass's declaration calls the overrides, and the methods that are not overridden.
@@ -27,7 +25,8 @@ extension KVOClass {
     add(declarations)
   }
 
-  /// Adds declarations that a superclass's code makes for this class and not for the superclass.
+  /// Adds declarations that a superclass's code makes for this class and not for the superclass. They don't replace the
+  /// class's generated ones.
   func add(inherited declarations: KeyDeclarations<KVOObject>, byHand: Bool) {
     if !byHand { preparation.generated.merge(declarations) }
     add(declarations, byHand: byHand)
@@ -52,7 +51,9 @@ extension KVOClass {
     return new.intersection(generated.dependencies.keys)
   }
 
-  private func add<Root: KVOObject>(_ declarations: KeyDeclarations<Root>, byHand: Bool = false) {
+  private func add<Root: KVOObject>(
+    _ declarations: KeyDeclarations<Root>, byHand: Bool = false, replacing isReplacing: Bool = false
+  ) {
     let keyPaths = declarations.accessors.compactMap { key, accessors in
       accessors.keyPath.map { (key, $0) }
     }
@@ -64,7 +65,7 @@ extension KVOClass {
     let declared = Set(declarations.accessors.keys).union(declarations.toMany.keys)
     // In one step: other threads may use the class, and a key that is declared must stay declared for them.
     let isInUse = KVOClass.lock.withLock {
-      let withdrawn = byHand ? withdraw(generatedFor: declared) : []
+      let withdrawn = isReplacing ? withdraw(generatedFor: declared) : []
       preparation.declared.merge(byHand ? declarations : declarations.withoutDependencies)
       forget(declarations.automatic.keys, withdrawn.union(declarations.dependencies.keys))
       return preparation.isComplete

@@ -54,8 +54,6 @@ package final class KVOClass: @unchecked Sendable {
     var declared = KeyDeclarations<KVOObject>()
     /// The macro's part of `declared`. A hand-written declaration replaces it.
     var generated = KeyDeclarations<KVOObject>()
-    /// The method that declares the class's keys now.
-    var declaring: DeclaringMethod?
     /// The answers that `_registerProperties` and `registerKeys` have given about the class's keys.
     var answersByMacro = Answers()
     var answersByHand = Answers()

@@ -41,11 +41,9 @@ extension KeyValueObserving where Self: KVOObject {
   ///
   /// - Parameter body: declares the keys.
   public static func _declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
-    let isInherited = self != Self.self
-    var declarations = KeyDeclarations<Self>(makesAccessors: !isInherited)
+    var declarations = KeyDeclarations<Self>(makesAccessors: self == Self.self)
     body(&declarations)
-    let declarer = KVOClass.of(Self.self)
-    declarer.declare(generated: declarations, for: isInherited ? KVOClass.of(self) : declarer)
+    KVOClass.of(Self.self).declare(generated: declarations)
   }
 
   /// Declares the keys of a member that is isolated to an actor of its own. For code that `@KVO` makes. May

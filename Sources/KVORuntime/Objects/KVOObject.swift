@@ -248,9 +248,10 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// Declares the class's keys: override it and call `declareKeys` in it.
   ///
   /// It is called before a class's keys are first used, for the superclass first. The inherited method runs
-  /// again for a subclass that does not override it or calls super. Then it declares only what differs from what it has
-  /// declared for the superclass. Closures can't be compared: those of a key that the superclass has are not declared
-  /// again, even by `Self.declareKeys`, so they must not depend on the class for which the method runs.
+  /// again for a subclass that does not override it or calls super. Then `declareKeys` declares only answers about
+  /// dependencies and automatic notification that differ from those for the superclass. Closures can't be compared: use
+  /// `Self.declareKeys` for those that depend on the class for which the method runs. It makes all that it declares the
+  /// declarations of a subclass that overrides the method and calls super.
   ///
   /// Other threads that use any class for the first time, or declare keys, wait until it has returned. So it must not
   /// wait for them, nor for a lock that such a thread may hold.
@@ -442,8 +443,7 @@ extension KeyValueObserving where Self: KVOObject {
   public static func declareKeys(_ body: (inout KeyDeclarations<Self>) -> Void) {
     var declarations = KeyDeclarations<Self>()
     body(&declarations)
-    let declarer = KVOClass.of(Self.self)
-    declarer.declare(declarations, for: self == Self.self ? declarer : KVOClass.of(self))
+    KVOClass.of(Self.self).declare(declarations)
   }
 
   /// Registers an observer with a `KVOContext`, which identifies the registrations of one class in a

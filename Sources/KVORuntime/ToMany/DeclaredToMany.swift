@@ -5,6 +5,8 @@ internal import CKVORuntime
 protocol ToManyDeclaration {
   /// The type of the values that observers get: `[Element]` or `Set<Element>`.
   var type: ValueType { get }
+  /// Distinguishes the declaration from others, as closures can't be compared.
+  var identity: Identity { get }
   /// Returns the proxy that is the key's value.
   func value(of key: ToManyKey) -> Any
   /// Initialises a core value with all elements.
@@ -20,6 +22,8 @@ protocol ToManyDeclaration {
   /// the key can't be changed.
   func unordered(_ key: ToManyKey) -> (reading: any MemberReading, mutation: (any MemberMutation)?)?
 }
+
+final class Identity {}
 
 extension ToManyDeclaration {
   func ordered(
@@ -45,6 +49,7 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
   let remove: ((Root, RangeSet<Int>) throws -> Void)?
   let replace: ((Root, RangeSet<Int>, [Element]) throws -> Void)?
 
+  let identity = Identity()
   var type: ValueType { .of([Element].self) }
 
   func value(of key: ToManyKey) -> Any { ArrayProxy(OrderedKey(self, key)) }
@@ -180,6 +185,7 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   let intersect: ((Root, Set<Element>) throws -> Void)?
   let set: ((Root, Set<Element>) throws -> Void)?
 
+  let identity = Identity()
   var type: ValueType { .of(Set<Element>.self) }
 
   func value(of key: ToManyKey) -> Any { SetProxy(MemberKey(self, key)) }

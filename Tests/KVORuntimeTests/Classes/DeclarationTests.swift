@@ -170,6 +170,50 @@ import Testing
     expectEqual(try Worded().value(forKey: "word") as? String, "late")
   }
 
+  @Test("E2: nor does one that names its class")
+  func inheritedByName() throws {
+    expectEqual(try Named().value(forKey: "word") as? String, "first")
+    Named.declareKeys { $0.accessors("word", get: { _ in "late" }) }
+    expectEqual(try NamedBelow().value(forKey: "word") as? String, "late")
+    expectEqual(try Named().value(forKey: "word") as? String, "late")
+  }
+
+  @Test(
+    "E2: closures that an inherited registerKeys declares by Self are those of the subclass",
+    arguments: [(Metric.self, "m", 10), (Imperial.self, "ft", 30), (Nautical.self, "nm", 50)]
+      as [(Metric.Type, String, Int)])
+  fileprivate func inheritedBySelf(_ type: Metric.Type, _ unit: String, _ limit: Int) throws {
+    let length = type.init()
+    expectEqual(try length.value(forKey: "unit") as? String, unit)
+    expectEqual(try length.value(forKeyPath: "steps.@sum.self") as? Int, limit)
+    expectEqual(try length.value(forKeyPath: "marks.@sum.self") as? Int, limit)
+    expectEqual(length.value, 0)
+    var value: Any? = 100
+    try length.validateValue(&value, forKey: "value")
+    expectEqual(value as? Int, limit)
+  }
+
+  @Test("E2: closures by Self replace none that were declared since or by a class between")
+  func replacedBySelf() throws {
+    expectEqual(try Reworded().value(forKey: "unit") as? String, "in")
+    expectEqual(try BelowReworded().value(forKey: "unit") as? String, "in")
+    expectEqual(try Yards().value(forKey: "unit") as? String, "yd")
+    Yards.declareKeys { $0.accessors("unit", get: { _ in "yard" }) }
+    expectEqual(try BelowYards().value(forKey: "unit") as? String, "yard")
+  }
+
+  @Test("Q2: a dependency that inherited code declares keeps the meaning that its class gives it")
+  func inheritedHiddenNames() throws {
+    let log = Recorder()
+    let object = log.keep(HidingNames())
+    try log.observe(object, "text", .new, as: "text")
+    object.part = 5
+    expectEqual(log.take(), [])
+    object.bump()
+    object.more = 2
+    expectEqual(log.take(), ["text new 2", "text new 2"])
+  }
+
   @Test("E1 F1: an inherited registerKeys that has another answer for a subclass declares it there")
   func inheritedAnswers() throws {
     let log = Recorder()
@@ -280,6 +324,89 @@ private class Worded: Tracked {
 
 private final class WordedBelow: Worded {
   @Observed var number = 1
+}
+
+private class Named: Tracked {
+  override class func registerKeys() {
+    Named.declareKeys { $0.accessors("word", get: { _ in "first" }) }
+  }
+}
+
+private final class NamedBelow: Named {
+  @Observed var number = 1
+}
+
+/// Declares accessors that depend on the subclass.
+private class Metric: Tracked {
+  class var unit: String { "m" }
+  class var limit: Int { 10 }
+  @Observed var value = 0
+  required override init() {}
+
+  override class func registerKeys() {
+    let (unit, limit) = (unit, limit)
+    Self.declareKeys { keys in
+      keys.accessors("unit", get: { _ in unit })
+      keys.validator("value") { (_, value: inout Int?) in value = value.map { min($0, limit) } }
+      keys.orderedToMany("steps", count: { _ in 1 }, element: { _, _ in limit })
+      keys.unorderedToMany(
+        "marks", count: { _ in 1 }, contains: { $1 == limit },
+        elements: { _ in AnySequence([limit]) })
+    }
+  }
+}
+
+private class Imperial: Metric {
+  override class var unit: String { "ft" }
+  override class var limit: Int { 30 }
+}
+
+private final class Nautical: Imperial {
+  override class var unit: String { "nm" }
+  override class var limit: Int { 50 }
+}
+
+private class Reworded: Metric {
+  override class func registerKeys() {
+    super.registerKeys()
+    declareKeys { $0.accessors("unit", get: { _ in "in" }) }
+  }
+}
+
+private final class BelowReworded: Reworded {
+  override class var unit: String { "mil" }
+}
+
+private class Yards: Metric {
+  override class var unit: String { "yd" }
+}
+
+private final class BelowYards: Yards {
+  override class var unit: String { "rod" }
+}
+
+/// Declares a dependency on a property that a subclass hides by one of its own.
+private class HiddenNames: Tracked {
+  @Observed private var part = 1
+
+  func bump() { part += 1 }
+
+  override class func registerKeys() {
+    declareKeys {
+      $0.accessors("text", get: { $0.part })
+      $0.dependency("text", on: ["part"])
+    }
+  }
+}
+
+private final class HidingNames: HiddenNames {
+  @Observed var part = 10
+  @Observed var more = 1
+
+  override class func registerKeys() {
+    super.registerKeys()
+    declareKeys { $0.dependency("text", on: ["more"]) }
+  }
 }
 
 /// Declares what its subclasses answer.
