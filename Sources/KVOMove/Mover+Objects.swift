@@ -1,5 +1,5 @@
 /// Edits of casts to NSObject of a change's values, and of values read by key. There every such value is an object; here
-/// it has its own type. "What compiles, but behaves differently" of MovingOver. No rule of Behaviour is kept here.
+/// it has its own type. "What behaves differently" of MovingOver. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

@@ -1,4 +1,4 @@
-/// Findings about `didSet` and `willSet`: "What compiles, but behaves differently" of MovingOver. No rule of
+/// Findings about `didSet` and `willSet`: "What behaves differently" of MovingOver. No rule of
 /// Behaviour is kept here.
 import SwiftSource
 

@@ -1,5 +1,5 @@
 /// Findings of key paths that lead through values which are no objects with keys here, and of types that are passed with a
-/// key: "What compiles, but behaves differently" of MovingOver. No rule of Behaviour is kept here.
+/// key: "What behaves differently" of MovingOver. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

@@ -1,5 +1,5 @@
-/// Findings of observations by a protocol's key path, to which a class's declarations do not apply: "What compiles, but
-/// behaves differently" of MovingOver. No rule of Behaviour is kept here.
+/// Findings of observations by a protocol's key path, to which a class's declarations do not apply: "What behaves
+/// differently" of MovingOver. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {
