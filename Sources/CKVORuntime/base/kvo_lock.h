@@ -59,7 +59,7 @@ KVO_INLINE pthread_mutex_t *kvo_object_lock(size_t index) {
   return &kvo_object_lock_lines[index].mutex;
 }
 
-/// The locks of an object and, if there is one, of its observer. They may share a stripe.
+/// The locks of an object and, if there is one, of its observer. Both may have the same lock.
 typedef struct kvo_object_locks {
   pthread_mutex_t *first;
   pthread_mutex_t *KVO_NULLABLE second;

@@ -11,7 +11,8 @@ __thread uint32_t kvo_innermost_held;
 
 void kvo_check_lock_allowed(void) {
   if (!kvo_innermost_held) return;
-  fputs("KVORuntime: a lock is taken under one of a binding's that allows no other\n", stderr);
+  fputs("KVORuntime: a thread takes a lock while it holds a binding's lock that allows no other\n",
+      stderr);
   abort();
 }
 #endif

@@ -39,14 +39,14 @@ typedef struct {
   uint32_t unowned;
   // The next object. While this one is being destroyed: the one below it on the stack, plus this one's stage. While it
   // waits: the one after it in the list.
-  uintptr_t waiting;
+  uintptr_t link;
 } __attribute__((aligned(16))) counts;
 
 _Static_assert(sizeof(counts) == KVO_INSTANCE_ALIGNMENT,
     "an instance stays aligned for any scalar");
 
 enum { DYING = 1 << 30 };
-enum { NESTED_DEATHS = 100 }; // on one thread's stack, except for those inside `dealloc`
+enum { MAX_NESTED_DEATHS = 100 }; // on one thread's stack, except for those inside `dealloc`
 
 // The next step in the destruction of an object, the last one first.
 typedef enum { RELEASE_MEMORY, END_PROPERTIES, END_REGISTRATIONS, DEALLOC, STAGES } stage;
@@ -85,14 +85,14 @@ static void root_unowned_release(kvo_object *object) {
 // MARK: Death
 
 // The kind of code that is running for a death and may release objects.
-typedef enum { A_DEALLOC, DESTROY_PROPERTIES, OTHER_CODE } running;
+typedef enum { A_DEALLOC, DESTROY_PROPERTIES, OTHER_CODE } running_code;
 
 // The destruction of an object and of those that it owns.
 typedef struct death {
   struct death *outer; // the death during which the object was released
   uintptr_t frame;     // on the stack, where a sanitizer may not keep the death itself
   uint32_t depth;
-  running running;
+  running_code running;
   kvo_object *top;            // the top of the stack of objects being destroyed
   const kvo_class *next;      // the class whose `dealloc` is called next, for the topmost object
   kvo_object *first, *last;   // the list of waiting objects
@@ -106,11 +106,12 @@ static __thread death *dying __attribute__((tls_model("initial-exec")));
 
 static void root_release(kvo_object *object);
 
-static bool drops_last(kvo_object *object) {
+// True if it was the last.
+static bool remove_strong_reference(kvo_object *object) {
   return !__atomic_sub_fetch(&counts_of(object)->strong, 1, __ATOMIC_ACQ_REL);
 }
 
-static void release_another(kvo_object *object) {
+static void release_object_of_other_root(kvo_object *object) {
   death *death = dying;
   death->running = OTHER_CODE;
   kvo_object_release(object);
@@ -125,8 +126,9 @@ bool kvo_release_in_turn(kvo_object **slot) {
     return false;
   }
   *slot = NULL;
-  if (kvo_class_of(object)->operations->release != root_release) release_another(object);
-  else if (drops_last(object)) dying->released = object;
+  if (kvo_class_of(object)->operations->release != root_release)
+    release_object_of_other_root(object);
+  else if (remove_strong_reference(object)) dying->released = object;
   return true;
 }
 
@@ -148,19 +150,20 @@ static void mark_dying(kvo_object *object) {
 
 static void instance_push(death *death, kvo_object *object) {
   mark_dying(object);
-  counts_of(object)->waiting = (uintptr_t)death->top | DEALLOC;
+  counts_of(object)->link = (uintptr_t)death->top | DEALLOC;
   death->top = object;
   death->next = kvo_class_of(object);
 }
 
 static void set_stage(kvo_object *object, stage stage) {
-  uintptr_t *waiting = &counts_of(object)->waiting;
-  *waiting = (*waiting & ~(uintptr_t)(STAGES - 1)) | stage;
+  uintptr_t *link = &counts_of(object)->link;
+  *link = (*link & ~(uintptr_t)(STAGES - 1)) | stage;
 }
 
 // MARK: The stages
 
-static void instance_call_dealloc(const kvo_class *cls, kvo_object *object, const char *selector) {
+// Calls the class's own method, if it has one, and not its superclass's.
+static void call_own_method(const kvo_class *cls, kvo_object *object, const char *selector) {
   const kvo_method *method = kvo_map_get(&cls->methods, selector);
   if (method)
     ((void (*)(kvo_object *, const kvo_method *))kvo_class_imp(cls, method))(object, method);
@@ -172,7 +175,7 @@ static void call_deallocs(death *death, kvo_object *object) {
   while (death->next) {
     const kvo_class *cls = death->next;
     death->next = cls->superclass;
-    instance_call_dealloc(cls, object, kvo_hooks()->dealloc);
+    call_own_method(cls, object, kvo_hooks()->dealloc);
   }
   set_stage(object, END_REGISTRATIONS);
 }
@@ -190,7 +193,7 @@ static void destroy_properties(death *death, kvo_object *object) {
   death->running = DESTROY_PROPERTIES;
   death->has_more = false;
   for (const kvo_class *cls = kvo_class_of(object); cls; cls = cls->superclass)
-    instance_call_dealloc(cls, object, kvo_hooks()->destroy_properties);
+    call_own_method(cls, object, kvo_hooks()->destroy_properties);
   set_stage(object, death->has_more ? END_PROPERTIES : RELEASE_MEMORY);
   if (death->released) instance_push(death, death->released);
   death->released = NULL;
@@ -198,42 +201,42 @@ static void destroy_properties(death *death, kvo_object *object) {
 
 // Objects that this one owned may have observed it in their `dealloc`. Those registrations end here. If that throws, the
 // loop repeats this stage.
-static void instance_leave_death(death *death, kvo_object *object) {
+static void instance_release_memory(death *death, kvo_object *object) {
   if (KVO_UNLIKELY(kvo_binding_has_observations(object)) && object != death->still_observed) {
     death->running = OTHER_CODE;
     kvo_object_will_die(object);
   }
-  death->top = (kvo_object *)(counts_of(object)->waiting & ~(uintptr_t)(STAGES - 1));
+  death->top = (kvo_object *)(counts_of(object)->link & ~(uintptr_t)(STAGES - 1));
   root_unowned_release(object);
 }
 
-static bool take_waiting(death *death) {
+static bool push_waiting(death *death) {
   kvo_object *object = death->first;
   if (!object) return false;
-  death->first = (kvo_object *)counts_of(object)->waiting;
+  death->first = (kvo_object *)counts_of(object)->link;
   instance_push(death, object);
   return true;
 }
 
 static void instance_run_death(void *opaque) {
   static void (*const steps[])(struct death *, kvo_object *) = {
-      [RELEASE_MEMORY] = instance_leave_death,
+      [RELEASE_MEMORY] = instance_release_memory,
       [END_PROPERTIES] = destroy_properties,
       [END_REGISTRATIONS] = instance_end_registrations,
       [DEALLOC] = call_deallocs};
   death *death = opaque;
-  while (death->top || take_waiting(death))
-    steps[counts_of(death->top)->waiting & (STAGES - 1)](death, death->top);
+  while (death->top || push_waiting(death))
+    steps[counts_of(death->top)->link & (STAGES - 1)](death, death->top);
 }
 
-// After an exception, other objects still have to be destroyed, which may throw as well.
+// Runs after the loop, also if that threw. If objects are left, it continues the loop, and runs again after that.
 static void instance_end_death(void *opaque) {
   death *death = opaque;
   if (death->top || death->first) kvo_finally(instance_run_death, instance_end_death, death);
   else dying = death->outer;
 }
 
-static void end_life(kvo_object *object) {
+static void destroy_now(kvo_object *object) {
   death death = {.outer = dying,
       .frame = (uintptr_t)__builtin_frame_address(0),
       .depth = dying ? dying->depth + 1 : 0};
@@ -244,11 +247,11 @@ static void end_life(kvo_object *object) {
 
 // MARK: Nested deaths
 
-static __attribute__((noinline)) void wait_to_die(kvo_object *object) {
+static __attribute__((noinline)) void destroy_later(kvo_object *object) {
   death *death = dying;
   mark_dying(object);
-  counts_of(object)->waiting = 0;
-  if (death->first) counts_of(death->last)->waiting = (uintptr_t)object;
+  counts_of(object)->link = 0;
+  if (death->first) counts_of(death->last)->link = (uintptr_t)object;
   else death->first = object;
   death->last = object;
 }
@@ -257,11 +260,11 @@ static __attribute__((noinline, noreturn)) void instance_stop_program(const kvo_
     const kvo_stack *stack) {
   static char message[512]; // not on the stack; the first thread to get here ends the program
   snprintf(message, sizeof message,
-      "%zu KB are left of the stack's %zu, where an object of %s is to die within the deaths of %u others: dealloc methods "
-      "release objects that release others in theirs. A chain of any length may be linked by properties of the policy RETAIN, "
-      "or by collections; else its thread needs a larger stack.",
-      stack->left / 1024, stack->size / 1024, kvo_class_of(object)->name,
-      (unsigned)dying->depth + 1);
+      "%zu KB are left of the stack's %zu, and %u objects are being destroyed inside each other; the next is an "
+      "object of %s. Each one's dealloc has released the next. A chain of any length may be linked by properties of "
+      "the policy RETAIN, or by collections; otherwise the thread needs a larger stack.",
+      stack->left / 1024, stack->size / 1024, (unsigned)dying->depth + 1,
+      kvo_class_of(object)->name);
   kvo_break_on_misuse(message);
   struct iovec parts[] = {{"KVO: ", 5}, {message, strlen(message)}, {"\n", 1}};
   (void)!writev(STDERR_FILENO, parts, 3);
@@ -270,7 +273,8 @@ static __attribute__((noinline, noreturn)) void instance_stop_program(const kvo_
 
 enum { STACK_CHECK_DEPTH = 32 }; // in deaths; finding the bounds of the main thread's stack is slow
 
-// The next two deaths are expected to take as much stack as the last two, which may have begun on another stack.
+// Whether two more deaths, of the size of the last two, may not fit on the stack. If those began on another stack, the
+// size is unknown: the difference of the addresses exceeds this stack's size.
 static bool is_stack_short(kvo_stack *stack) {
   if (dying->depth < STACK_CHECK_DEPTH) return false;
   *stack = kvo_stack_now();
@@ -278,23 +282,23 @@ static bool is_stack_short(kvo_stack *stack) {
   return kvo_stack_is_short(stack, last_two < stack->size ? last_two : 0);
 }
 
-static __attribute__((noinline)) void die_inside(kvo_object *object) {
+static __attribute__((noinline)) void destroy_nested(kvo_object *object) {
   const death *death = dying;
   kvo_stack stack;
   bool is_short = is_stack_short(&stack);
-  if (death->running != A_DEALLOC && (is_short || death->depth >= NESTED_DEATHS - 1))
-    wait_to_die(object);
+  if (death->running != A_DEALLOC && (is_short || death->depth >= MAX_NESTED_DEATHS - 1))
+    destroy_later(object);
   else if (is_short) instance_stop_program(object, &stack);
-  else end_life(object);
+  else destroy_now(object);
 }
 
-static void instance_die(kvo_object *object) {
-  if (KVO_LIKELY(!dying)) end_life(object);
-  else die_inside(object);
+static void instance_destroy(kvo_object *object) {
+  if (KVO_LIKELY(!dying)) destroy_now(object);
+  else destroy_nested(object);
 }
 
 static void root_release(kvo_object *object) {
-  if (drops_last(object)) instance_die(object);
+  if (remove_strong_reference(object)) instance_destroy(object);
 }
 
 static size_t root_describe(const kvo_object *object, char *buffer, size_t capacity) {
@@ -312,6 +316,7 @@ const kvo_class_operations kvo_root_operations = {
     .describe = root_describe,
 };
 
+// A binding creates the objects of its classes. An object gets a dynamic class when it is observed, not before.
 kvo_object *kvo_object_create(const kvo_class *cls) {
   if (!kvo_class_is_registered(cls) || cls->is_bound || cls->is_dynamic) return NULL;
   size_t alignment = cls->instance_alignment, size = alignment + cls->instance_size;

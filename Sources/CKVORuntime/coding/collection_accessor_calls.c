@@ -84,6 +84,7 @@ static kvo_status get_object(const kvo_collection_accessors *accessors, kvo_obje
   call.owner = owner;
   call.index = index;
   call.room.heap = NULL;
+  // Only a result on the heap must be freed if the accessor throws.
   bool is_large = call.method->call->result->size > sizeof call.room.bytes;
   if (is_large) kvo_finally(call_for_element, end_element_call, &call);
   else call_for_element(&call);
@@ -116,7 +117,7 @@ static kvo_status collection_call_take_collection(kvo_object *owned, kvo_element
   return taking.status;
 }
 
-// `<key>AtIndexes:` must return an element for each index. Another number is an index out of bounds.
+// `<key>AtIndexes:` must return an element for each index. Any other number is reported as an index out of bounds.
 static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   kvo_object *owned[2] = {NULL};
@@ -228,8 +229,8 @@ static kvo_status get_each(const kvo_collection_accessors *accessors, kvo_object
   return KVO_OK;
 }
 
-// Calls `get<Key>:range:` once for a single range, otherwise `<key>AtIndexes:` once. Without these it calls at least once
-// for each range.
+// Makes one call if it can: of `get<Key>:range:` for a single range, otherwise of `<key>AtIndexes:`. If the latter is
+// missing, each range is read by itself, by `get<Key>:range:` or one element at a time.
 kvo_status kvo_collection_accessors_pick(const kvo_collection_accessors *accessors,
     kvo_object *owner, const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   size_t count = kvo_index_set_count(indexes), ranges = kvo_index_set_range_count(indexes);
@@ -299,7 +300,7 @@ static bool collection_call_ask(const kvo_method *method, kvo_object *owner,
   return call.exact && kvo_value_init(answer, method->call->result, call.result) == KVO_OK;
 }
 
-// A method answers with the member or nil, or with a Boolean.
+// A method answers with the member or nil, or with a Boolean. Any value but nil, a null pointer and zero is a yes.
 static bool answers_yes(const kvo_value *answer) {
   const kvo_type *type = answer->type;
   if (!type) return false;

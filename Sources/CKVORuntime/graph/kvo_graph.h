@@ -229,14 +229,14 @@ struct kvo_reads {
   size_t count, capacity;
   bool ran_out_of_memory; ///< memory ran out
   kvo_last_reads
-      *KVO_NULLABLE expected;        ///< the last reading's reads; NULL after the first difference
-  size_t matched;                    ///< how many of these have been read again
-  kvo_last_reads *KVO_NULLABLE made; ///< the items in the order of reading, without references
-  kvo_read_result *KVO_NULLABLE result; ///< where to store the getter's value
+      *KVO_NULLABLE expected; ///< the last reading's reads; NULL after the first difference
+  size_t matched;             ///< how many of these have been read again
+  kvo_last_reads *KVO_NULLABLE sequence; ///< the items in the order of reading, without references
+  kvo_read_result *KVO_NULLABLE result;  ///< where to store the getter's value
   size_t path_length;         ///< the length of a path of stored properties; 0: not such a path
-  ptrdiff_t reference_offset; ///< offset of a reference, for such a path
+  ptrdiff_t reference_offset; ///< from a stored reference of such a path to the object's header
   uint64_t epoch;             ///< the classes' epoch (kvo_class_epoch) when the reading began
-  kvo_path_cache *KVO_NULLABLE path_cache; ///< the path cache along `made`
+  kvo_path_cache *KVO_NULLABLE path_cache; ///< the path cache along `sequence`
 };
 void kvo_reads_destroy(kvo_reads *reads);
 

@@ -7,20 +7,21 @@
 // notified by single_recipient.c, or by general_delivery.c without reading the path again.
 //
 // A path cache is always checked against the current objects; it does not depend on the reading that built it. The
-// caller retains the first object, and each reference that is still in its place keeps the next one. The addresses are
-// read as the path's getters would read them, by a thread that sets a property of the path. The path cache holds the
-// memory of the objects, so that an address can be read even if it holds no property any more. A class may declare
-// other keys for properties of the path, so a path cache is valid only while none of its classes has changed.
+// caller retains the first object, and each reference that is still in its place keeps the next one. Only a thread
+// that sets a property of the path checks the cache; it reads the addresses without a lock, as the getters do. The path
+// cache holds the memory of the objects, so that an address can be read even if it holds no property any more. A class
+// may declare other keys for properties of the path, so a path cache is valid only while none of its classes has
+// changed.
 #include "graph/kvo_path_cache.h"
 
 #include "base/kvo_memory.h"
 
 static bool reads_form_path(const kvo_dependent_key *dependent_key, const kvo_reads *reads) {
-  const kvo_last_reads *made = reads->made;
-  if (!made || !made->count || made->count != reads->path_length) return false;
-  for (size_t i = 0; i < made->count; i++)
-    if (!made->reads[i].storage) return false;
-  return made->reads[0].object == dependent_key->object;
+  const kvo_last_reads *sequence = reads->sequence;
+  if (!sequence || !sequence->count || sequence->count != reads->path_length) return false;
+  for (size_t i = 0; i < sequence->count; i++)
+    if (!sequence->reads[i].storage) return false;
+  return sequence->reads[0].object == dependent_key->object;
 }
 
 static uint32_t generation_of(const kvo_class *cls) {
@@ -39,16 +40,16 @@ static kvo_path_cache_step make_step(const kvo_read *read) {
 
 static kvo_path_cache *path_cache_make(const kvo_dependent_key *dependent_key,
     const kvo_reads *reads) {
-  const kvo_last_reads *made = reads->made;
-  kvo_path_cache *cache = kvo_alloc(sizeof *cache + made->count * sizeof *cache->steps);
+  const kvo_last_reads *sequence = reads->sequence;
+  kvo_path_cache *cache = kvo_alloc(sizeof *cache + sequence->count * sizeof *cache->steps);
   if (!cache) return NULL;
   *cache = (kvo_path_cache){
-      .references = 1, .count = (uint32_t)made->count, .accessors = dependent_key->accessors};
-  for (size_t i = 0; i < made->count; i++) {
-    cache->steps[i] = make_step(&made->reads[i]);
+      .references = 1, .count = (uint32_t)sequence->count, .accessors = dependent_key->accessors};
+  for (size_t i = 0; i < sequence->count; i++) {
+    cache->steps[i] = make_step(&sequence->reads[i]);
     if (i)
       cache->steps[i - 1].reference =
-          (uintptr_t)made->reads[i].object - (uintptr_t)reads->reference_offset;
+          (uintptr_t)sequence->reads[i].object - (uintptr_t)reads->reference_offset;
   }
   return cache;
 }

@@ -149,7 +149,7 @@ typedef struct kvo_object_count {
 size_t kvo_count_objects(kvo_object_count *sorted,
     kvo_object *KVO_NONNULL const *KVO_NONNULL objects, size_t count);
 /// Takes an object out. Returns NULL if it is not there, or has been taken already.
-kvo_object_count *KVO_NULLABLE kvo_object_count_remove(kvo_object_count *sorted, size_t count,
+kvo_object_count *KVO_NULLABLE kvo_object_count_take(kvo_object_count *sorted, size_t count,
     const kvo_object *object);
 /// Reads a tracked key and replaces its dependent key's path observations. Then there is a path observation for each
 /// property read, by this reading or by one that began later; the caller attaches those that have no node. Calls the

@@ -169,7 +169,7 @@ static void push_came(const application *application) {
     if (application->staying[i]) application->came[i].object |= 1;
   for (size_t i = difference->came_count; i-- > 0;) {
     const kvo_object_count *one =
-        kvo_object_count_remove(application->came, application->came_count, difference->came[i]);
+        kvo_object_count_take(application->came, application->came_count, difference->came[i]);
     if (!one) continue;
     kvo_registration_retain(&application->node->entry);
     worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_INSERT_NODE,

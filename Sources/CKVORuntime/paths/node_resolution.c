@@ -1,4 +1,4 @@
-// Follows a node: reads where it leads, and moves the nodes further along (C6, G2).
+// Follows a node of a key path (kvo_graph.h): reads where it leads, and moves the nodes further along (C6, G2).
 //
 // A node leads to the object that is its key's value or, if an operator follows, to each element of the collection.
 // Reading is the user's code and runs without a lock. Afterwards the result is installed under the graph lock:
@@ -56,13 +56,13 @@ static bool note_depth(kvo_targets *found, size_t first, size_t end, uint32_t de
   return true;
 }
 
-static void resolution_drop(kvo_value *value) {
+static void clear_value(kvo_value *value) {
   kvo_value_destroy(value);
   *value = KVO_VALUE_NIL;
 }
 
 // Replaces elements that are dictionaries by their values for the path's keys. Then collections, also those found in
-// dictionaries, are replaced by their elements, which are appended at the end.
+// dictionaries, are replaced by their elements, which are appended at the end and reached by the same loop.
 static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
   kvo_elements *elements = &found->elements;
   for (size_t i = 0; i < elements->count; i++) {
@@ -74,17 +74,18 @@ static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
     }
     size_t start = elements->count;
     if (found->inner.type) kvo_value_elements(&found->inner, NULL, elements, NULL);
-    resolution_drop(&found->inner);
+    clear_value(&found->inner);
     // If the path ends here, no key of an object is followed.
     bool goes_on = place.next < path->count && note_depth(found, i, i + 1, place.next) &&
                    note_depth(found, start, elements->count, place.next);
     if (goes_on) continue;
-    resolution_drop(&elements->values[i]);
-    for (size_t j = start; j < elements->count; j++) resolution_drop(&elements->values[j]);
+    clear_value(&elements->values[i]);
+    for (size_t j = start; j < elements->count; j++) clear_value(&elements->values[j]);
   }
 }
 
-// Compares the elements with those that the node has followed, which makes no value for each. False if it can't.
+// Fast path, which makes no value for each element: compares the collection with the list of elements that the node has
+// followed. False if there is no such list, or the two can't be compared.
 static bool compare_elements(kvo_targets *found) {
   if (!found->before) return false;
   found->is_compared = kvo_followed_elements_compare(found->before, &found->value);
@@ -102,6 +103,7 @@ static void find_in_elements(const kvo_key_path *path, kvo_targets *found, bool 
   size_t count = elements->count;
   resolution_expand(path, found);
   found->objects = kvo_alloc(elements->count * sizeof *found->objects + 1);
+  // Elements that are no objects are left out, so the depths move down with their objects.
   for (size_t i = 0; found->objects && i < elements->count; i++) {
     if (found->depths) (void)note_depth(found, found->count, found->count + 1, depth_of(found, i));
     add_target(found, kvo_value_get_object(&elements->values[i]));
@@ -170,7 +172,7 @@ static int compare_addresses(const void *a, const void *b) {
 }
 
 // Takes an object out of a sorted array. The lowest bit marks those that were taken.
-kvo_object_count *kvo_object_count_remove(kvo_object_count *sorted, size_t count,
+kvo_object_count *kvo_object_count_take(kvo_object_count *sorted, size_t count,
     const kvo_object *object) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -210,9 +212,8 @@ static void keep_children_locked(kvo_path_node *node, const kvo_targets *found,
     kvo_object_count *sorted, size_t count, kvo_retired **retired) {
   for (kvo_path_node *child = node->children, *next; child; child = next) {
     next = child->next;
-    kvo_object_count *target = has_moved(found, child)
-                                   ? NULL
-                                   : kvo_object_count_remove(sorted, count, child->entry.object);
+    kvo_object_count *target =
+        has_moved(found, child) ? NULL : kvo_object_count_take(sorted, count, child->entry.object);
     if (target) {
       node->covered += target->count - child->occurrences;
       child->occurrences = target->count;
@@ -259,22 +260,27 @@ static void push_insertion(kvo_path_worklist *worklist, kvo_path_node *node, uin
       .occurrences = occurrences};
 }
 
-// The first target is processed first, so it is pushed last.
+static void reverse_tasks(kvo_task *tasks, size_t low, size_t high) {
+  for (; low + 1 < high; low++) {
+    kvo_task swapped = tasks[low];
+    tasks[low] = tasks[--high];
+    tasks[high] = swapped;
+  }
+}
+
+// The first target is processed first, so its task has to be on top of the stack.
 static void push_missing(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     const kvo_targets *found, kvo_object_count *sorted, size_t count) {
   if (!kvo_path_worklist_make_room(worklist, count)) return;
   size_t start = worklist->count;
   for (size_t i = 0; i < found->count; i++) {
-    const kvo_object_count *target = kvo_object_count_remove(sorted, count, found->objects[i]);
+    const kvo_object_count *target = kvo_object_count_take(sorted, count, found->objects[i]);
     if (target) push_insertion(worklist, node, ticket, found, i, target->count);
   }
-  for (size_t low = start, high = worklist->count; low + 1 < high; low++) {
-    kvo_task swapped = worklist->tasks[low];
-    worklist->tasks[low] = worklist->tasks[--high];
-    worklist->tasks[high] = swapped;
-  }
+  reverse_tasks(worklist->tasks, start, worklist->count);
 }
 
+// Takes over the reference to the object.
 static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
     kvo_targets *found) {
   kvo_frame *frame = kvo_frame_push_held(object);
@@ -308,7 +314,7 @@ void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *
   resolution_read_held(node, object, found);
   if (!found->is_compared) install_all(worklist, node, ticket, is_recursive);
   else if (!kvo_path_worklist_apply_difference(worklist, node, ticket, found))
-    kvo_path_worklist_push_resolution(worklist, node,
-        false); // this time with a value for each element
+    // The node has no list of elements now, so it is read again with a value for each element.
+    kvo_path_worklist_push_resolution(worklist, node, false);
   kvo_targets_destroy(found);
 }

@@ -136,7 +136,7 @@ static void tracking_hold(kvo_last_reads *last_reads) {
 void kvo_reads_destroy(kvo_reads *reads) {
   for (size_t i = 0; i < reads->count; i++) kvo_object_release(reads->items[i].object);
   kvo_free(reads->items);
-  kvo_free(reads->made);
+  kvo_free(reads->sequence);
   kvo_last_reads_free(reads->expected);
   kvo_path_cache_release(reads->path_cache);
   *reads = (kvo_reads){0};
@@ -219,11 +219,11 @@ static bool tracking_read(const kvo_dependent_key *dependent_key, kvo_object *ob
 static void note_last_reads(kvo_reads *reads) {
   uint64_t shortages = kvo_shortages;
   size_t size = reads->count * sizeof *reads->items;
-  reads->made = reads->ran_out_of_memory ? NULL : kvo_alloc(sizeof *reads->made + size);
+  reads->sequence = reads->ran_out_of_memory ? NULL : kvo_alloc(sizeof *reads->sequence + size);
   kvo_shortages = shortages;
-  if (!reads->made) return;
-  reads->made->count = reads->count;
-  if (size) memcpy(reads->made->reads, reads->items, size);
+  if (!reads->sequence) return;
+  reads->sequence->count = reads->count;
+  if (size) memcpy(reads->sequence->reads, reads->items, size);
 }
 
 static void drop_path_cache_locked(kvo_dependent_key *dependent_key) {
@@ -384,12 +384,13 @@ static void keep_path_cache_locked(kvo_dependent_key *dependent_key, kvo_path_ca
 
 void kvo_path_worklist_keep_sequence_locked(kvo_path_worklist *worklist,
     kvo_dependent_key *dependent_key) {
-  kvo_last_reads *made = worklist->reads.made;
+  kvo_last_reads *sequence = worklist->reads.sequence;
   bool is_installed = dependent_key->installed == worklist->ticket && !dependent_key->ended;
-  if (!made || dependent_key->last_reads || !is_installed || !has_all_nodes(dependent_key)) return;
-  tracking_hold(made);
-  worklist->reads.made = NULL;
-  dependent_key->last_reads = made;
+  if (!sequence || dependent_key->last_reads || !is_installed || !has_all_nodes(dependent_key))
+    return;
+  tracking_hold(sequence);
+  worklist->reads.sequence = NULL;
+  dependent_key->last_reads = sequence;
   if (worklist->reads.path_cache) keep_path_cache_locked(dependent_key, worklist->reads.path_cache);
   worklist->reads.path_cache = NULL;
 }

@@ -29,7 +29,9 @@ import Testing
     }
     let errors = String(decoding: try require(result).standardErrorContent, as: UTF8.self)
     expect(errors.contains("KB are left of the stack's"))
-    expect(errors.contains("an object of CHeir is to die within the deaths of"))
+    expect(
+      errors.contains(
+        "objects are being destroyed inside each other; the next is an object of CHeir"))
     expect(errors.contains("RETAIN") && errors.contains("larger stack"))
   }
 

@@ -35,6 +35,8 @@ import Testing
         }
       }
     }
-    expect(result.errors.contains("a lock is taken under one of a binding's that allows no other"))
+    expect(
+      result.errors.contains(
+        "a thread takes a lock while it holds a binding's lock that allows no other"))
   }
 }
