@@ -326,7 +326,7 @@ private final class Mutexed<Value>: @unchecked Sendable {
   func withLock<R>(isGate: Bool = true, _ body: (inout Value) -> R) -> R {
     #if DEBUG
       if isGate { LockGates.willTake(lock) }
-      defer { if isGate { LockGates.gaveBack(lock) } }
+      defer { if isGate { LockGates.didRelease(lock) } }
     #endif
     kvo_binding_lock_acquire(lock)
     defer { kvo_binding_lock_release(lock) }

@@ -61,12 +61,15 @@ extension DeclarationReader {
     return self[index].is(":") && self[index + 1].is(":") ? 2 : nil
   }
 
+  // Such as `private(set)`.
   private static let modifiersWithArgument: Set<String> = [
     "public", "private", "fileprivate", "internal", "package", "open", "unowned", "nonisolated",
   ]
+  // Without `class`, which also begins a declaration.
   private static let modifierKeywords: Set<String> = [
     "public", "private", "fileprivate", "internal", "static",
   ]
+  // No keywords for the lexer. They are modifiers only before another word of a declaration.
   private static let modifierNames: Set<String> = [
     "package", "open", "final", "override", "lazy", "weak", "unowned", "dynamic", "required",
     "convenience", "optional", "indirect", "mutating", "nonmutating", "nonisolated", "isolated",
@@ -124,8 +127,8 @@ extension DeclarationReader {
     if token.kind == .pound { return true }
     if token.kind == .keyword, Self.declarationKeywords.contains(token.text) { return true }
     return isModifier(at: index)
-      || token.kind == .identifier && token.text == "actor"
-        && self[index + 1].kind == .identifier
+      || (token.kind == .identifier && token.text == "actor"
+        && self[index + 1].kind == .identifier)
   }
 
   /// Whether a line that ends with this token is unfinished. An operator without a space before it is a postfix

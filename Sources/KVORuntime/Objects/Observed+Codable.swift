@@ -32,8 +32,8 @@ extension Observed: Decodable where Value: Decodable {
   }
 }
 
-// For a property wrapper the compiler synthesises code that requires a value. These overloads are preferred
-// for a wrapper around an optional.
+// The code that the compiler synthesises for a property wrapper writes nil as a value, and requires the key when it
+// decodes. For a wrapper around an optional it prefers these overloads, which omit nil and allow the key to be missing.
 
 /// Encoding of optional `@Observed` properties.
 extension KeyedEncodingContainer {
@@ -59,8 +59,9 @@ extension KeyedDecodingContainer {
   }
 }
 
-// The macro `@KVO` calls these in a class whose own `CodingKeys` name properties that take no wrapper (Q7).
-// The overloads for optionals are preferred for optional properties.
+// The macro `@KVO` generates calls of these in a class that has `CodingKeys` of its own and a property that takes no
+// wrapper, such as a weak one (Q7). The overloads for optionals are preferred for optional properties. Those of
+// `_decode` differ in their result only, so the other one has to be disfavoured.
 
 extension KeyedEncodingContainer {
   /// Encodes a property of a `@KVO` class. The macro generates the calls.

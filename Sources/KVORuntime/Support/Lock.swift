@@ -39,19 +39,19 @@ package final class Lock: Sendable {
   package func release() {
     kvo_binding_lock_release(lock)
     #if DEBUG
-      LockGates.gaveBack(lock)
+      LockGates.didRelease(lock)
     #endif
   }
 }
 
-/// Notifies tests before a lock is taken and after it is released, so that they can run two threads in every
-/// order. A release build has no gates.
+/// Calls a test's function, the gate, before a lock is taken and after it is released, so that the test can run two
+/// threads in every order. A release build has no gates.
 package enum LockGates {
   /// - Parameter isTaken: true before the lock is taken, false after it was released.
   package typealias Gate = @convention(c) (_ lock: UnsafeRawPointer, _ isTaken: Bool) -> Void
 
   #if DEBUG
-    package static let areThere = true
+    package static let areAvailable = true
     // A function's address, or 0.
     private static let gate = Atomic<UInt>(0)
 
@@ -59,15 +59,15 @@ package enum LockGates {
       gate.store(unsafeBitCast(function, to: UInt.self), ordering: .releasing)
     }
 
-    package static func willTake(_ lock: UnsafeRawPointer) { pass(lock, true) }
-    package static func gaveBack(_ lock: UnsafeRawPointer) { pass(lock, false) }
+    package static func willTake(_ lock: UnsafeRawPointer) { call(lock, true) }
+    package static func didRelease(_ lock: UnsafeRawPointer) { call(lock, false) }
 
-    private static func pass(_ lock: UnsafeRawPointer, _ isTaken: Bool) {
+    private static func call(_ lock: UnsafeRawPointer, _ isTaken: Bool) {
       let address = gate.load(ordering: .acquiring)
       if address != 0 { unsafeBitCast(address, to: Gate.self)(lock, isTaken) }
     }
   #else
-    package static let areThere = false
+    package static let areAvailable = false
     package static func install(_ function: @escaping Gate) {}
   #endif
 }

@@ -15,15 +15,15 @@ struct ThrownError {
   static func passing(
     _ key: String, of className: String, _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
   ) throws {
-    var thrown = ThrownError()
-    let failed = withUnsafeMutablePointer(to: &thrown) { thrown in
+    var slot = ThrownError()
+    let failed = withUnsafeMutablePointer(to: &slot) { pointer in
       let outer = kvo_current_errors()
-      kvo_set_errors(thrown)
+      kvo_set_errors(pointer)
       defer { kvo_set_errors(outer) }
       return failure(call)
     }
     guard let failed else { return }
-    if let error = thrown.error, thrown.text == failed.text { throw error }
+    if let error = slot.error, slot.text == failed.text { throw error }
     throw KeyValueError(failed, key: key, className: className)
   }
 
@@ -46,10 +46,10 @@ struct ThrownError {
     let status = (thrown as? KeyValueError)?.status ?? .KVO_REFUSED
     guard let error else { return status }
     error.pointee.fill(with: thrown, status)
-    guard let frame = kvo_current_errors()?.assumingMemoryBound(to: ThrownError.self) else {
+    guard let slot = kvo_current_errors()?.assumingMemoryBound(to: ThrownError.self) else {
       return status
     }
-    frame.pointee = ThrownError(error: thrown, text: CoreError(error).text)
+    slot.pointee = ThrownError(error: thrown, text: CoreError(error).text)
     return status
   }
 }
@@ -58,10 +58,10 @@ extension kvo_error {
   fileprivate mutating func fill(with thrown: any Error, _ status: kvo_status) {
     self = kvo_error()
     self.status = status
-    let known = thrown as? KeyValueError
-    put(known?.subject.className ?? "", in: &class_name)
-    put(known?.subject.key ?? "", in: &key)
-    put(known?.description ?? String(describing: thrown), in: &message)
+    let keyValueError = thrown as? KeyValueError
+    put(keyValueError?.subject.className ?? "", in: &class_name)
+    put(keyValueError?.subject.key ?? "", in: &key)
+    put(keyValueError?.description ?? String(describing: thrown), in: &message)
   }
 
   private func put<Characters>(_ text: String, in characters: inout Characters) {

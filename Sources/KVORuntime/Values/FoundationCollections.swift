@@ -74,12 +74,12 @@ private final class FoundationCollectionType<T>: TypedValueType<T>, @unchecked S
 
   // The texts and collections in an array are copied, since Foundation gives them as Swift's. A set's members must not
   // be changed in place.
-  override func detached(_ value: Any) -> Any? {
+  override func copyIfMutable(_ value: Any) -> Any? {
     guard form == .array, let elements = foundation.elements(of: value)?.elements else {
-      return super.detached(value)
+      return super.copyIfMutable(value)
     }
     let copies = ValueType.of(Any.self).copies(of: elements) ?? elements
-    return foundation.collection(type(of: value), of: copies) ?? super.detached(value)
+    return foundation.collection(type(of: value), of: copies) ?? super.copyIfMutable(value)
   }
 }
 
@@ -187,12 +187,13 @@ private final class FoundationDictionaryType<T>: TypedValueType<T>, @unchecked S
       }
   }
 
-  override func detached(_ value: Any) -> Any? {
-    guard let pairs = AnyPairs(value)?.all else { return super.detached(value) }
+  override func copyIfMutable(_ value: Any) -> Any? {
+    guard let pairs = AnyPairs(value)?.all else { return super.copyIfMutable(value) }
     let values = pairs.map(\.value)
     let copies = ValueType.of(Any.self).copies(of: values) ?? values
     let copied = zip(pairs, copies).map { (key: $0.key, value: $1) }
-    return FoundationLink.linked?.dictionary(type(of: value), of: copied) ?? super.detached(value)
+    return FoundationLink.linked?.dictionary(type(of: value), of: copied)
+      ?? super.copyIfMutable(value)
   }
 
   private func members(_ address: UnsafeRawPointer) -> [AnyHashable: Any] {

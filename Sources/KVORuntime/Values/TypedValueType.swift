@@ -17,7 +17,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
     isOptional: Bool = false, _ abilities: Abilities = TypedValueType.ownAbilities,
     shape: CollectionShape? = nil
   ) {
-    super.init(Self.description, T.self, isOptional: isOptional, abilities, shape: shape)
+    super.init(Self.coreType, T.self, isOptional: isOptional, abilities, shape: shape)
   }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
@@ -53,6 +53,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
       let first = a.assumingMemoryBound(to: type).pointee
       let second = b.assumingMemoryBound(to: type).pointee
       if first == second { return true }
+      // A value that is not equal to itself is or contains NaN.
       return first != first && second != second && areSameNaN(a, b)
     }
     return equatable.map { equal($0) } ?? false
@@ -96,6 +97,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   ) -> Bool {
     let value = address.assumingMemoryBound(to: T.self).pointee
     let taken = ValueConversion.rawValue(of: value) ?? ValueConversion.operand(value)
+    // One of the same type is the value itself.
     guard type(of: taken) != type(of: value as Any) else { return false }
     CoreValue.make(of: taken, into: operand)
     return true
@@ -111,16 +113,15 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   }
 
   override func detach(at address: UnsafeMutableRawPointer) -> Bool {
-    guard let value = any(at: address), let copy = detached(value), let same = copy as? T else {
-      return false
-    }
+    guard let value = any(at: address), let copy = copyIfMutable(value), let same = copy as? T
+    else { return false }
     address.assumingMemoryBound(to: T.self).pointee = same
     return true
   }
 
   /// A copy of a value that others may change in place; nil for any other value.
-  func detached(_ value: Any) -> Any? {
-    guard type(of: value) == T.self else { return KVORuntime.detached(value) }
+  func copyIfMutable(_ value: Any) -> Any? {
+    guard type(of: value) == T.self else { return detached(value) }
     return T.self is AnyClass ? FoundationLink.linked?.copy(ofMutable: value) : nil
   }
 
@@ -169,7 +170,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   private static var isText: Bool { T.self == String.self }
 
   // The core itself copies values without references, byte by byte.
-  private static var description: kvo_type {
+  private static var coreType: kvo_type {
     kvo_type(
       encoding: KeyName.of(className(of: T.self)).interned,
       size: MemoryLayout<T>.size,
@@ -219,11 +220,13 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
     guard let first = any(at: a), let second = any(at: b) else {
       return any(at: a) == nil && any(at: b) == nil
     }
+    // In both directions: `[1] as [Int]` equals `[1] as [Any]`, which has no `==`. A value of the type `T` would be
+    // compared inside by this method again.
     return areEqualWhole(first, second) || areEqualWhole(second, first)
-      || type(of: first) != T.self && areEqualInside(first, second)
+      || (type(of: first) != T.self && areEqualInside(first, second))
   }
 
-  override func detached(_ value: Any) -> Any? { KVORuntime.detached(value) }
+  override func copyIfMutable(_ value: Any) -> Any? { detached(value) }
 }
 
 /// `Any`, `AnyObject`, or any other existential. The dynamic type is determined when a value is read.
@@ -231,7 +234,7 @@ final class ExistentialValueType<T>: WrapperValueType<T>, @unchecked Sendable {
   init() { super.init([.object, .wrapper, .mutable]) }
 
   override func any(at address: UnsafeRawPointer) -> Any? {
-    // Generic code that converts an `Any` to `Any` would wrap it once more.
+    // For `Any` itself, the generic code below would wrap the value in a second `Any`.
     if T.self == Any.self { return flattened(address.assumingMemoryBound(to: Any.self).pointee) }
     return flattened(opened(address.assumingMemoryBound(to: T.self).pointee))
   }

@@ -79,7 +79,7 @@ import Testing
       return count.withLock { $0 } == 2
     }
     expectEqual(tried.failure, nil)
-    if LockGates.areThere { expect(tried.count > 2) }
+    if LockGates.areAvailable { expect(tried.count > 2) }
   }
 
   @Test("A waiting thread goes on once the other has done what it waits for")

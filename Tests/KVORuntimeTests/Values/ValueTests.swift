@@ -153,7 +153,7 @@ import Testing
       return counts.withLock { $0 } == [1, 1]
     }
     expectEqual(tried.failure, nil)
-    if LockGates.areThere { expect(tried.count > 2) }
+    if LockGates.areAvailable { expect(tried.count > 2) }
   }
 }
 

@@ -9,7 +9,7 @@ public enum LibraryLocks {
 
   private static let installed: Void = {
     LockGates.install { lock, isTaken in
-      if isTaken { Orders.willTake(lock) } else { Orders.gaveBack(lock) }
+      if isTaken { Orders.willTake(lock) } else { Orders.didRelease(lock) }
     }
   }()
 }

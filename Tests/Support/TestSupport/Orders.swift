@@ -143,7 +143,7 @@ package final class Orders: Sendable {
   }
 
   /// Records that a lock has been released.
-  package static func gaveBack(_ lock: UnsafeRawPointer) {
+  package static func didRelease(_ lock: UnsafeRawPointer) {
     Participant.current?.orders.state.withLock { state in
       state.held[lock]?.times -= 1
       if state.held[lock]?.times == 0 { state.held[lock] = nil }
