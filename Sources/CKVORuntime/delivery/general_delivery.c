@@ -25,7 +25,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   if (!delivery) return NULL;
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
-  delivery->has_others = delivery->is_in_priors = false;
+  delivery->has_others = false;
   delivery->newer = NULL;
   delivery->slot = NULL;
   delivery->task = NULL;
@@ -463,7 +463,7 @@ kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
 
 bool kvo_general_delivery_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_frame_hold(frame);
-  frame->joins = 0;
+  __atomic_store_n(&frame->joins, 0, __ATOMIC_RELAXED);
   kvo_general_delivery *delivery = kvo_general_delivery_make(frame);
   if (!delivery) return false;
   kvo_changed_key *changed_key = &delivery->first;
@@ -497,12 +497,12 @@ static bool has_prior(const kvo_recipients *recipients, uint32_t start) {
   return false;
 }
 
-static void call_priors(const kvo_frame *frame, kvo_general_delivery *delivery, uint32_t start) {
+static void call_priors(kvo_frame *frame, kvo_general_delivery *delivery, uint32_t start) {
   const kvo_frame *outer = kvo_thread_begin_priors(frame);
-  delivery->is_in_priors = true;
+  frame->is_in_priors = true;
   for (uint32_t i = start; i < delivery->before.pending_count; i++)
     call_prior(frame, delivery, &delivery->before.pending[i]);
-  delivery->is_in_priors = false;
+  frame->is_in_priors = false;
   kvo_thread_end_priors(frame, outer);
 }
 
@@ -530,26 +530,24 @@ static void read_whole(void *opaque) {
 
 static void end_join(void *opaque) {
   const join *join = opaque;
-  join->frame->general_delivery->is_in_priors = true;
+  join->frame->is_in_priors = true;
   kvo_resume_recording(join->recorder);
 }
 
 // If prior observers are being called, one of them changes the elements itself: the change becomes a setting. Members
 // get the old value, which is read, since nothing has been changed yet. A getter may change the key, too: that finds
-// the delivery out of its prior calls. It may also throw: then nothing is changed, and the next change begins anew.
+// the frame out of its prior calls. It may also throw: then nothing is changed, and the next change begins anew.
 static void general_delivery_note_join(kvo_frame *frame) {
-  kvo_general_delivery *delivery = frame->general_delivery;
-  if (!delivery->is_in_priors || delivery->first.mutation.kind == KVO_SETTING) return;
+  if (frame->general_delivery->first.mutation.kind == KVO_SETTING) return;
   join join = {frame, kvo_suspend_recording()};
-  delivery->is_in_priors = false;
+  frame->is_in_priors = false;
   kvo_finally(read_whole, end_join, &join);
 }
 
 void kvo_change_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (!frame) return;
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) general_delivery_note_join(frame);
-  else if (thread->batch_count) kvo_batch_note_join(thread, object, id);
+  if (frame && frame->is_in_priors) general_delivery_note_join(frame);
+  else if (frame && thread->batch_count) kvo_batch_note_join(thread, object, id);
 }
 
 void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
@@ -607,8 +605,8 @@ static void find_after(kvo_frame *frame, kvo_general_delivery *delivery, bool is
 // the will call.
 static bool follow_part(const kvo_frame *frame, const kvo_changed_key *changed_key,
     kvo_path_node *node) {
-  bool is_alone =
-      frame->joins <= changed_key->expected_joins && changed_key->mutation.kind != KVO_SETTING;
+  uint32_t joins = __atomic_load_n(&frame->joins, __ATOMIC_RELAXED);
+  bool is_alone = joins <= changed_key->expected_joins && changed_key->mutation.kind != KVO_SETTING;
   return changed_key->delta && is_alone &&
          kvo_delta_follow(changed_key->delta, frame->object, node);
 }

@@ -153,7 +153,6 @@ typedef struct kvo_general_delivery {
   uint32_t references;                  ///< atomic: frames and pairs
   bool has_others;                      ///< other changes have left recipients to it; graph lock
   bool has_before;                      ///< `before` has been found
-  bool is_in_priors;                    ///< prior observers are being called
   bool ran_out_of_memory;               ///< there was no memory for some of the new values
   kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's

@@ -317,6 +317,7 @@ void kvo_thread_unwind(kvo_frame *mark) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
     if (state == KVO_FRAME_BATCH) thread->batch_count--;
+    frame->is_in_priors = false;
     if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end(frame);
     kvo_frame_pop_slowly(frame);
   }
@@ -395,7 +396,10 @@ kvo_frame *kvo_thread_find_open(const kvo_thread *thread, const kvo_object *obje
 
 bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (frame) frame->joins++;
+  if (frame) {
+    uint32_t joins = __atomic_load_n(&frame->joins, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->joins, joins + 1, __ATOMIC_RELAXED);
+  }
   return frame;
 }
 

@@ -127,8 +127,13 @@ struct kvo_frame {
   struct kvo_general_delivery *KVO_NULLABLE in_place_delivery;
   kvo_frame *KVO_NULLABLE next_in_place;
   kvo_frame *KVO_NULLABLE *KVO_NULLABLE in_place_slot;
-  uint32_t joins; ///< since its general delivery began: how many changes have joined it
+  /// How many changes have joined it since its general delivery began. Atomic, because another thread may have taken the
+  /// frame over when this one finds it.
+  uint32_t joins;
   uint16_t index; ///< index in its block; immutable
+  /// Whether its general delivery calls prior observers. No other thread can take it over until they have returned.
+  /// Only for this thread.
+  bool is_in_priors;
   /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
   uint64_t transferred_at;
   /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before
