@@ -16,7 +16,8 @@
 //
 // * by a node, if the change affects the key of a node before it on the same path;
 // * by a property that a typed path has read, if the change affects one that the path has read before. A number or text
-//   may have selected another object, but does not lead back to its own.
+//   may have selected another object, but does not lead back to its own. Nor do properties that the getter of a computed
+//   link reads: of the properties of one object, each may select another link.
 //
 // A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have
 // the same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as
@@ -96,12 +97,13 @@ static bool may_hold_object(const kvo_accessors *accessors) {
 static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
     const kvo_read *property, const kvo_path_node *node) {
   bool is_of_other = property->object != node->entry.object;
+  bool has_links = path->accessors->property->is_path;
   for (uint32_t i = 0; i < path->count; i++) {
     const kvo_path_observation *read = path->path_observations[i];
     if (!read->first || read->root != property->object || first_key(read) != property->key)
       continue;
     const kvo_accessors *accessors = kvo_registration_accessors(&read->first->entry);
-    bool may_lead = is_of_other || may_hold_object(accessors);
+    bool may_lead = is_of_other || (has_links && may_hold_object(accessors));
     if (may_lead && open_path_change_affects(open, read->root, accessors->id)) return true;
   }
   return false;

@@ -387,6 +387,20 @@ import Testing
     next.release()
   }
 
+  @Test("G5: the properties of one object that a computed link reads are beside each other")
+  func besideLink() {
+    let root = makeStoredPaths("COpenBeside", 1)[0]
+    let log = Recorder()
+    log.observe(root.object, "sum", [.KVO_OLD, .KVO_NEW])
+    kvo_will_change(root.object, "next")
+    stored_path_setX(root, 5)
+    expectEqual(log.take(), ["a: sum old 0 new 5"])
+    kvo_did_change(root.object, "next")
+    expectEqual(log.take(), ["a: sum old 0 new 5"])
+    log.end()
+    root.release()
+  }
+
   @Test("G5: a number that a path has read does not lead to its own object")
   func numberOfSameObject() {
     let objects = makeStoredPaths("COpenArea", 2)

@@ -38,8 +38,8 @@ static long sum(const stored_path *self) { return self->x + (self->next ? self->
 static void track_sum(kvo_object *object, const void *unused, kvo_reads *reads) {
   (void)unused;
   stored_path *self = (stored_path *)object;
-  tell_step(reads, self, "x", &self->x);
   tell_step(reads, self, "next", &self->next);
+  tell_step(reads, self, "x", &self->x);
   if (self->next) tell_step(reads, self->next, "x", &self->next->x);
   kvo_value *answer = kvo_reads_result(reads);
   if (answer) *answer = kvo_value_int(sum(self));

@@ -52,6 +52,10 @@ final class Watched {
 
   /// Whether it is a path, whose observers are ordered among those of the keys on it.
   var isPath: Bool { if case .path = description.tracking { true } else { false } }
+  /// Whether it is a path through a computed link.
+  var isComputedPath: Bool {
+    if case .computedPath = description.tracking { true } else { false }
+  }
 }
 
 extension ObservationModel {
@@ -188,7 +192,9 @@ extension ObservationModel {
 
   /// The derived keys with a dependency attached to a key.
   private func derived(from node: Node) -> [Watched] {
-    places(at: node).compactMap(\.strand.dependent).filter { !$0.isPath }
+    places(at: node).compactMap(\.strand.dependent).filter {
+      !$0.isPath && !($0.isComputedPath && isCovered($0, node))
+    }
   }
 
   private func paths(through node: Node) -> [Watched] {
@@ -255,7 +261,10 @@ extension ObservationModel {
 
   private func leadsOn(from nodes: [Node]) -> Bool {
     nodes.contains { node in
-      places(at: node).contains { onward(from: $0) != nil } || !paths(through: node).isEmpty
+      places(at: node).contains {
+        onward(from: $0) != nil
+          || $0.strand.dependent.map { $0.isPath || $0.isComputedPath } == true
+      }
     }
   }
 
@@ -264,9 +273,11 @@ extension ObservationModel {
     return covering.affected.contains(parent.node) || isCovered(parent)
   }
 
-  /// Whether a typed path reads an affected key of an open change before it reaches the node.
+  /// Whether a typed path reads an affected key of an open change before it reaches the node. The keys that a computed
+  /// link's getter reads of the path's own object are beside each other.
   private func isCovered(_ path: Watched, _ node: Node) -> Bool {
     guard let covering else { return false }
+    if path.isComputedPath, node.object == path.node.object { return false }
     let before = reads(of: path.node).prefix { $0 != node }
     return before.contains { covering.affected.contains($0) }
   }

@@ -35,6 +35,17 @@ extension Scenario {
       did b.next     => x new 1
       """#, .swift),
     Scenario(
+      "G5",
+      "the properties that a computed link reads are beside each other, and its object is behind",
+      #"""
+      on x a.\heir?.value new
+      will a.next
+      set a.other b  => x new 0
+      set b.value 1
+      did a.next     => x new 1
+      set b.value 2  => x new 2
+      """#, .swift),
+    Scenario(
       "F5", "a change that is read twice notifies once; removed members do not notify",
       #"""
       set a.tags b
