@@ -227,7 +227,8 @@ bool kvo_batch_change_became_setting(const kvo_frame *change) {
   const kvo_frame *frame =
       kvo_this_thread ? kvo_thread_batch(kvo_this_thread, change->object) : NULL;
   const kvo_changed_key *changed_key = batch_key_in(frame, change->id);
-  return changed_key && changed_key->mutation.became_setting;
+  bool is_in_priors = changed_key && frame->general_delivery->batch->is_adding;
+  return changed_key && changed_key->mutation.became_setting && !is_in_priors;
 }
 
 // MARK: Beginning and ending

@@ -442,8 +442,8 @@ static void read_before(const kvo_frame *frame, kvo_general_delivery *delivery,
 }
 
 void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
-    frame->general_delivery->first.expected_joins = joins;
+  kvo_changed_key *changed_key = kvo_change_own_key(frame);
+  if (changed_key) changed_key->expected_joins = joins;
 }
 
 // Begins the delta by which nodes at the key are followed.

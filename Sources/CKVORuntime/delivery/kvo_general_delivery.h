@@ -173,13 +173,20 @@ typedef struct kvo_general_delivery {
 /// A further change of a property joins the one that this thread has open in a batch of the object. If that is in its
 /// prior calls, it becomes a setting (D7).
 void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Whether an open change that this thread's batch has taken over has become a setting in its prior calls.
+/// Whether an open change that this thread's batch has taken over has become a setting in its prior calls. False for a
+/// change that is made in such a call.
 bool kvo_batch_change_became_setting(const kvo_frame *change);
+/// The changed key of a change with a general delivery of its own, or NULL. A batch's frame stands for further changes
+/// of all its keys, which have no prior calls.
+KVO_INLINE kvo_changed_key *KVO_NULLABLE kvo_change_own_key(const kvo_frame *frame) {
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  return is_general && frame->state != KVO_FRAME_BATCH ? &frame->general_delivery->first : NULL;
+}
 /// Whether an open change of elements has become a setting, because other elements have been stored than it named.
 KVO_INLINE bool kvo_change_became_setting(const kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_BATCHED) return kvo_batch_change_became_setting(frame);
-  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
-  return is_general && frame->general_delivery->first.mutation.became_setting;
+  const kvo_changed_key *changed_key = kvo_change_own_key(frame);
+  return changed_key && changed_key->mutation.became_setting;
 }
 /// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
 /// - is_first: the old value is from before everything that has happened in the change

@@ -119,6 +119,32 @@ import Testing
     }
   }
 
+  @Test(
+    "D7 M1: in a batch, a change became a setting only if its own prior calls change the elements")
+  func settingsInBatch() {
+    withGuest { boundObject in
+      boundObject.pointee.numbers = numbers(1, 2, 3)
+      func becomesSetting(_ key: String) -> Bool {
+        guard let frame = announce(boundObject, .KVO_REMOVAL, 0..<1, of: key) else { return false }
+        defer { kvo_stored_property_did_change(frame) }
+        return kvo_stored_property_change_became_setting(frame)
+      }
+      let log = Recorder()
+      var inPrior: Bool?
+      log.observe(boundObject.header, "numbers", .KVO_PRIOR) { call in
+        if call.isPrior, inPrior == nil { inPrior = becomesSetting("numbers") }
+      }
+      log.observe(boundObject.header, "leader")
+      var settings: [Bool] = []
+      coalescing(boundObject.header) {
+        settings = ["numbers", "leader", "leader", "numbers"].map(becomesSetting)
+      }
+      expectEqual(inPrior, false)
+      expectEqual(settings, [true, false, false, false])
+      log.end()
+    }
+  }
+
   @Test("H4: the inserted and removed elements that a binding gives are delivered unread")
   func members() {
     withGuest { boundObject in

@@ -117,6 +117,34 @@ import Testing
     }
   }
 
+  @Test(
+    "D7 M1: in a batch, a mutation is worked out again only if a prior call has changed its own key"
+  )
+  func otherKeysInBatch() throws {
+    let rack = PriorRack()
+    var (runs, runsInPrior) = (0, 0)
+    let log = try observe(rack, "stored") {
+      rack.mutableArray(\.stored).withContiguousMutableStorageIfAvailable {
+        runsInPrior += 1
+        $0[0] = 5
+      }
+    }
+    let others = try observe(rack, "computed")
+    rack.coalescingNotifications {
+      rack.mutableArray(\.stored).append(4)
+      for _ in 0..<2 {
+        rack.mutableArray(\.computed).withContiguousMutableStorageIfAvailable {
+          runs += 1
+          $0[0] += 1
+        }
+      }
+    }
+    expectEqual(runsInPrior, 1)
+    expectEqual(runs, 2)
+    expectEqual(log.take(), ["setting [7, 8, 9] > [5, 8, 9, 4]"])
+    expectEqual(others.take(), ["setting [7, 8, 9] > [9, 8, 9]"])
+  }
+
   @Test("D7: a condition that throws when it is asked again leaves what the prior call has left")
   func throwing() throws {
     struct Refusal: Error {}
