@@ -29,10 +29,13 @@ typedef struct kvo_edit {
   const kvo_index_set *KVO_NULLABLE indexes;
   kvo_index_set *KVO_NULLABLE own_indexes;   ///< `indexes`, if the edit owns them
   kvo_index_set *KVO_NULLABLE later_indexes; ///< of the second of two steps; owned
-  kvo_elements elements;          ///< the new elements, or the operand of a set mutation; owned
-  kvo_elements current;           ///< the current elements, if they had to be read; owned
-  bool was_nil;                   ///< with `current`: the key's value was nil
-  kvo_set_step removal, addition; ///< for a set in two steps; owned
+  kvo_elements elements; ///< the new elements, or the operand of a set mutation; owned
+  /// All elements of an insertion in an ordered set, if some have been left out because they are present; owned.
+  kvo_elements requested;
+  const kvo_index_set *KVO_NULLABLE requested_indexes; ///< theirs; NULL if the edit finds them
+  kvo_elements current;                 ///< the current elements, if they had to be read; owned
+  bool was_nil;                         ///< with `current`: the key's value was nil
+  kvo_set_step removal, addition;       ///< for a set in two steps; owned
   kvo_collection *KVO_NULLABLE objects; ///< `elements` as one; a reference
   kvo_value value;                      ///< the new value of the key; owned
   kvo_elements passed, stored; ///< its elements, and those that the key has after its setter; owned
@@ -48,8 +51,8 @@ KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy
 kvo_frame *KVO_NULLABLE kvo_edit_open(kvo_edit *edit, size_t calls);
 /// Closes the change of an edit, or cancels it if the edit has failed. Returns the status.
 kvo_status kvo_edit_close(kvo_frame *KVO_NULLABLE frame, kvo_status status);
-/// Prior observers have changed the key: finds the indexes of a change by element again, and checks the indexes and the
-/// new elements against the present ones.
+/// Prior observers have changed the key: finds the indexes of a change by element and the elements that an ordered set
+/// lacks again. Checks the indexes and the new elements against the present ones.
 kvo_status kvo_edit_check_again(kvo_edit *edit);
 /// Releases the members of a step, so that they can be found again.
 void kvo_edit_empty(kvo_set_step *step);

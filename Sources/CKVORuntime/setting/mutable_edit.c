@@ -119,6 +119,24 @@ static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
   edit->indexes = edit->own_indexes = indexes;
 }
 
+// Prior observers may remove elements that are left out, so all `count` of them are kept.
+static bool keep_request(kvo_edit *edit, size_t count) {
+  if (edit->requested.count) return true;
+  if (!edit->own_indexes) edit->requested_indexes = edit->indexes;
+  bool done = true;
+  for (size_t i = 0; done && i < count; i++)
+    done = !kvo_elements_add(&edit->requested, &edit->elements.values[i]);
+  return done;
+}
+
+static void restore_request(kvo_edit *edit) {
+  if (!edit->requested.count) return;
+  kvo_elements_destroy(&edit->elements);
+  edit->elements = edit->requested;
+  edit->requested = (kvo_elements){0};
+  if (edit->requested_indexes) edit->indexes = edit->requested_indexes;
+}
+
 // Removes elements of an insertion that are already in the ordered set, or repeated, and closes the gaps.
 static kvo_status leave_out_present(kvo_edit *edit) {
   edit_drop(&edit->objects); // it has all elements
@@ -132,6 +150,7 @@ static kvo_status leave_out_present(kvo_edit *edit) {
     kvo_value value = elements->values[i];
     bool known = kvo_hash_index_find(&index, elements->values, &value) != SIZE_MAX ||
                  kvo_edit_has(edit, &value);
+    if (known) done = done && keep_request(edit, count);
     elements->values[known ? i : elements->count] = value;
     if (known) kvo_value_destroy(&elements->values[i]);
     else
@@ -215,6 +234,7 @@ static kvo_status find_indexes(kvo_edit *edit) {
 }
 
 kvo_status kvo_edit_check_again(kvo_edit *edit) {
+  restore_request(edit);
   kvo_status status = find_indexes(edit);
   bool any = !status && kvo_index_set_count(edit->indexes);
   return any ? check_ordered(edit) : status;
@@ -266,6 +286,7 @@ static void edit_give_back(void *context) {
   kvo_index_set_destroy(edit->later_indexes);
   edit->own_indexes = edit->later_indexes = NULL;
   kvo_elements_empty(&edit->elements);
+  kvo_elements_empty(&edit->requested);
   kvo_elements_empty(&edit->current);
   kvo_elements_empty(&edit->passed);
   kvo_elements_empty(&edit->stored);

@@ -75,12 +75,14 @@ import Testing
     }
   }
 
+  static let orderedSetWays: [shelf_methods] = [
+    [.orderedSet, .singles], [.orderedSet, .batches, .SHELF_REPLACE],
+    [.SHELF_GETTER, .SHELF_SETTER], .SHELF_IVAR,
+  ]
+
   @Test(
     "D7 B9 M1: so is a mutation of an ordered set, which gets no member twice",
-    arguments: [
-      [.orderedSet, .singles], [.orderedSet, .batches, .SHELF_REPLACE],
-      [.SHELF_GETTER, .SHELF_SETTER], .SHELF_IVAR,
-    ] as [shelf_methods], [false, true])
+    arguments: orderedSetWays, [false, true])
   func orderedSets(_ methods: shelf_methods, _ isBatch: Bool) {
     let mutations: [((Many) -> Outcome, kvo_status, String)] = [
       ({ $0.insert(.int(9), at: 0) }, .KVO_OK, "<9, 7, 8>"),
@@ -96,6 +98,29 @@ import Testing
       let recorder = observe(object) { proxy.insert(.int(9), at: 0) }
       let log = Mutations(of: object.object)
       run(inBatch: isBatch, of: object) { expectEqual(mutate(proxy).status, status) }
+      expectEqual(log.take().map { $0.prefix(7) }, ["setting"])
+      expectEqual(proxy.snapshot?.text, expected)
+      recorder.end()
+      log.end()
+    }
+  }
+
+  @Test(
+    "D7 B9 M1: an ordered set gets the members that a prior call has removed, in the order of the operand",
+    arguments: orderedSetWays, [false, true])
+  func removedMembers(_ methods: shelf_methods, _ isBatch: Bool) {
+    let mutations: [((Many) -> Outcome, String)] = [
+      ({ $0.union(ints(7, 5)) }, "<8, 7, 5>"), ({ $0.union(ints(5, 7, 8, 5)) }, "<8, 5, 7>"),
+      ({ $0.insert(ints(7, 5), at: 0..<2) }, "<7, 5, 8>"),
+    ]
+    for (mutate, expected) in mutations {
+      let object = makeShelf(methods, [7, 8])
+      defer { object.release() }
+      object.store(Many(.KVO_ORDERED_SET, ints: [7, 8]))
+      let proxy = Many(mutable: object.object, as: .KVO_ORDERED_SET)
+      let recorder = observe(object) { proxy.remove(at: 0) }
+      let log = Mutations(of: object.object)
+      run(inBatch: isBatch, of: object) { expectEqual(mutate(proxy).status, .KVO_OK) }
       expectEqual(log.take().map { $0.prefix(7) }, ["setting"])
       expectEqual(proxy.snapshot?.text, expected)
       recorder.end()
