@@ -124,8 +124,7 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
   func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
     let converted = { try edit()?.map { try key.convert($0) as Element } }
     _ = try key.make(converted) { edit, open in
-      let hasSeveral = edit.indexes.hasSeveral
-      try key.callAccessors(in: &open, comparing: hasSeveral ? count : nil) { open in
+      try key.callAccessors(in: &open, comparing: count) { open in
         switch edit.kind {
         case .insertion: try accessors.insert?(root, edit.elements, edit.indexes)
         case .removal: try accessors.remove?(root, edit.indexes)
@@ -242,8 +241,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       ? Set(try members.map { try key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
     try key.change(mutation, operand(converted)) { open in
-      let isSingle = converted.count <= 1 && (mutation == .union || mutation == .minus)
-      try key.callAccessors(in: &open, comparing: isSingle ? nil : count) { open in
+      try key.callAccessors(in: &open, comparing: count) { open in
         try make(mutation, converted, in: &open)
       }
     }
@@ -298,12 +296,12 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
 // MARK: Errors
 
 extension ToManyKey {
-  /// Calls accessors, which may throw after they have changed something, for example inserted one of two elements. Then
-  /// the open change is made in part. Another count than before shows that; accessors that exchange elements note it
-  /// themselves, in case that they throw.
-  /// - Parameter count: the number of elements, asked for only if the key is observed; nil if there is no need to.
+  /// Calls accessors, which may throw after they have changed something, for example inserted an element. Then the open
+  /// change is made in part. Another count than before shows that; accessors that exchange elements note it themselves,
+  /// in case that they throw.
+  /// - Parameter count: the number of elements, asked for only if the key is observed.
   fileprivate func callAccessors(
-    in open: inout OpenChange, comparing count: @autoclosure () -> Int?,
+    in open: inout OpenChange, comparing count: @autoclosure () -> Int,
     _ body: (inout OpenChange) throws -> Void
   ) throws {
     let before = isObserved ? count() : nil

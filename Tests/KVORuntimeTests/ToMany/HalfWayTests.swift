@@ -56,6 +56,24 @@ import Testing
     expectEqual(log.take(), ["setting [7, 4] > [7, 4]"])
   }
 
+  @Test("D9: an accessor that inserts or removes one element and throws notifies")
+  func oneElement() throws {
+    let mutations: [(Mutation, [Int])] = [
+      ({ try $0.append(4) }, [7, 8, 4]), ({ try $0.remove(at: 0) }, [8]),
+      ({ try $0.replace(at: 0, with: 4) }, [8]),
+    ]
+    for (mutate, left) in mutations {
+      let shelf = HalfWayShelf([7, 8])
+      let log = try observe(shelf, "list")
+      shelf.throwsAfterwards = true
+      #expect(throws: HalfWayShelf.Refusal.self) {
+        try mutate(try shelf.mutableArrayValue(forKey: "list"))
+      }
+      expectEqual(shelf.items, left)
+      expectEqual(log.take(), ["setting \(left) > \(left)"])
+    }
+  }
+
   @Test("D9: a replacement of several elements that throws is a setting in any case")
   func replacing() throws {
     let shelf = HalfWayShelf([7, 8, 9])
@@ -95,6 +113,23 @@ import Testing
     }
     expectEqual(shelf.few, left)
     expectEqual(log.take(), line.map { [$0] } ?? [])
+  }
+
+  @Test("D9: an accessor that adds or removes one member and throws notifies")
+  func oneMember() throws {
+    let mutations: [(SetMutation, String?)] = [
+      ({ try $0.add(2) }, "insertion - > [2]"), ({ try $0.remove(1) }, "removal [1] > -"),
+      ({ try $0.add(1) }, nil), ({ try $0.remove(2) }, nil),
+    ]
+    for (mutate, line) in mutations {
+      let shelf = HalfWayShelf(Set([1]))
+      let log = try observe(shelf, "few")
+      shelf.throwsAfterwards = true
+      #expect(throws: HalfWayShelf.Refusal.self) {
+        try mutate(try shelf.mutableSetValue(forKey: "few"))
+      }
+      expectEqual(log.take(), line.map { [$0] } ?? [])
+    }
   }
 
   @Test("D9: a set accessor that throws notifies in any case")
@@ -139,6 +174,8 @@ private final class HalfWayShelf: KVOObject, @unchecked Sendable {
   private(set) var few: Set<Int> = []
   /// Elements that can be removed, but not inserted.
   var refused: Set<Int> = []
+  /// Whether the accessors throw as well when they have inserted or removed an element.
+  var throwsAfterwards = false
 
   init(_ items: [Int]) {
     super.init()
@@ -186,6 +223,7 @@ private final class HalfWayShelf: KVOObject, @unchecked Sendable {
       try accept(element)
       if refused.contains(element) { throw Refusal() }
       items.insert(element, at: index)
+      if throwsAfterwards { throw Refusal() }
     }
   }
 
@@ -194,6 +232,7 @@ private final class HalfWayShelf: KVOObject, @unchecked Sendable {
     for index in indexes.ranges.joined().reversed() {
       try accept(items[index])
       items.remove(at: index)
+      if throwsAfterwards { throw Refusal() }
     }
   }
 
@@ -202,6 +241,7 @@ private final class HalfWayShelf: KVOObject, @unchecked Sendable {
     for member in members.sorted().reversed() {
       try accept(member)
       few.insert(member)
+      if throwsAfterwards { throw Refusal() }
     }
   }
 
@@ -209,6 +249,7 @@ private final class HalfWayShelf: KVOObject, @unchecked Sendable {
     for member in members.sorted().reversed() {
       try accept(member)
       few.remove(member)
+      if throwsAfterwards { throw Refusal() }
     }
   }
 
