@@ -396,6 +396,27 @@ void kvo_stored_property_change_is_setting(void *header, const char *interned_ke
 /// mutation must be made to the present ones.
 bool kvo_stored_property_change_became_setting(const kvo_frame *frame);
 
+/// A change of elements that a binding works out from the present ones.
+typedef struct kvo_worked_out_change {
+  kvo_change_kind kind; ///< insertion, removal or replacement
+  /// The indexes that the inserted elements have afterwards, or the removed or replaced ones before; none if there is
+  /// nothing to do. The receiver destroys them. NULL if there was no memory.
+  kvo_index_set *KVO_NULLABLE indexes;
+  /// The new elements, one for each index; the receiver releases them. NULL for a removal, or if there was no memory.
+  kvo_collection *KVO_NULLABLE elements;
+} kvo_worked_out_change;
+
+/// Changes elements of an array or ordered set through a proxy, as `kvo_collection_insert_many` and so on do, in a way
+/// that depends on the present ones (an end, an order, a condition).
+/// - work_out: fills in the change, which is empty. Or it returns a status, having filled in only the error. Called
+///   before observers are, and again if prior observers have changed the elements (D7).
+///
+/// The statuses of `work_out` and of `kvo_collection_insert_many`. Any thread that may call the accessors.
+kvo_status kvo_collection_change(kvo_collection *proxy,
+    kvo_status (*work_out)(void *KVO_NULLABLE context, kvo_worked_out_change *change,
+        kvo_error *KVO_NULLABLE error),
+    void *KVO_NULLABLE context, kvo_error *KVO_NULLABLE error);
+
 /// Begins a manual change of a set, as `kvo_will_change_set` does, with operands of a type of the binding's.
 void kvo_will_change_members(kvo_object *object, kvo_set_mutation mutation,
     const kvo_value *members, const char *key);

@@ -5,6 +5,7 @@
 #include "coding/kvo_accessor_search.h"
 #include "coding/kvo_proxy.h"
 #include "delivery/kvo_delivery.h"
+#include "kvo_binding.h"
 
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
@@ -16,15 +17,19 @@ typedef struct kvo_set_step {
       all; ///< the elements as one collection, for a method that takes several; a reference
 } kvo_set_step;
 
-/// The request is either `kind` and `indexes`, or `set_mutation`. An edit's data are released at its end, even if the
-/// program's code throws.
+/// The request is either `kind` and `indexes`, or `set_mutation`, or a binding works `kind` and `indexes` out. An edit's
+/// data are released at its end, even if the program's code throws.
 typedef struct kvo_edit {
   kvo_proxy *KVO_NULLABLE proxy; ///< held until the edit's end
   kvo_error *KVO_NULLABLE error;
   kvo_status status;
   kvo_change_kind kind;
   kvo_set_mutation set_mutation; ///< 0: a change by index
-  kvo_set_mutation by_element;   ///< the request that `kind` and `indexes` were found for, or 0
+  /// A binding's function, with its context; NULL for other requests.
+  kvo_status (*KVO_NULLABLE work_out)(void *KVO_NULLABLE context, kvo_worked_out_change *change,
+      kvo_error *KVO_NULLABLE error);
+  void *KVO_NULLABLE context;
+  kvo_set_mutation by_element; ///< the request that `kind` and `indexes` were found for, or 0
   /// Ascending; for an insertion, the indexes that the elements have afterwards.
   const kvo_index_set *KVO_NULLABLE indexes;
   kvo_index_set *KVO_NULLABLE own_indexes;   ///< `indexes`, if the edit owns them
@@ -51,8 +56,8 @@ KVO_INLINE kvo_object *kvo_edit_owner(const kvo_edit *edit) { return edit->proxy
 kvo_frame *KVO_NULLABLE kvo_edit_open(kvo_edit *edit, size_t calls);
 /// Closes the change of an edit, or cancels it if the edit has failed. Returns the status.
 kvo_status kvo_edit_close(kvo_frame *KVO_NULLABLE frame, kvo_status status);
-/// Prior observers have changed the key: finds the indexes of a change by element and the elements that an ordered set
-/// lacks again. Checks the indexes and the new elements against the present ones.
+/// Prior observers have changed the key: works the change out again, or finds the indexes of a change by element and the
+/// elements that an ordered set lacks. Checks the indexes and the new elements against the present ones.
 kvo_status kvo_edit_check_again(kvo_edit *edit);
 /// Releases the members of a step, so that they can be found again.
 void kvo_edit_empty(kvo_set_step *step);

@@ -121,7 +121,7 @@ static void use_indexes(kvo_edit *edit, kvo_index_set *indexes) {
 
 // Prior observers may remove elements that are left out, so all `count` of them are kept.
 static bool keep_request(kvo_edit *edit, size_t count) {
-  if (edit->requested.count) return true;
+  if (edit->requested.count || edit->work_out) return true;
   if (!edit->own_indexes) edit->requested_indexes = edit->indexes;
   bool done = true;
   for (size_t i = 0; done && i < count; i++)
@@ -194,17 +194,36 @@ static kvo_status check_ordered(kvo_edit *edit) {
 
 // MARK: Ordered collections
 
-static kvo_status run_ordered(kvo_edit *edit) {
-  bool by_methods = kvo_edit_has_methods(edit);
+static kvo_status edit_prepare(kvo_edit *edit) {
   bool matches =
       edit->kind == KVO_REMOVAL || edit->elements.count == kvo_index_set_count(edit->indexes);
   if (!matches) return edit_refuse(edit, "needs as many elements as indexes");
   if (!kvo_index_set_count(edit->indexes)) return KVO_OK;
-  bool converts = by_methods && edit->kind != KVO_REMOVAL;
+  bool converts = kvo_edit_has_methods(edit) && edit->kind != KVO_REMOVAL;
   kvo_status status = converts ? kvo_edit_convert(edit) : KVO_OK;
-  if (!status) status = check_ordered(edit);
+  return status ? status : check_ordered(edit);
+}
+
+static kvo_status run_ordered(kvo_edit *edit) {
+  kvo_status status = edit_prepare(edit);
   if (status || !kvo_index_set_count(edit->indexes)) return status;
-  return by_methods ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
+  return kvo_edit_has_methods(edit) ? kvo_edit_call_ordered(edit) : kvo_edit_replace_ordered(edit);
+}
+
+// Takes what the binding works out.
+static kvo_status edit_work_out(kvo_edit *edit) {
+  kvo_worked_out_change change = {.kind = KVO_REMOVAL};
+  kvo_status status = edit->work_out(edit->context, &change, edit->error);
+  if (status) return status;
+  edit->kind = change.kind;
+  use_indexes(edit, change.indexes);
+  edit_drop(&edit->objects);
+  kvo_elements_destroy(&edit->elements);
+  bool has_all = change.indexes && (change.elements || change.kind == KVO_REMOVAL);
+  if (change.elements)
+    status = change.elements->methods->pick(change.elements, NULL, &edit->elements, edit->error);
+  edit_drop(&change.elements);
+  return has_all ? status : kvo_edit_no_memory(edit);
 }
 
 static kvo_status find_end(kvo_edit *edit) {
@@ -228,6 +247,7 @@ static kvo_status find_members(kvo_edit *edit, bool members) {
 }
 
 static kvo_status find_indexes(kvo_edit *edit) {
+  if (edit->work_out) return edit_work_out(edit);
   if (!edit->by_element) return KVO_OK;
   return edit->by_element == KVO_UNION ? find_end(edit)
                                        : find_members(edit, edit->by_element == KVO_MINUS);
@@ -236,8 +256,7 @@ static kvo_status find_indexes(kvo_edit *edit) {
 kvo_status kvo_edit_check_again(kvo_edit *edit) {
   restore_request(edit);
   kvo_status status = find_indexes(edit);
-  bool any = !status && kvo_index_set_count(edit->indexes);
-  return any ? check_ordered(edit) : status;
+  return status ? status : edit_prepare(edit);
 }
 
 static kvo_status set_all(kvo_edit *edit) {
@@ -248,14 +267,18 @@ static kvo_status set_all(kvo_edit *edit) {
   return status ? status : kvo_edit_call_all(edit);
 }
 
+static kvo_status find_and_run(kvo_edit *edit) {
+  kvo_status status = find_indexes(edit);
+  return status ? status : run_ordered(edit);
+}
+
 static kvo_status run_by_element(kvo_edit *edit) {
   kvo_set_mutation mutation = edit->set_mutation;
   edit->set_mutation = 0;
   if (mutation == KVO_SET_SET) return set_all(edit);
   edit->by_element = mutation;
   edit->kind = mutation == KVO_UNION ? KVO_INSERTION : KVO_REMOVAL;
-  kvo_status status = find_indexes(edit);
-  return status ? status : run_ordered(edit);
+  return find_and_run(edit);
 }
 
 // MARK: Sets
@@ -274,7 +297,7 @@ static void edit_run(void *context) {
   edit->accessors = kvo_class_accessors(cls, edit->proxy->key, NULL);
   edit->collection = edit->accessors ? edit->accessors->collection : NULL;
   bool is_set = edit->proxy->collection.kind == KVO_SET;
-  if (!is_set) edit->status = edit->set_mutation ? run_by_element(edit) : run_ordered(edit);
+  if (!is_set) edit->status = edit->set_mutation ? run_by_element(edit) : find_and_run(edit);
   else if (edit->set_mutation) edit->status = run_set(edit);
   else edit->status = edit_refuse(edit, "is a set and has no indexes");
 }
@@ -394,6 +417,13 @@ kvo_status kvo_collection_append(kvo_collection *proxy, const kvo_value *element
   // A set can't be appended to; this fails.
   if (proxy->kind == KVO_SET) return edit_at(proxy, KVO_INSERTION, 0, element, error);
   return kvo_collection_add(proxy, element, error);
+}
+
+kvo_status kvo_collection_change(kvo_collection *proxy,
+    kvo_status (*work_out)(void *context, kvo_worked_out_change *change, kvo_error *error),
+    void *context, kvo_error *error) {
+  const kvo_edit what = {.error = error, .work_out = work_out, .context = context};
+  return edit_make(proxy, what, NULL, NULL);
 }
 
 // MARK: By element

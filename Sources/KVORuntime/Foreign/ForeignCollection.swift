@@ -88,46 +88,44 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   // MARK: Mutation
 
+  // The core calls `WorkedOut.call`, which calls `edit`.
   func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
-    guard let edit = try edit() else { return }
-    switch edit.kind {
-    case .insertion: try insert(edit.elements, at: edit.indexes)
-    case .removal: try remove(at: edit.indexes)
-    default: try replace(at: edit.indexes, with: edit.elements)
-    }
-  }
-
-  private func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    try change(.KVO_ARRAY, elements) { elements, error in
-      withIndexSet(indexes) {
-        kvo_collection_insert_many(collection, inMemory($0), elements, error)
+    try withoutActuallyEscaping(edit) { edit in
+      var workedOut = WorkedOut(edit: edit, contents: self)
+      try withUnsafeMutablePointer(to: &workedOut) { workedOut in
+        try ThrownError.passing(describing: { described($0, workedOut.pointee.elements) }) {
+          kvo_collection_change(collection, WorkedOut.call, workedOut, $0)
+        }
       }
     }
   }
 
-  private func remove(at indexes: RangeSet<Int>) throws {
-    let error = failure { error in
-      withIndexSet(indexes) { kvo_collection_remove_indexes(collection, inMemory($0), error) }
-    }
-    if let error { throw described(error, []) }
-  }
+  private struct WorkedOut {
+    let edit: () throws -> OrderedEdit<Any>?
+    let contents: ForeignCollection
+    /// The new elements, for errors.
+    var elements: [Any] = []
 
-  private func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    try change(.KVO_ARRAY, elements) { elements, error in
-      withIndexSet(indexes) {
-        kvo_collection_replace_indexes(collection, inMemory($0), elements, error)
+    static let call:
+      @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutablePointer<kvo_worked_out_change>,
+        UnsafeMutablePointer<kvo_error>?
+      ) -> kvo_status = { workedOut, change, error in
+        let workedOut = workedOut!.assumingMemoryBound(to: WorkedOut.self)
+        return ThrownError.catching(error) {
+          let edit = try workedOut.pointee.edit() ?? .removal(at: RangeSet())
+          workedOut.pointee.elements = edit.elements
+          if edit.kind != .removal {
+            change.pointee.elements = try workedOut.pointee.contents.made(.KVO_ARRAY, edit.elements)
+          }
+          change.pointee.kind = edit.kind.cKind
+          change.pointee.indexes = withIndexSet(edit.indexes) { $0.flatMap(kvo_index_set_copy) }
+        }
       }
-    }
   }
 
-  // The core has no function that replaces all elements through their accessors.
   func set(_ elements: [Any]) throws {
-    let count = count
-    if elements.count == count, count > 0 {
-      return try replace(at: RangeSet(0..<count), with: elements)
-    }
-    if count > 0 { try remove(at: RangeSet(0..<count)) }
-    if !elements.isEmpty { try insert(elements, at: RangeSet(0..<elements.count)) }
+    try change(.KVO_ARRAY, elements) { kvo_collection_set(collection, $0, $1) }
   }
 
   func mutate(_ mutation: KeyValueSetMutation, _ members: Set<AnyHashable>) throws {
@@ -145,17 +143,17 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     _ kind: kvo_collection_kind, _ elements: [Any],
     _ body: (OpaquePointer, UnsafeMutablePointer<kvo_error>) -> kvo_status
   ) throws {
+    guard let made = try made(kind, elements) else { throw invalid("there is no memory for it.") }
+    defer { kvo_object_release(UnsafeMutablePointer(made)) }
+    if let error = failure({ body(made, $0) }) { throw described(error, elements) }
+  }
+
+  // The caller releases the collection. Nil if there is no memory for it.
+  private func made(_ kind: kvo_collection_kind, _ elements: [Any]) throws -> OpaquePointer? {
     var values: [kvo_value] = []
     defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
     for element in elements { values.append(try make(element)) }
-    let error = failure { error in
-      guard let made = kvo_collection_create(kind, values, values.count, error) else {
-        return error.pointee.status
-      }
-      defer { kvo_object_release(UnsafeMutablePointer(made)) }
-      return body(made, error)
-    }
-    if let error { throw described(error, elements) }
+    return kvo_collection_create(kind, values, values.count, nil)
   }
 
   private func make(_ element: Any) throws -> kvo_value {
@@ -169,12 +167,19 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
   }
 
   private func described(_ error: CoreError, _ elements: [Any]) -> KeyValueError {
-    guard error.status == .KVO_TYPE_MISMATCH else {
-      return KeyValueError(error, key: key, className: className)
+    switch error.status {
+    case .KVO_TYPE_MISMATCH:
+      let found = elements.first.flatMap(flattened).map { swiftName(of: type(of: $0)) }
+      return .typeMismatch(
+        key: key, className: className, expected: "elements of another type", found: found ?? "nil")
+    case .KVO_INVALID_ARGUMENT, .KVO_INDEX_OUT_OF_BOUNDS, .KVO_NO_MEMORY:
+      return invalid(error.text)
+    default: return KeyValueError(error, key: key, className: className)
     }
-    let found = elements.first.flatMap(flattened).map { swiftName(of: type(of: $0)) }
-    return .typeMismatch(
-      key: key, className: className, expected: "elements of another type", found: found ?? "nil")
+  }
+
+  private func invalid(_ reason: String) -> KeyValueError {
+    .validationFailed(key: key, className: className, reason: reason)
   }
 }
 
@@ -241,10 +246,4 @@ extension ForeignObject: Hashable {
 
   /// Hashes the C object's address.
   public func hash(into hasher: inout Hasher) { hasher.combine(header) }
-}
-
-/// Unwraps an index set; stops the program if there was no memory for it.
-private func inMemory(_ indexes: OpaquePointer?) -> OpaquePointer {
-  guard let indexes else { KVODiagnostics.stop("No memory for the indexes of a change.") }
-  return indexes
 }

@@ -15,6 +15,15 @@ struct ThrownError {
   static func passing(
     _ key: String, of className: String, _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
   ) throws {
+    try passing(describing: { KeyValueError($0, key: key, className: className) }, call)
+  }
+
+  /// Calls the core as `passing(_:of:_:)` does.
+  /// - Parameter describe: makes the error of a call that failed with another one than the program's own.
+  static func passing(
+    describing describe: (CoreError) -> KeyValueError,
+    _ call: (UnsafeMutablePointer<kvo_error>) -> kvo_status
+  ) throws {
     var slot = ThrownError()
     let failed = withUnsafeMutablePointer(to: &slot) { pointer in
       let outer = kvo_current_errors()
@@ -24,7 +33,7 @@ struct ThrownError {
     }
     guard let failed else { return }
     if let error = slot.error, slot.text == failed.text { throw error }
-    throw KeyValueError(failed, key: key, className: className)
+    throw describe(failed)
   }
 
   /// Calls the program's code on behalf of the core.

@@ -154,6 +154,50 @@ import Testing
     }
   }
 
+  @Test(
+    "D7: a change that a binding works out is worked out again from what a prior call has left",
+    arguments: MutableTests.everyWay)
+  func workedOut(_ methods: shelf_methods) {
+    let changes: [(WorkOut, String, String)] = [
+      (removingLast, "KVO_OK", "[8]"), (insertingInTheMiddle, "KVO_OK", "[8, 5, 9]"),
+      (removingOfThree, "KVO_OK", "[8, 9]"), (refusingTwo, "KVO_REFUSED .", "[8, 9]"),
+    ]
+    for (workOut, status, expected) in changes {
+      let object = makeShelf(methods, [7, 8, 9])
+      defer { object.release() }
+      object.store(Many(ints: [7, 8, 9]))
+      let proxy = Many(mutable: object.object)
+      let recorder = observe(object) { proxy.remove(at: 0) }
+      let log = Mutations(of: object.object)
+      let made = proxy.lend { proxy in
+        attempt { kvo_collection_change(proxy, workOut, UnsafeMutableRawPointer(proxy), $0) }
+      }
+      expectEqual(brief(made), status)
+      expectEqual(log.take(), ["setting old [7, 8, 9] new \(expected)"])
+      expectEqual(proxy.text, expected)
+      recorder.end()
+      log.end()
+    }
+  }
+
+  @Test("H6: a change that a binding can't work out is an error, and notifies no observer")
+  func notWorkedOut() {
+    let object = makeShelf(.mutableArray, [7])
+    defer { object.release() }
+    let log = Mutations(of: object.object)
+    let name = className(object)
+    for (kind, form) in [(kvo_collection_kind.KVO_ARRAY, "array"), (.KVO_SET, "set")] {
+      let proxy = Many(mutable: object.object, as: kind)
+      let made = proxy.lend { proxy in
+        attempt { kvo_collection_change(proxy, { _, _, _ in .KVO_OK }, nil, $0) }
+      }
+      let status = form == "set" ? "KVO_INVALID_ARGUMENT" : "KVO_NO_MEMORY"
+      expectEqual(brief(made), "\(status) \(name).items")
+    }
+    expectEqual(log.take(), [])
+    log.end()
+  }
+
   @Test("D7 M3: a mutation that follows in the batch is made as usual")
   func laterInBatch() {
     let object = makeShelf(.mutableArray, [7, 8, 9])
@@ -239,6 +283,46 @@ import Testing
     first.end()
     last.end()
   }
+}
+
+// MARK: Changes that are worked out
+
+/// The context is the collection.
+private typealias WorkOut =
+  @convention(c) (
+    UnsafeMutableRawPointer?, UnsafeMutablePointer<kvo_worked_out_change>,
+    UnsafeMutablePointer<kvo_error>?
+  ) -> kvo_status
+
+private let removingLast: WorkOut = { collection, change, _ in
+  let last = kvo_collection_count(OpaquePointer(collection!)) - 1
+  change.pointee.kind = .KVO_REMOVAL
+  change.pointee.indexes = kvo_index_set_create_range(last, 1)
+  return .KVO_OK
+}
+
+private let insertingInTheMiddle: WorkOut = { collection, change, _ in
+  let middle = kvo_collection_count(OpaquePointer(collection!)) / 2
+  change.pointee.kind = .KVO_INSERTION
+  change.pointee.indexes = kvo_index_set_create_range(middle, 1)
+  var five = kvo_value_int(5)
+  change.pointee.elements = kvo_collection_create(.KVO_ARRAY, &five, 1, nil)
+  return .KVO_OK
+}
+
+private let removingOfThree: WorkOut = { collection, change, _ in
+  let isThree = kvo_collection_count(OpaquePointer(collection!)) == 3
+  change.pointee.kind = .KVO_REMOVAL
+  change.pointee.indexes = kvo_index_set_create_range(0, isThree ? 1 : 0)
+  return .KVO_OK
+}
+
+private let refusingTwo: WorkOut = { collection, change, error in
+  guard kvo_collection_count(OpaquePointer(collection!)) == 2 else {
+    return removingLast(collection, change, error)
+  }
+  error?.pointee = kvo_error()
+  return .KVO_REFUSED
 }
 
 /// The number of reports in a process of its own.
