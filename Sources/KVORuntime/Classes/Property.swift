@@ -286,7 +286,9 @@ private let setHere:
     UnsafeMutablePointer<kvo_error>?
   ) -> kvo_status = { header, property, value, error in
     ThrownError.catching(error) {
-      try Property.at(property).setValue(ValueType.any(of: value), of: KVOObject.at(header))
+      let property = Property.at(property)
+      let value = ValueType.any(of: value, for: property.valueType)
+      try property.setValue(value, of: KVOObject.at(header))
     }
   }
 

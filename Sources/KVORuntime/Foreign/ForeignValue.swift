@@ -37,7 +37,7 @@ enum ForeignValue {
     // Bytes of a struct are not converted to an array of numbers.
     let isStruct = value.pointee.type?.pointee.kind == .KVO_KIND_STRUCT
     guard !isStruct || [UInt8].self is Value.Type else { return nil }
-    let found = ValueType.any(of: value)
+    let found = ValueType.any(of: value, for: .of(type))
     // Setting converts a text to a number, but reading does not.
     guard !(found is String) || !ValueConversion.isNumber(type) else { return nil }
     let conversion = ValueType.of(type).convert(found)
@@ -55,15 +55,12 @@ enum ForeignValue {
     if let object = objectCast(value, to: (any CoreObject).self) {
       return kvo_value_object(object.coreHeader)
     }
-    #if arch(x86_64)
-      if let number = value as? Float80 { return make(number, encoding: "D") }
-    #endif
     return switch value {
     case let truth as Bool: kvo_value_bool(truth)
     case let number as UInt: unsigned(UInt64(number))
     case let number as UInt64: unsigned(number)
     case let number as any BinaryInteger: CoreValue.number(number)
-    case let number as any BinaryFloatingPoint: kvo_value_double(Double(number))
+    case let number as any BinaryFloatingPoint: real(number)
     // C would take a text that contains a NUL for the part before it.
     case let string as String: string.utf8.contains(0) ? nil : kvo_value_string(string)
     case let pointer as UnsafeMutableRawPointer: make(UInt(bitPattern: pointer), encoding: "^v")
@@ -71,6 +68,23 @@ enum ForeignValue {
     case let pointer as OpaquePointer: make(UInt(bitPattern: pointer), encoding: "^v")
     default: AnyElements(value).flatMap { collection(of: $0) } ?? scalar(value)
     }
+  }
+
+  private static func real(_ number: any BinaryFloatingPoint) -> kvo_value? {
+    #if arch(x86_64)
+      if let number = number as? Float80 { return make(number, encoding: "D") }
+    #endif
+    return kvo_value_double(Double(number))
+  }
+
+  /// The exact value of a C `long double`; nil if the value or the platform has none.
+  static func longDouble(of value: UnsafePointer<kvo_value>) -> Any? {
+    #if arch(x86_64)
+      if value.pointee.type?.pointee.kind == .KVO_KIND_LONG_DOUBLE {
+        return kvo_value_bytes(value)?.loadUnaligned(as: Float80.self)
+      }
+    #endif
+    return nil
   }
 
   // Foundation's numbers, raw values, and other texts.
@@ -126,12 +140,6 @@ enum ForeignValue {
   private static func bits<Value>(
     of value: UnsafePointer<kvo_value>, as type: Value.Type
   ) -> Value? {
-    #if arch(x86_64)
-      // C's type of these numbers. Without a type they are read as `Double`, which every platform has.
-      if type == Float80.self, value.pointee.type?.pointee.kind == .KVO_KIND_LONG_DOUBLE {
-        return kvo_value_bytes(value)?.loadUnaligned(as: type)
-      }
-    #endif
     guard let cType = value.pointee.type, isLaidOut(type, like: cType) else { return nil }
     return kvo_value_bytes(value)?.loadUnaligned(as: type)
   }

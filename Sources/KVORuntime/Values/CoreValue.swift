@@ -74,6 +74,15 @@ extension ValueType {
     return ForeignValue.any(of: value, type: cType)
   }
 
+  /// Converts a core value to a Swift one that is to be converted to a type. A C `long double` stays exact for a
+  /// number, which may be a `Float80`. For any other type it is a `Double`, which every platform has.
+  static func any(of value: UnsafePointer<kvo_value>, for type: ValueType?) -> Any? {
+    guard let exact = ForeignValue.longDouble(of: value), let type,
+      ValueConversion.isNumber(type.swiftType)
+    else { return any(of: value) }
+    return exact
+  }
+
   /// The type for the core, if its values fit into a word and need no destruction; otherwise nil.
   package var wordType: UnsafePointer<kvo_type>? {
     cType.pointee.destroy == nil && cType.pointee.size <= 8 ? cType : nil

@@ -161,7 +161,7 @@ private let convert:
     UnsafePointer<kvo_type>, UnsafeMutableRawPointer, UnsafePointer<kvo_value>
   ) -> kvo_status = {
     let type = ValueType.of($0)
-    switch type.convert(ValueType.any(of: $2)) {
+    switch type.convert(ValueType.any(of: $2, for: type)) {
     case .value(let converted): type.initialize($1, to: converted)
     case .unexpectedNil: return .KVO_NIL_VALUE
     case .mismatch: return .KVO_TYPE_MISMATCH

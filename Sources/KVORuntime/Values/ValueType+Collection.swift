@@ -60,7 +60,7 @@ package class CollectionShape: @unchecked Sendable {
     if value.pointee.type == element.cType, let bytes = kvo_value_bytes(value) {
       return .value(.of(bytes.assumingMemoryBound(to: Element.self).pointee))
     }
-    return element.convert(ValueType.any(of: value))
+    return element.convert(ValueType.any(of: value, for: element))
   }
 
   /// Converts core values to the element's type, and calls `take` with each.

@@ -247,6 +247,36 @@ import Testing
       token.invalidate()
       withExtendedLifetime(binding) {}
     }
+
+    @Test("A3 D5: so is one that becomes an optional, an element, or a Swift object's value")
+    func longDoubleInside() throws {
+      final class Model: Tracked { @Observed var extended: Float80? }
+      let (third, model) = (1 / Float80(3), Model())
+      let created = kvo_object_create(scalars_class())!
+      let object = ForeignObject(OpaquePointer(created))
+      kvo_object_release(created)
+      let binding = try model.bind(\.extended, to: object, "extended")
+      try object.setValue(third, forKey: "extended")
+      expectEqual(model.extended, third)
+      expectEqual(try object.value(forKeyPath: "extended", as: Float80?.self), third)
+      withExtendedLifetime(binding) {}
+
+      let shelf = kvo_object_create(shelf_class([.SHELF_IVAR]))!
+      let holder = ForeignObject(OpaquePointer(shelf))
+      kvo_object_release(shelf)
+      try holder.setValue([third, 1], forKey: "items")
+      expectEqual(try holder.value(forKeyPath: "items", as: [Float80].self), [third, 1])
+      expectEqual(try holder.value(forKeyPath: "items", as: [Float80?].self), [third, 1])
+      expectEqual(try holder.value(forKeyPath: "items", as: Set<Float80>.self), [third, 1])
+      expectEqual(try holder.value(forKey: "items") as? [Double], [Double(third), 1])
+
+      var (value, error) = (kvo_value(), kvo_error())
+      expectEqual(kvo_value_for_key(created, "extended", &value, &error), .KVO_OK)
+      model.extended = nil
+      expectEqual(kvo_set_value_for_key(header(of: model), "extended", &value, &error), .KVO_OK)
+      expectEqual(model.extended, third)
+      kvo_value_destroy(&value)
+    }
   #endif
 
   private final class Model: Tracked {
