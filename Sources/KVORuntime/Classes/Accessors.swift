@@ -59,6 +59,9 @@ package class Accessors {
     return try forced.read(from: object, getter).value
   }
 
+  /// The type of the first link that the accessors force and that is nil: through it, nothing can be set.
+  final func missingLink(in object: KVOObject) -> Any.Type? { forced?.missing(in: object) }
+
   /// Whether reading the storage gives the same value as the getter, for objects of a class.
   final func returnsStorage(in type: KVOObject.Type) -> Bool {
     isStored && keyPath?.isSurelyOriginal(in: type) == true

@@ -134,6 +134,7 @@ extension Property {
     guard case .value(let converted) = setter.type.convert(value) else {
       throw mismatch(value, object, setter.type)
     }
+    try requireLinks(of: setter, in: object)
     try announce(of: object) { try setter.set(converted, of: object) }
   }
 
@@ -167,7 +168,18 @@ extension Property {
     accessors?.type.convert(value) ?? storage!.convert(value)
   }
 
+  /// Throws if accessors force a link that is nil, before observers are called.
+  func requireLinks(of accessors: Accessors, in object: KVOObject) throws {
+    guard let missing = accessors.missingLink(in: object) else { return }
+    throw KeyValueError.validationFailed(
+      key: name.string, className: owner(object),
+      reason: """
+        it is set through a link that the key forces, and that is nil: one of type \(swiftName(of: missing)).
+        """)
+  }
+
   private func write(_ converted: ConvertedValue, to object: KVOObject) throws {
+    if let accessors { try requireLinks(of: accessors, in: object) }
     try announce(of: object) {
       if let accessors { return try accessors.set(converted, of: object) }
       if Hint.areWanted { hintAtOverride(passedBy: "what sets it by key", of: object) }

@@ -21,8 +21,8 @@ public enum KeyValueError: Error, Equatable, Sendable {
   case invalidOperator(String, keyPath: String)
   /// The index is not in the collection, which is unchanged.
   case indexOutOfBounds(key: String, className: String, index: Int, count: Int)
-  /// The value is not valid: a validator of a C class rejected it, or the collection that it was to change
-  /// can't take it.
+  /// The value is not valid: a validator of a C class rejected it, the collection that it was to change can't take it,
+  /// or the key leads through a link that it forces, and that is nil.
   case validationFailed(key: String, className: String, reason: String)
 }
 

@@ -42,9 +42,13 @@ struct CollectionPlace {
     (try? boxed())?.withAddress { $0.assumingMemoryBound(to: type).pointee }
   }
 
-  /// Throws for a lazy property that was not used yet, whose elements are unknown.
-  func requireUsed() throws {
+  /// Throws for a lazy property that was not used yet, whose elements are unknown, and for one behind a link that its
+  /// accessors force and that is nil.
+  func requireElements() throws {
     if property.isUnused(in: key.object) { throw key.unused }
+    if let accessors = property.accessors {
+      try property.requireLinks(of: accessors, in: key.object)
+    }
   }
 
   private var address: UnsafeMutableRawPointer? {
@@ -87,7 +91,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
     func typed() throws -> OrderedEdit<Element>? {
       let edit = try edit()?.map { try place.key.convert($0) as Element }
-      try place.requireUsed()
+      try place.requireElements()
       return edit
     }
     // The removed elements are released after the change, since their deinit may use the property.
@@ -106,7 +110,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
 
   func set(_ elements: [Any]) throws {
     let elements: [Element] = try elements.map { try place.key.convert($0) }
-    try place.requireUsed()
+    try place.requireElements()
     _ = try place.key.changeWhole { _ in try update { exchange(&$0, elements) } }
   }
 
@@ -196,7 +200,7 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
       adds
       ? Set(try members.map { try place.key.convert($0.base) })
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
-    try place.requireUsed()
+    try place.requireElements()
     // Made only if the key is observed. `ToManyKey.change` destroys the value.
     try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) { _ in
       _ = try update { make(mutation, members, &$0) }

@@ -16,6 +16,7 @@ import Testing
     @Observed var name = "n"
     @Observed var title: String?
     @Observed var numbers: [Int] = []
+    @Observed var marks: [Int]?
     @Observed var next: Node?
     @Observed var must: Node!
     @Observed var nodes: [Node] = []
@@ -27,6 +28,7 @@ import Testing
       declareKeys { keys in
         keys.stored("plain", \.plain)
         keys.computed("mustTitle", \.must.title!)
+        keys.computed("mustMarks", \.must.marks)
       }
     }
   }
@@ -146,6 +148,36 @@ import Testing
     node.title = "u"
     expectEqual(try root.value(forKey: "mustTitle") as? String, "u")
     expectEqual(log.take(), ["a old nil new t", "a old t new nil", "a old nil new u"])
+  }
+
+  @Test(
+    "F6 B2: setting a declared key through a forced link that is nil is an error, without a change")
+  func setThroughNil() throws {
+    let (root, node) = (Node(), Node())
+    let log = Recorder()
+    try log.observe(root, "mustTitle", [.prior, .new])
+    try log.observe(root, "mustMarks", [.prior, .new])
+    func missing(_ key: String, _ type: String) -> KeyValueError {
+      .validationFailed(
+        key: key, className: "Node",
+        reason:
+          "it is set through a link that the key forces, and that is nil: one of type \(type).")
+    }
+    expectEqual(
+      keyValueError { try root.setValue("t", forKey: "mustTitle") }, missing("mustTitle", "Node"))
+    let marks = try root.mutableArrayValue(forKey: "mustMarks")
+    expectEqual(keyValueError { try marks.append(1) }, missing("mustMarks", "Node"))
+    expectEqual(log.take(), [])
+    root.must = node
+    _ = log.take()
+    expectEqual(
+      keyValueError { try root.setValue("t", forKey: "mustTitle") }, missing("mustTitle", "String"))
+    expectEqual(log.take(), [])
+    node.title = "u"
+    try root.setValue("v", forKey: "mustTitle")
+    try marks.append(1)
+    expectEqual(node.title, "v")
+    expectEqual(node.marks, [1])
   }
 
   /// Its link is nil from the second reading on, as if another thread set it to nil in between.
