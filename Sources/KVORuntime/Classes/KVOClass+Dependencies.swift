@@ -22,8 +22,12 @@ extension KVOClass {
   }
 
   /// The key paths that affect a key.
-  /// - Parameter object: An object of the class, by which key paths are mapped to keys.
-  func keyPathsAffecting(_ key: String, of object: KVOObject) -> Set<String> {
+  /// - Parameters:
+  ///   - object: An object of the class, by which key paths are mapped to keys.
+  ///   - forHint: Whether no dependency is made. Then key paths that are no keys are not reported.
+  func keyPathsAffecting(
+    _ key: String, of object: KVOObject, forHint: Bool = false
+  ) -> Set<String> {
     var named = affecting(key)
     if let source = property(key)?.source { named.insert(source.string) }
     let keyPaths = affectingKeyPaths(key)
@@ -33,9 +37,9 @@ extension KVOClass {
     return keyPaths.reduce(into: named) { found, keyPath in
       if let key = object.knownKey(of: keyPath) {
         // The class has declared the dependency forever, so the leased key is kept forever, too.
-        if let lease = key.lease { _ = Unmanaged.passRetained(lease) }
+        if !forHint, let lease = key.lease { _ = Unmanaged.passRetained(lease) }
         found.insert(key.name.string)
-      } else {
+      } else if !forHint {
         KVODiagnostics.report(
           misuse:
             """

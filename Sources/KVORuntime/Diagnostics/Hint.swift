@@ -20,9 +20,9 @@ extension KVOObject {
   @inline(never)
   func hintAtGetter(of key: String) {
     hintAtPlainProperty(of: key)
-    for path in KVOClass.of(self).keyPathsAffecting(key, of: self).sorted()
+    for path in KVOClass.of(self).keyPathsAffecting(key, of: self, forHint: true).sorted()
     where KeyPathCoding.isPath(path) {
-      hintAtPlainProperty(of: path)
+      hintAtPlainProperty(of: path, affecting: key)
       KVOClass.of(self).hintAtKeylessLink(of: path, affecting: key)
     }
     hintAtKeptValue(of: key)
@@ -40,7 +40,7 @@ extension KVOObject {
     let known = KVOClass.of(self)
     let tracked = known.trackedKeyPath(ofKey: key)
     guard let keyPath = tracked ?? known.property(key)?.keyPathOfTracked,
-      known.keyPathsAffecting(key, of: self).isEmpty,
+      known.keyPathsAffecting(key, of: self, forHint: true).isEmpty,
       tracked != nil || readsOthers(keyPath, than: key), !readsOthers(keyPath, than: key)
     else { return }
     Hint.give(
@@ -91,7 +91,7 @@ extension KVOObject {
     guard !KVOClass.of(self).isGenerated(key) else { return }
     // The setter may set a key that is declared, or answered, to affect this one. A declared key is recorded as a
     // read of itself.
-    guard KVOClass.of(self).keyPathsAffecting(key, of: self).isEmpty else { return }
+    guard KVOClass.of(self).keyPathsAffecting(key, of: self, forHint: true).isEmpty else { return }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
     guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key), !reads.isAnnounced
     else { return }

@@ -6,7 +6,8 @@ internal import CSwiftRuntime
 extension KVOObject {
   /// Gives a hint at a plain property that is observed by its key, or at the start of an observed key path:
   /// assigning to it alone notifies no observer.
-  func hintAtPlainProperty(of keyPath: String) {
+  /// - Parameter derived: The observed key, if the key path only affects that.
+  func hintAtPlainProperty(of keyPath: String, affecting derived: String? = nil) {
     let key = String(keyPath.prefix { $0 != "." })
     guard let property = KVOClass.of(self).property(key), property.accessors == nil,
       property.toMany == nil, let field = property.storage, !field.isObserved, field.isVariable
@@ -17,9 +18,10 @@ extension KVOObject {
     let known = KVOClass.of(self)
     let mark = known.mark(for: field)
     let word = field.name == key ? "a plain property" : "the plain property \"\(field.name)\""
+    let use = derived.map { "affects \(quoted(known.spelling(of: $0))), which is observed" }
     Hint.give(
       """
-      "\(key)" of \(name) is observed, and is \(word): assigning to it alone notifies no observer. \
+      "\(key)" of \(name) \(use ?? "is observed"), and is \(word): assigning to it alone notifies no observer. \
       \(field.takesWrapper ? "\(mark) Or assign" : "Assign") to it in withChange(forKey: "\(key)") \
       { … }. Setting it by key notifies, unless automatic notification is off for it.
       """)

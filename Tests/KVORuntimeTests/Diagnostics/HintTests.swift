@@ -313,9 +313,36 @@ import Testing
     expectEqual(
       try hints(in: result),
       [
-        "\"parent\" of Linked is observed, and is a plain property: assigning to it alone notifies no observer. Assign to it "
+        "\"parent\" of Linked affects \"title\", which is observed, and is a plain property: assigning to it alone notifies no observer. Assign to it "
           + "in withChange(forKey: \"parent\") { … }. Setting it by key notifies, unless automatic notification is off for it."
       ])
+  }
+
+  private final class Mistaken: KVOObject, KeyValueObservingCustomization {
+    @Observed var a = 1
+    var odd: Int { 1 }
+    var sum: Int { a + odd }
+
+    override class func registerKeys() { declareKeys { $0.computed("sum", \.sum) } }
+    static func keyPathsAffectingValue(for key: AnyKeyPath) -> Set<AnyKeyPath> {
+      key == \Mistaken.sum ? [\Mistaken.odd] : []
+    }
+    static func automaticallyNotifiesObservers(for key: AnyKeyPath) -> Bool { true }
+  }
+
+  @Test("F1 J2 J3: a key path that can't affect a key is reported once, also if hints are wanted")
+  func impossibleDependency() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      Self.sayHints()
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let object = Mistaken()
+      object.observe(\.sum) { _, _ in }.invalidate()
+      try object.observe(keyPath: "sum") { _, _ in }.invalidate()
+      KVODiagnostics.misuse = nil
+      KVODiagnostics.hint = nil
+    }
+    let reported = try hints(in: result)
+    expectEqual(reported.count { $0.contains("can't depend on the key path") }, 1)
   }
 
   @Test(
