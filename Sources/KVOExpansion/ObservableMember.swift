@@ -123,21 +123,16 @@ struct ObservableMember {
 }
 
 extension Attribute {
-  /// Whether the attribute's member can't be used, or only with some versions of Swift. A version of one of Apple's
-  /// platforms doesn't matter here.
+  /// Whether the attribute's member can't be used, or only with some versions of Swift. Other platforms, and the
+  /// abbreviations that a build defines for their versions, don't matter here.
   fileprivate var makesUnavailable: Bool {
-    guard nameInLibrary == "available", let domain = arguments.first?.text,
-      !Self.platforms.contains(where: { domain.hasPrefix($0) })
-    else { return false }
+    guard nameInLibrary == "available", let domain = arguments.first?.text else { return false }
     let words = arguments.map(\.text)
-    if words.contains("unavailable") || words.contains("obsoleted") { return true }
-    return domain != "*" && !words.contains("deprecated")
+    if domain == "*" { return words.contains("unavailable") }
+    guard domain == "swift" else { return false }
+    return words.contains("unavailable") || words.contains("obsoleted")
+      || !words.contains("deprecated")
   }
-
-  /// The beginnings of their names: each has another one for extensions of applications.
-  private static let platforms = [
-    "macOS", "OSX", "iOS", "tvOS", "watchOS", "visionOS", "macCatalyst", "anyAppleOS",
-  ]
 
   /// The attribute's name without this library's module name.
   fileprivate var nameInLibrary: String {

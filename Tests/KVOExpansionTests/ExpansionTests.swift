@@ -117,6 +117,11 @@ import Testing
         "@available(iOSApplicationExtension, unavailable) var x: Int { 1 }",
         ["keys.computed(\"x\", \\.x)"]
       ),
+      // Other platforms, and a library's abbreviation of versions.
+      ("@available(Android 28, *) var x = 1", ["keys._observed(\"x\", \\.x)"]),
+      ("@available(Windows, unavailable) var x = 1", ["keys._observed(\"x\", \\.x)"]),
+      ("@available(Library 2.0, *) var x: Int { 1 }", ["keys.computed(\"x\", \\.x)"]),
+      ("@available(swift, introduced: 9) var x: Int { 1 }", []),
       (
         "@MainActor var x = 1",
         ["_declareIsolatedKeys { @MainActor keys in keys._observed(\"x\", \\.x) }"]
