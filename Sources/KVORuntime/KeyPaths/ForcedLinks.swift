@@ -1,4 +1,5 @@
 internal import CKVORuntime
+internal import CSwiftRuntime
 
 /// The links that a key path forces: `\.link!.name`, or one of a type like `Link!`. Evaluating the key path stops the
 /// program if such a link is nil. To observers the path is broken there (G1), so the key path is followed by components.
@@ -108,7 +109,10 @@ extension KeyPathComponents {
       let place = UnsafeRawPointer(place)
       switch component {
       case .stored(let offset):
-        return value(at: place.load(as: UnsafeRawPointer.self) + offset) as Value
+        let address = place.load(as: UnsafeRawPointer.self) + offset
+        // Stops the program if the property is being changed, as Swift's own read of the key path does.
+        kvo_swift_check_access(address, false)
+        return value(at: address) as Value
       case .part(let offset): return value(at: place + offset) as Value
       case .computed: return functions.map { $0.value(at: place) as Value }
       case .optional(.chain), .optional(.force):

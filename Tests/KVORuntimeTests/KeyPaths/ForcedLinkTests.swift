@@ -29,6 +29,7 @@ import Testing
         keys.stored("plain", \.plain)
         keys.computed("mustTitle", \.must.title!)
         keys.computed("mustMarks", \.must.marks)
+        keys.computed("plainName", \.plain.name)
       }
     }
   }
@@ -178,6 +179,20 @@ import Testing
     try marks.append(1)
     expectEqual(node.title, "v")
     expectEqual(node.marks, [1])
+  }
+
+  @Test(
+    "F6 E4: reading a key over a forced link that is being mutated stops, as Swift's own read does")
+  func overlapping() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      func mutate(_ link: inout Node?, _ body: () -> Void) { body() }
+      let root = Node()
+      root.plain = Node()
+      mutate(&root.plain) { _ = try? root.value(forKey: "plainName") }
+    }
+    expect(result.errors.contains("Simultaneous accesses"))
   }
 
   /// Its link is nil from the second reading on, as if another thread set it to nil in between.
