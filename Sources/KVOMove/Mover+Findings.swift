@@ -66,6 +66,7 @@ extension Mover {
       look(at: index)
     }
     for type in types where project.root(of: type) != .other {
+      lookAtAnswers(of: type)
       for method in type.methods where project.isExposed(method.modifiers, in: type) {
         lookAtAccessor(method, in: type)
         lookAtValidator(method, in: type)
@@ -257,6 +258,23 @@ extension Mover {
     find(
       method.keyword, .differs, "\(method.name) is found by its name there, and not here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
+  }
+
+  /// There, a subclass's answer replaces its superclass's, as it does with the macro. Declarations made by hand add up.
+  private mutating func lookAtAnswers(of type: TypeDeclaration) {
+    guard isNew(type) else { return }
+    for statement in type.statements where statement.prefix == KeyStatement.affecting {
+      let base = project.ancestors(of: type).classes.first {
+        $0.statements.contains { $0.name == statement.name }
+      }
+      guard let base, !usesMacro(base), !base.attributes.contains("KVO"),
+        !tokens[statement.body].contains(where: { $0.isWord("super") })
+      else { continue }
+      find(
+        statement.type ?? statement.body.lowerBound, .differs,
+        "\(statement.name) replaces the superclass's answer there, and adds to it here",
+        "override keyPathsForValuesAffectingValue(forKey:), whose answer replaces the declarations")
+    }
   }
 
   func labels(of method: MethodDeclaration) -> [String] {

@@ -286,6 +286,29 @@ extension MoveTests {
     expect(moved.text.contains("set { withAutomaticChange(of: \\.b) {"), moved.text)
   }
 
+  @Test("without the macro, an answer that does not begin with the superclass's is listed")
+  func narrowerAnswer() {
+    func reasons(_ answer: String, _ style: ObservableStyle = .wrapper) -> [String] {
+      let source = """
+        class A: NSObject {
+          @objc dynamic var x = 0, y = 0
+          @objc dynamic var z: Int { x + y }
+          @objc class func keyPathsForValuesAffectingZ() -> Set<String> { ["x", "y"] }
+        }
+        class B: A {
+          override class func keyPathsForValuesAffectingZ() -> Set<String> { \(answer) }
+        }
+        """
+      return Self.results([source], style)[0].findings.map(\.reason)
+    }
+    expectEqual(
+      reasons("[\"y\"]"),
+      ["keyPathsForValuesAffectingZ replaces the superclass's answer there, and adds to it here"]
+    )
+    expectEqual(reasons("super.keyPathsForValuesAffectingZ().union([\"w\"])"), [])
+    expectEqual(reasons("[\"y\"]", .macro), [])
+  }
+
   @Test("without the macro, an override that alone is dynamic is listed")
   func dynamicOverride() {
     let moved = Self.results(
