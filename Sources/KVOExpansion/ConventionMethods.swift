@@ -149,10 +149,9 @@ struct ConventionMethods {
       }
   }
 
-  /// Whether all methods for a key's elements override a superclass's. If that has the macro, it declares them.
+  /// Whether a method for a key's elements overrides a superclass's, which may have others for the key.
   func overridesElements(of key: String) -> Bool {
-    let words = methods.keys.filter { candidates($0).contains(key) }
-    return !words.isEmpty && overrides.isSuperset(of: words)
+    overrides.contains { candidates($0).contains(key) }
   }
 
   private func candidates(_ word: String) -> [String] {

@@ -129,8 +129,12 @@ struct ElementDeclaration {
       ?? method(.removeObject).map {
         each($0, "Array(indexes.ranges.joined()).reversed()", "index", ["index"], "object, indexes")
       }
-    guard isRead || insert != nil && remove != nil else { return nil }
-    if let insert, let remove { arguments += ["insert: \(insert)", "remove: \(remove)"] }
+    let isChanged = insert != nil && remove != nil
+    guard isRead || isChanged else { return nil }
+    // The methods that a subclass lacks are its superclass's.
+    let addsSome = isChanged || type.overridesElements(of: key)
+    if addsSome, let insert { arguments.append("insert: \(insert)") }
+    if addsSome, let remove { arguments.append("remove: \(remove)") }
     let replace =
       (method(.replace) ?? method(.replaceWith)).map {
         batch($0, "$0", [indexes($0, 0, "$1"), "$2"])
@@ -140,7 +144,7 @@ struct ElementDeclaration {
           $0, "zip(indexes.ranges.joined(), elements)", "(index, element)", ["index", "element"],
           "object, indexes, elements")
       }
-    if let replace, insert != nil, remove != nil { arguments.append("replace: \(replace)") }
+    if addsSome, let replace { arguments.append("replace: \(replace)") }
     return "keys.orderedToMany(\"\(key)\", \(arguments.joined(separator: ", ")))"
   }
 

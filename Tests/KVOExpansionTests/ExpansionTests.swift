@@ -476,7 +476,13 @@ import Testing
       (
         "func countOfPrimes() -> Int { 1 }\noverride func objectInPrimes(at i: Int) -> Int { 2 }",
         [
-          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) })"
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) }); keys._overridesElements(\"primes\")"
+        ]
+      ),
+      (
+        "override func countOfPrimes() -> Int { 1 }\noverride func objectInPrimes(at i: Int) -> Int { 2 }\nfunc removePrimes(at i: RangeSet<Int>) {}",
+        [
+          "keys.orderedToMany(\"primes\", count: { $0.countOfPrimes() }, element: { $0.objectInPrimes(at: $1) }, remove: { $0.removePrimes(at: $1) }); keys._overridesElements(\"primes\")"
         ]
       ),
       ("func countOfPrimes() -> Int { 1 }", []), ("func insertObject(_ x: Int, at i: Int) {}", []),

@@ -16,9 +16,9 @@ extension KVOClass {
     if isInherited(declared) { return }
     var declarations = declared.withoutImpossibleKeys(of: name)
     KVOClass.lock.withLock {
-      // The superclass's declaration calls the overrides, and the methods that are not overridden.
-      for key in declarations.overriddenElements where superclass?.declaredToMany(key) != nil {
-        declarations.toMany[key] = nil
+      for key in declarations.overriddenElements {
+        guard let inherited = superclass?.declaredToMany(key) else { continue }
+        declarations.toMany[key] = declarations.toMany[key]?.completed(by: inherited)
       }
       preparation.generated.merge(declarations)
     }

@@ -27,7 +27,7 @@ public struct KeyDeclarations<Root: KVOObject> {
   var bases: [String: Set<String>] = [:]
   /// Keys that count as read by the getters of a key, which keep the values that they make from them.
   var kept: [String: Set<String>] = [:]
-  /// Keys whose accessors of elements are overridden methods of the superclass.
+  /// Keys of which some accessors of elements are overridden methods of the superclass.
   var overriddenElements: Set<String> = []
   /// Keys of properties that override their superclass's.
   var overridden: Set<String> = []
@@ -115,7 +115,8 @@ public struct KeyDeclarations<Root: KVOObject> {
     kept[key, default: []].formUnion(keys)
   }
 
-  /// Declares that all methods for the elements of a key override the superclass's. For code that `@KVO` makes.
+  /// Declares that some methods for the elements of a key override the superclass's, which may have others. For code
+  /// that `@KVO` makes.
   public mutating func _overridesElements(_ key: String) { overriddenElements.insert(key) }
 
   /// Declares that the property of a key overrides the superclass's. For code that `@KVO` makes.

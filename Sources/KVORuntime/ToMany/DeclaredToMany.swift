@@ -21,6 +21,11 @@ protocol ToManyDeclaration {
   /// The key as an unordered one, for reading and for changing; nil for an ordered key. `mutation` is nil if
   /// the key can't be changed.
   func unordered(_ key: ToManyKey) -> (reading: any MemberReading, mutation: (any MemberMutation)?)?
+
+  /// This declaration for the objects of a subclass.
+  func inherited<Subclass: KVOObject>(by subclass: Subclass.Type) -> any ToManyDeclaration
+  /// This declaration with those accessors of a superclass's declaration that it lacks, if both have the same elements.
+  func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration
 }
 
 final class Identity {}
@@ -72,6 +77,24 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
   ) -> (reading: any OrderedReading, mutation: (any OrderedMutation)?)? {
     let bound = OrderedKey(self, key)
     return (bound, insert != nil && remove != nil ? bound : nil)
+  }
+
+  func inherited<Subclass: KVOObject>(by subclass: Subclass.Type) -> any ToManyDeclaration {
+    OrderedAccessors<Subclass, Element>(
+      count: { count(root($0)) }, element: { element(root($0), $1) },
+      index: index.map { index in { index(root($0), $1) } },
+      elements: elements.map { elements in { elements(root($0), $1) } },
+      insert: insert.map { insert in { try insert(root($0), $1, $2) } },
+      remove: remove.map { remove in { try remove(root($0), $1) } },
+      replace: replace.map { replace in { try replace(root($0), $1, $2) } })
+  }
+
+  func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration {
+    guard let base = base.inherited(by: Root.self) as? Self else { return self }
+    return Self(
+      count: count, element: element, index: index ?? base.index,
+      elements: elements ?? base.elements, insert: insert ?? base.insert,
+      remove: remove ?? base.remove, replace: replace ?? base.replace)
   }
 
   fileprivate func all(of root: Root) -> [Element] { elements(of: root, in: 0..<size(of: root)) }
@@ -198,6 +221,23 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   ) -> (reading: any MemberReading, mutation: (any MemberMutation)?)? {
     let bound = MemberKey(self, key)
     return (bound, add != nil && remove != nil ? bound : nil)
+  }
+
+  func inherited<Subclass: KVOObject>(by subclass: Subclass.Type) -> any ToManyDeclaration {
+    MemberAccessors<Subclass, Element>(
+      count: { count(root($0)) }, contains: { contains(root($0), $1) },
+      elements: { elements(root($0)) },
+      add: add.map { add in { try add(root($0), $1) } },
+      remove: remove.map { remove in { try remove(root($0), $1) } },
+      intersect: intersect.map { intersect in { try intersect(root($0), $1) } },
+      set: set.map { set in { try set(root($0), $1) } })
+  }
+
+  func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration {
+    guard let base = base.inherited(by: Root.self) as? Self else { return self }
+    return Self(
+      count: count, contains: contains, elements: elements, add: add ?? base.add,
+      remove: remove ?? base.remove, intersect: intersect ?? base.intersect, set: set ?? base.set)
   }
 
   /// All members. Foundation's numbers in a `Set<AnyHashable>` become Swift's, to be found there.

@@ -152,6 +152,29 @@ import Testing
   }
 
   @Test(
+    "Q4: a subclass may also add accessors to those of its superclass, which go on being called")
+  func addedElements() throws {
+    let list = BatchList()
+    try log.observe(list, "songs", [.new], as: "songs")
+    let proxy = try list.mutableArrayValue(forKey: "songs")
+    try proxy.insert([Song(title: "a"), Song(title: "b")], at: RangeSet(0..<2))
+    expectEqual(log.take().count, 1)
+    expectEqual(list.batches, 1)
+    try proxy.remove(at: 0)
+    expectEqual(list.countOfSongs(), 1)
+    expectEqual(log.take().count, 1)
+  }
+
+  @Test("Q4: accessors of a set that a subclass overrides keep those that it does not")
+  func overriddenMembers() throws {
+    let box = LoudBox()
+    let proxy = try box.mutableSetValue(forKey: "tags")
+    try proxy.formUnion(["x", "y", "z"])
+    try proxy.formIntersection(["x"])
+    expect(box.storage == ["x"] && box.additions == 1 && box.intersections == 1)
+  }
+
+  @Test(
     "Q4: an observed property's accessors change its elements in place, and notify once")
   func observedElements() throws {
     let album = Album()
@@ -185,6 +208,46 @@ import Testing
   override func objectInSongs(at index: Int) -> Song {
     Song(title: super.objectInSongs(at: index).title.uppercased())
   }
+}
+
+/// Overrides the accessors that read, and adds one that inserts.
+@KVO private final class BatchList: SongList {
+  @KVOIgnored var batches = 0
+
+  override func countOfSongs() -> Int { super.countOfSongs() }
+  override func objectInSongs(at index: Int) -> Song { super.objectInSongs(at: index) }
+  func insertSongs(_ songs: [Song], at indexes: RangeSet<Int>) {
+    batches += 1
+    for (song, index) in zip(songs, indexes.ranges.joined()) { storage.insert(song, at: index) }
+  }
+}
+
+@KVO class TagBox: KVOObject {
+  @KVOIgnored fileprivate var storage: Set<String> = []
+  @KVOIgnored fileprivate var intersections = 0
+
+  func countOfTags() -> Int { storage.count }
+  func memberOfTags(_ tag: String) -> String? { storage.contains(tag) ? tag : nil }
+  func enumeratorOfTags() -> Set<String> { storage }
+  func addTags(_ tags: Set<String>) { storage.formUnion(tags) }
+  func removeTags(_ tags: Set<String>) { storage.subtract(tags) }
+  func intersectTags(_ tags: Set<String>) {
+    intersections += 1
+    storage.formIntersection(tags)
+  }
+}
+
+@KVO final class LoudBox: TagBox {
+  @KVOIgnored fileprivate var additions = 0
+
+  override func countOfTags() -> Int { super.countOfTags() }
+  override func memberOfTags(_ tag: String) -> String? { super.memberOfTags(tag) }
+  override func enumeratorOfTags() -> Set<String> { super.enumeratorOfTags() }
+  override func addTags(_ tags: Set<String>) {
+    additions += 1
+    super.addTags(tags)
+  }
+  override func removeTags(_ tags: Set<String>) { super.removeTags(tags) }
 }
 
 @KVO private final class Sheet: KVOObject {
