@@ -182,6 +182,7 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
 // itself.
 static const kvo_object *frame_end_any(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
+  if (KVO_UNLIKELY(frame->is_in_priors)) frame->is_in_priors = false; // an exception has left them
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const kvo_object *awaited = __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(awaited != NULL)) __atomic_store_n(&frame->awaited, NULL, __ATOMIC_SEQ_CST);
@@ -317,7 +318,6 @@ void kvo_thread_unwind(kvo_frame *mark) {
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
     if (state == KVO_FRAME_BATCH) thread->batch_count--;
-    frame->is_in_priors = false;
     if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end(frame);
     kvo_frame_pop_slowly(frame);
   }
@@ -344,6 +344,7 @@ static void frame_empty(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end_locked(frame);
   kvo_hazard_end(&frame->hazard);
   frame->awaited = NULL;
+  frame->is_in_priors = false;
   frame->state = KVO_FRAME_FREE;
   frame->flags = 0;
 }

@@ -347,6 +347,24 @@ import Testing
   }
 
   @Test(
+    "D9 D7: a mutation after an exception of a prior call in a batch is no setting",
+    arguments: MutableTests.everyWay)
+  func mutationAfterBatch(_ methods: shelf_methods) {
+    let handle = observe("reading", .KVO_PRIOR)
+    trap.pointee.prior = 7
+    expectEqual(thrown_by_coalescing(object, 8), 7)
+    let shelf = makeShelf(methods, [7])
+    shelf.store(Many(ints: [7]))
+    let log = Mutations(of: shelf.object)
+    expectEqual(Many(mutable: shelf.object).append(.int(4)).status, .KVO_OK)
+    expectEqual(log.take().map { $0.prefix(9) }, ["insertion"])
+    log.end()
+    shelf.release()
+    kvo_handle_release(handle)
+    end()
+  }
+
+  @Test(
     "D9 D7: a manual will whose prior call drops the object and throws leaks neither")
   func droppedByHandThenThrown() {
     let handle = observe("reading", .KVO_PRIOR)
