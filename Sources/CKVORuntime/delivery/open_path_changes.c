@@ -16,8 +16,8 @@
 //
 // * by a node, if the change affects the key of a node before it on the same path;
 // * by a property that a typed path has read, if the change affects one that the path has read before. A number or text
-//   may have selected another object, but does not lead back to its own. Nor do properties that the getter of a computed
-//   link reads: of the properties of one object, each may select another link.
+//   may have selected another object, but does not lead back to its own. Where a path begins with a computed link, nor
+//   do properties that are read one after another of one object: its getter selects one of them.
 //
 // A search notes behind which open changes it has found something, as a set of bits. No two changes in the list have
 // the same bit. If 62 are open, further ones have none, and observers behind these are notified of inner changes as
@@ -94,10 +94,11 @@ static bool may_hold_object(const kvo_accessors *accessors) {
   return !is_number && type->kind != KVO_KIND_STRING;
 }
 
+// `has_left`: the path has read another object between the property and the node.
 static bool affects_property(const kvo_general_delivery *open, const kvo_dependent_key *path,
-    const kvo_read *property, const kvo_path_node *node) {
+    const kvo_read *property, const kvo_path_node *node, bool has_left) {
   bool is_of_other = property->object != node->entry.object;
-  bool has_links = path->accessors->property->is_path;
+  bool has_links = has_left || path->accessors->property->is_path;
   for (uint32_t i = 0; i < path->count; i++) {
     const kvo_path_observation *read = path->path_observations[i];
     if (!read->first || read->root != property->object || first_key(read) != property->key)
@@ -117,8 +118,14 @@ static bool is_at(const kvo_path_node *node, const kvo_read *property) {
 static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependent_key *path,
     const kvo_path_node *node) {
   const kvo_last_reads *known = path->last_reads;
-  for (size_t i = 0; known && i < known->count && !is_at(node, &known->reads[i]); i++)
-    if (affects_property(open, path, &known->reads[i], node)) return true;
+  size_t place = 0;
+  while (known && place < known->count && !is_at(node, &known->reads[place])) place++;
+  bool has_left = false;
+  while (place--) {
+    const kvo_read *property = &known->reads[place];
+    if (affects_property(open, path, property, node, has_left)) return true;
+    has_left |= property->object != node->entry.object;
+  }
   return false;
 }
 

@@ -77,6 +77,19 @@ import Testing
     expectEqual(first.on, -1)
   }
 
+  @Test("G5 Q6: a path over an observed link may lead back to its root")
+  func backToRoot() {
+    let (root, partner) = (PartnerNode(), PartnerNode())
+    (root.partner, partner.back) = (partner, root)
+    log.observe(root, \.partner?.back?.value, [.new], as: "typed")
+    root.willChangeValue(forKey: "partner")
+    root.value = 1
+    expectEqual(log.take(), [])
+    root.didChangeValue(forKey: "partner")
+    expectEqual(log.take(), ["typed new 1"])
+    root.partner = nil
+  }
+
   @Test("G5 Q6: so they are if nothing else observes the link")
   func observedLinkAlone() {
     let linked = LinkedView()
@@ -191,6 +204,12 @@ private final class ListHolder: KVOObject {
     deselected.on = -1
     item.on += 100
   }
+}
+
+@KVO private final class PartnerNode: KVOObject {
+  var partner: PartnerNode? { didSet {} }
+  var back: PartnerNode?
+  var value = 0
 }
 
 @KVO private final class LinkedView: KVOObject {
