@@ -23,8 +23,8 @@ extension KVOClass {
     fileprivate var answers = Answers()
     /// The declarations that superclasses' code has made for the class.
     private var inherited = KeyDeclarations<KVOObject>()
-    /// The keys of those that name the class by `Self`.
-    private var keysBySelf: Set<String> = []
+    /// Those of them that name the class by `Self`.
+    private var bySelf = KeyDeclarations<KVOObject>()
 
     init(of known: KVOClass, byHand isByHand: Bool, earlier: Answers) {
       self.known = known
@@ -41,9 +41,7 @@ extension KVOClass {
       if !isByHand { answers.dependencies.add(declared.dependencies) { $1 } }
       if declarer === known {
         guard isByHand, !MethodOverride.registers(known.type) else { return false }
-        keysBySelf.formUnion(declared.accessors.keys)
-        keysBySelf.formUnion(declared.toMany.keys)
-        keysBySelf.formUnion(declared.validators.keys)
+        bySelf.merge(declared)
       }
       inherited.merge(declared)
       return true
@@ -67,24 +65,24 @@ extension KVOClass {
         let added = paths.subtracting(earlier.dependencies[key] ?? [])
         if !added.isEmpty || earlier.dependencies[key] == nil { own.dependencies[key] = added }
       }
-      own.accessors = inherited.accessors.filter {
-        isOwn($0.key, replacing: known.declaredAccessors($0.key), of: earlier.accessors[$0.key])
-      }
-      own.toMany = inherited.toMany.filter {
-        isOwn(
-          $0.key, replacing: known.declaredToMany($0.key)?.identity,
-          of: earlier.toMany[$0.key]?.identity)
-      }
-      own.validators = inherited.validators.filter {
-        isOwn($0.key, replacing: known.validator($0.key), of: earlier.validators[$0.key])
-      }
+      own.accessors = ownOnes(\.accessors, known.declaredAccessors) { $0 }
+      own.toMany = ownOnes(\.toMany, known.declaredToMany) { $0.identity }
+      own.validators = ownOnes(\.validators, known.validator) { $0 }
       return own
     }
 
-    // `current` is in effect, and `earlier` is what the same method has declared for the superclass.
-    private func isOwn(_ key: String, replacing current: AnyObject?, of earlier: AnyObject?) -> Bool
-    {
-      key.mayBeKey && (current == nil || current === earlier && keysBySelf.contains(key))
+    // Those for which there is no other declaration, and those by `Self` that replace the superclass's.
+    private func ownOnes<Declared>(
+      _ table: KeyPath<KeyDeclarations<KVOObject>, [String: Declared]>,
+      _ present: (String) -> Declared?, _ identity: (Declared) -> AnyObject
+    ) -> [String: Declared] {
+      func id(_ declared: Declared?) -> AnyObject? { declared.map(identity) }
+      return inherited[keyPath: table].filter { key, declared in
+        guard key.mayBeKey, let present = present(key) else { return key.mayBeKey }
+        return id(present) === id(earlier[keyPath: table][key])
+          && id(declared) === id(bySelf[keyPath: table][key])
+          && !known.ownFields.contains { $0.key == key }
+      }
     }
   }
 

@@ -251,7 +251,8 @@ open class KVOObject: KeyValueObserving, Hashable, CustomReflectable {
   /// again for a subclass that does not override it or calls super. Then `declareKeys` declares only answers about
   /// dependencies and automatic notification that differ from those for the superclass. Closures can't be compared: use
   /// `Self.declareKeys` for those that depend on the class for which the method runs. It makes all that it declares the
-  /// declarations of a subclass that overrides the method and calls super.
+  /// declarations of a subclass that overrides the method and calls super. What a subclass's method declares for a
+  /// superclass by its name is inherited by the subclass alone.
   ///
   /// Other threads that use any class for the first time, or declare keys, wait until it has returned. So it must not
   /// wait for them, nor for a lock that such a thread may hold.

@@ -200,6 +200,25 @@ import Testing
     expectEqual(try Yards().value(forKey: "unit") as? String, "yd")
     Yards.declareKeys { $0.accessors("unit", get: { _ in "yard" }) }
     expectEqual(try BelowYards().value(forKey: "unit") as? String, "yard")
+    Reworded.declareKeys { $0.accessors("unit", get: { _ in "inch" }) }
+    expectEqual(try BelowReworded().value(forKey: "unit") as? String, "inch")
+  }
+
+  @Test("E2: of a key, only what names Self is declared for each subclass")
+  func halfBySelf() throws {
+    expectEqual(try BelowHalfBySelf().value(forKey: "value") as? Int, 1)
+    HalfBySelf.declareKeys { $0.accessors("value", get: { _ in 2 }) }
+    expectEqual(try BelowHalfBySelf().value(forKey: "value") as? Int, 2)
+    var value: Any? = 5
+    try BelowHalfBySelf().validateValue(&value, forKey: "value")
+    expectEqual(value as? Int, 0)
+  }
+
+  @Test(
+    "Q2: by Self, a superclass's hidden property does not take over the key of the subclass's own")
+  func hiddenBySelf() throws {
+    expectEqual(try HidingBySelf().value(forKey: "part") as? Int, 10)
+    expectEqual(try HiddenBySelf().value(forKey: "part") as? Int, 1)
   }
 
   @Test("Q2: a dependency that inherited code declares keeps the meaning that its class gives it")
@@ -383,6 +402,27 @@ private class Yards: Metric {
 
 private final class BelowYards: Yards {
   override class var unit: String { "rod" }
+}
+
+private class HalfBySelf: Tracked {
+  override class func registerKeys() {
+    declareKeys { $0.accessors("value", get: { _ in 1 }) }
+    Self.declareKeys { $0.validator("value") { (_, value: inout Int?) in value = 0 } }
+  }
+}
+
+private final class BelowHalfBySelf: HalfBySelf {}
+
+private class HiddenBySelf: Tracked {
+  @Observed private var part = 1
+
+  override class func registerKeys() {
+    Self.declareKeys { $0.accessors("part", get: { ($0 as HiddenBySelf).part }) }
+  }
+}
+
+private final class HidingBySelf: HiddenBySelf {
+  @Observed var part = 10
 }
 
 /// Declares a dependency on a property that a subclass hides by one of its own.
