@@ -24,7 +24,8 @@ protocol ToManyDeclaration {
 
   /// This declaration for the objects of a subclass.
   func inherited<Subclass: KVOObject>(by subclass: Subclass.Type) -> any ToManyDeclaration
-  /// This declaration with those accessors of a superclass's declaration that it lacks, if both have the same elements.
+  /// This declaration with those accessors of a superclass's declaration that it lacks. If they have other elements, the
+  /// superclass's declaration holds, unless this one can change the key: its accessors call overridden methods, too.
   func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration
 }
 
@@ -90,7 +91,9 @@ struct OrderedAccessors<Root: KVOObject, Element>: ToManyDeclaration {
   }
 
   func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration {
-    guard let base = base.inherited(by: Root.self) as? Self else { return self }
+    guard let base = base.inherited(by: Root.self) as? Self else {
+      return insert != nil && remove != nil ? self : base
+    }
     return Self(
       count: count, element: element, index: index ?? base.index,
       elements: elements ?? base.elements, insert: insert ?? base.insert,
@@ -234,7 +237,9 @@ struct MemberAccessors<Root: KVOObject, Element: Hashable>: ToManyDeclaration {
   }
 
   func completed(by base: any ToManyDeclaration) -> any ToManyDeclaration {
-    guard let base = base.inherited(by: Root.self) as? Self else { return self }
+    guard let base = base.inherited(by: Root.self) as? Self else {
+      return add != nil && remove != nil ? self : base
+    }
     return Self(
       count: count, contains: contains, elements: elements, add: add ?? base.add,
       remove: remove ?? base.remove, intersect: intersect ?? base.intersect, set: set ?? base.set)

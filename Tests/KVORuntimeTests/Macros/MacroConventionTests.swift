@@ -165,6 +165,15 @@ import Testing
     expectEqual(log.take().count, 1)
   }
 
+  @Test("Q4: overridden accessors may return a narrower type, and the superclass's change the key")
+  func narrowerElements() throws {
+    let rack = SingleRack()
+    let proxy = try rack.mutableArrayValue(forKey: "discs")
+    try proxy.append(SingleDisc())
+    expectEqual(proxy.count, 1)
+    expect(proxy.first is SingleDisc)
+  }
+
   @Test("Q4: accessors of a set that a subclass overrides keep those that it does not")
   func overriddenMembers() throws {
     let box = LoudBox()
@@ -208,6 +217,24 @@ import Testing
   override func objectInSongs(at index: Int) -> Song {
     Song(title: super.objectInSongs(at: index).title.uppercased())
   }
+}
+
+class Disc: KVOObject {}
+
+final class SingleDisc: Disc {}
+
+@KVO class DiscRack: KVOObject {
+  @KVOIgnored fileprivate var storage: [Disc] = []
+
+  func countOfDiscs() -> Int { storage.count }
+  func objectInDiscs(at index: Int) -> Disc { storage[index] }
+  func insertObject(_ disc: Disc, inDiscsAt index: Int) { storage.insert(disc, at: index) }
+  func removeObject(fromDiscsAt index: Int) { storage.remove(at: index) }
+}
+
+@KVO final class SingleRack: DiscRack {
+  override func countOfDiscs() -> Int { super.countOfDiscs() }
+  override func objectInDiscs(at index: Int) -> SingleDisc { storage[index] as! SingleDisc }
 }
 
 /// Overrides the accessors that read, and adds one that inserts.
