@@ -145,7 +145,9 @@ extension Property {
       throw KeyValueError.readOnly(key: name.string, className: owner(object))
     }
     switch convert(value) {
-    case .value: return true
+    case .value:
+      if let accessors { try requireLinks(of: accessors, in: object) }
+      return true
     case .unexpectedNil: return false
     case .mismatch: throw mismatch(value, object, type)
     }

@@ -168,6 +168,10 @@ import Testing
       keyValueError { try root.setValue("t", forKey: "mustTitle") }, missing("mustTitle", "Node"))
     let marks = try root.mutableArrayValue(forKey: "mustMarks")
     expectEqual(keyValueError { try marks.append(1) }, missing("mustMarks", "Node"))
+    expectEqual(
+      keyValueError { try root.setValuesForKeys(["name": "m", "mustTitle": "t"]) },
+      missing("mustTitle", "Node"))
+    expectEqual(root.name, "n")
     expectEqual(log.take(), [])
     root.must = node
     _ = log.take()
