@@ -91,7 +91,7 @@ extension ObservationModel {
     let value = read(node.object, node.key)
     guard mutation.fits(value.elements.count) else { return log.add(.outOfBounds) }
     if GraphClass.keys[node.key].hasAccessors {
-      automatic(node, mutation) { apply(mutation, node) }
+      byAccessors(mutation, node)
     } else if dialect == .swift {
       inPlace(mutation, node)
     } else {
@@ -109,6 +109,20 @@ extension ObservationModel {
     for object in kept { retain(object) }
     automatic(node, mutation, isSaid: mutation.form.isOfSet) { apply(mutation, node) }
     for object in kept { release(object) }
+  }
+
+  /// If observers change the list in prior calls, the indexes must still fit.
+  private func byAccessors(_ mutation: Mutation, _ node: Node) {
+    var fits = true
+    automatic(node, mutation) {
+      if openChange(of: node)?.becameSetting == true {
+        fits = mutation.fits(read(node.object, node.key).elements.count)
+      }
+      if fits { apply(mutation, node) }
+    } unless: {
+      !fits
+    }
+    if !fits { log.add(.outOfBounds) }
   }
 
   /// In Swift, a proxy without accessors mutates the list in place. If the indexes no longer fit after the prior
