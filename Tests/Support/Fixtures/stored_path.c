@@ -75,11 +75,10 @@ static kvo_status get_area(kvo_object *object, const void *unused, kvo_value *va
   return KVO_OK;
 }
 
-static void add_linked(kvo_class *cls, kvo_property_description property) {
+static void add(kvo_class *cls, kvo_property_description property) {
   kvo_error error = {0};
   property.type = kvo_type_for_encoding("q", &error);
   property.binding = binding;
-  property.has_link = true;
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
 }
@@ -94,8 +93,10 @@ static void set_up(kvo_class *cls) {
       .is_path = true};
   require_ok(error.status, &error);
   require_ok(kvo_class_add_property(cls, &property, &error), &error);
-  add_linked(cls, (kvo_property_description){.key = "sum", .get = get_sum, .track = track_sum});
-  add_linked(cls, (kvo_property_description){.key = "area", .get = get_area, .track = track_area});
+  add(cls, (kvo_property_description){
+               .key = "sum", .get = get_sum, .track = track_sum, .has_link = true});
+  add(cls, (kvo_property_description){
+               .key = "area", .get = get_area, .track = track_area, .is_path = true});
 }
 
 KVO_CLASS_IMPLEMENTATION(stored_path, "CTrail", kvo_root_class, TRAIL_PROPERTIES, set_up)
