@@ -182,7 +182,6 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
 // itself.
 static const kvo_object *frame_end_any(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
-  if (KVO_UNLIKELY(frame->is_in_priors)) frame->is_in_priors = false; // an exception has left them
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const kvo_object *awaited = __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST);
   if (KVO_UNLIKELY(awaited != NULL)) __atomic_store_n(&frame->awaited, NULL, __ATOMIC_SEQ_CST);
@@ -258,6 +257,7 @@ static void frame_pop_rest(void *opaque) {
 // The frame's parts are copied first, because the frame may be pushed again while they are released.
 static void pop_with_parts(kvo_frame *frame) {
   uint32_t flags = frame->flags;
+  if (KVO_UNLIKELY(frame->is_in_priors)) frame->is_in_priors = false; // an exception has left them
   popping popping = {.frame = frame,
       .observer = flags & KVO_FRAME_CALLS ? frame->observer : NULL,
       .delivery = flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL,
