@@ -34,8 +34,8 @@ extension KVOClass {
 
     /// Takes a declaration. Returns true if it is inherited, and is considered when the method has returned.
     ///
-    /// By `Self`, inherited code names the class as its own. If the class overrides the method and calls super, the two
-    /// can't be told apart, and it counts as the class's own.
+    /// By `Self`, inherited code names the class as its own. If the class overrides the method, a declaration by `Self` may
+    /// come from its own code or, by super, from inherited code. It counts as the class's own.
     func inherits<Root>(_ declared: KeyDeclarations<Root>, by declarer: KVOClass) -> Bool {
       answers.merge(declared)
       if !isByHand { answers.dependencies.add(declared.dependencies) { $1 } }

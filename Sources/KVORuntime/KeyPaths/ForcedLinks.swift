@@ -29,8 +29,9 @@ struct ForcedLinks {
     (self.keyPath, self.count, isKnown) = (keyPath, last, !components.hasArguments)
   }
 
-  /// Reads the key path's value in an object. Each property on the path is read once, so that another thread may set a
-  /// link to nil meanwhile. If a component has arguments, the links are read first, and `evaluate` reads them again.
+  /// Reads the key path's value in an object. It reads each property once, so another thread may set a link to nil at the
+  /// same time. A key path with arguments can only be read by `evaluate`. Then the links are read before, to find one that
+  /// is nil, and `evaluate` reads them again.
   func read<Value>(
     from object: KVOObject, _ evaluate: () throws -> Value
   ) rethrows -> Reading<Value> {

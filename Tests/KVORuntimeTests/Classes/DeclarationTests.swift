@@ -170,7 +170,7 @@ import Testing
     expectEqual(try Worded().value(forKey: "word") as? String, "late")
   }
 
-  @Test("E2: nor does one that names its class")
+  @Test("E2: an inherited registerKeys that names its class brings back nothing that was replaced")
   func inheritedByName() throws {
     expectEqual(try Named().value(forKey: "word") as? String, "first")
     Named.declareKeys { $0.accessors("word", get: { _ in "late" }) }
