@@ -442,18 +442,26 @@ static bool change_is_joined(kvo_frame *frame, uint32_t state) {
   return is_joined;
 }
 
+// The thread that began the change may still make it a setting.
+static bool became_setting(const kvo_frame *frame) {
+  if (KVO_LIKELY(frame->thread == kvo_this_thread)) return kvo_change_became_setting(frame);
+  KVO_LOCKED(&kvo_graph_lock);
+  return kvo_change_became_setting(frame);
+}
+
 void kvo_change_cancel(kvo_frame *frame) {
   uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
   if (state == KVO_FRAME_BATCH) return;
-  if (kvo_change_became_setting(frame)) { // others have changed the property
+  if (became_setting(frame)) { // others have changed the property
     kvo_change_close(frame);
     return;
   }
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
-  bool may_be_joined = frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
+  bool is_announced = state == KVO_FRAME_ANNOUNCED;
+  bool may_be_joined =
+      is_announced || frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
   bool is_joined = may_be_joined && change_is_joined(frame, state);
-  if (is_joined || state == KVO_FRAME_ANNOUNCED) {
-    if (!may_be_joined) frame->flags |= KVO_FRAME_CANCELLED;
+  if (is_joined || is_announced) {
     kvo_change_close(frame);
     return;
   }

@@ -188,10 +188,6 @@ KVO_INLINE bool kvo_change_became_setting(const kvo_frame *frame) {
   const kvo_changed_key *changed_key = kvo_change_own_key(frame);
   return changed_key && changed_key->mutation.became_setting;
 }
-/// Makes a change of elements a setting. Members get the old value, which is copied; NULL if it is not known.
-/// - is_first: the old value is from before everything that has happened in the change
-void kvo_mutation_becomes_setting(kvo_general_delivery *delivery, kvo_changed_key *changed_key,
-    const kvo_value *KVO_NULLABLE old_value, bool is_first);
 
 /// Adds the recipients of a change of `changed_key` to `before`, after those that are there, and announces the change
 /// to the nodes that lead on. False if out of memory.

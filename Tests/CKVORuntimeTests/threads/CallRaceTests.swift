@@ -37,6 +37,12 @@ import Testing
     }
   }
 
+  // The thread sanitizer fails it if the threads use the change without a common lock.
+  @Test("D5 I1: an edit finds the change that another thread closes open, or not at all")
+  func editBesideClose() {
+    expect(call_race_edit_beside_close())
+  }
+
   @Test("J1: a dump may be made while another thread nests brackets")
   func dumpBesideBrackets() {
     expectEqual(call_race_dump_beside_brackets(), 2000)

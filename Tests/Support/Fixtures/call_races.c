@@ -2,11 +2,15 @@
 
 #include <kvo_binding.h>
 #include <kvo_diagnostics.h>
+#include <kvo_mutable.h>
+#include <kvo_observing.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "fixture_graph.h"
 #include "fixture_memory.h"
+#include "fixture_shelf.h"
 #include "fixture_stress.h"
 #include "fixture_threads.h"
 
@@ -269,6 +273,76 @@ call_race_ends call_race_end_in_carried_call(void) {
   run_alone(finish_carried, &carriage);
   kvo_object_release(carriage.object);
   return carriage.ends;
+}
+
+// MARK: An edit of a key whose change another thread closes
+
+typedef struct edited {
+  kvo_frame *frame; // atomic: passed to the other thread before the edit
+  bool is_edited;   // atomic, but relaxed: the edit and the close share no lock but the runtime's
+  kvo_change_kind kind;
+  int old_count, new_count;
+} edited;
+
+static int count_of(const kvo_value *value) {
+  kvo_object *elements = value ? kvo_value_get_object(value) : NULL;
+  return elements ? (int)kvo_collection_count((kvo_collection *)elements) : 0;
+}
+
+static void note_edited(void *context, kvo_object *object, const char *key_path,
+    const kvo_change *change) {
+  (void)object, (void)key_path;
+  edited *edited = context;
+  edited->kind = kvo_change_get_kind(change);
+  edited->old_count = count_of(kvo_change_get_old(change));
+  edited->new_count = count_of(kvo_change_get_new(change));
+}
+
+static void *close_edited(void *context) {
+  edited *edited = context;
+  kvo_frame *frame;
+  while (!(frame = __atomic_load_n(&edited->frame, __ATOMIC_ACQUIRE))) sched_yield();
+  while (!__atomic_load_n(&edited->is_edited, __ATOMIC_RELAXED)) sched_yield();
+  kvo_stored_property_did_change(frame);
+  return NULL;
+}
+
+// The setter stores only one of the elements.
+static void insert_two(kvo_object *object) {
+  const kvo_value two[] = {kvo_value_int(1), kvo_value_int(2)};
+  kvo_collection *elements = kvo_collection_create(KVO_ARRAY, two, 2, NULL), *proxy;
+  kvo_index_set *indexes = kvo_index_set_create_range(0, 2);
+  if (!elements || !indexes || kvo_mutable_array(object, "items", &proxy, NULL) ||
+      kvo_collection_insert_many(proxy, indexes, elements, NULL))
+    abort();
+  kvo_index_set_destroy(indexes);
+  kvo_object_release((kvo_object *)elements);
+  kvo_object_release((kvo_object *)proxy);
+}
+
+bool call_race_edit_beside_close(void) {
+  shelf *shelf = (struct shelf *)kvo_object_create(shelf_class(SHELF_GETTER | SHELF_SETTER));
+  kvo_index_set *indexes = kvo_index_set_create_range(0, 2);
+  if (!shelf || !indexes) abort();
+  shelf->most = 1;
+  shelf->value = kvo_collection_create(KVO_ARRAY, NULL, 0, NULL);
+  edited edited = {.is_edited = false};
+  kvo_handle *handle;
+  pthread_t thread;
+  if (kvo_add_callback(&shelf->object, "items", KVO_OLD | KVO_NEW, note_edited, &edited, NULL,
+          &handle, NULL) ||
+      pthread_create(&thread, NULL, close_edited, &edited))
+    abort();
+  const kvo_part part = {.kind = KVO_INSERTION, .indexes = indexes};
+  kvo_frame *frame = kvo_stored_property_will_change_part(shelf, kvo_key_intern("items"), &part);
+  __atomic_store_n(&edited.frame, frame, __ATOMIC_RELEASE);
+  insert_two(&shelf->object);
+  __atomic_store_n(&edited.is_edited, true, __ATOMIC_RELAXED);
+  fixture_join(thread);
+  kvo_handle_release(handle);
+  kvo_index_set_destroy(indexes);
+  kvo_object_release(&shelf->object);
+  return edited.kind == KVO_SETTING && edited.old_count == 0 && edited.new_count == 1;
 }
 
 // MARK: Many observers, and no memory

@@ -33,6 +33,10 @@ typedef struct call_race_ends {
 } call_race_ends;
 call_race_ends call_race_end_in_carried_call(void);
 
+/// A thread opens a change of elements, and edits the key, whose setter stores other elements. Another thread closes the
+/// change. Returns whether its observer is notified of a setting.
+bool call_race_edit_beside_close(void);
+
 /// One object has many observers of distinct changes. Each allocation of a change fails in turn. Returns whether each
 /// time all observers are called, or lack of memory is reported.
 bool call_race_many_notified_without_memory(void);
