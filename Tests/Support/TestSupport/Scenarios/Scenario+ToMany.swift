@@ -141,6 +141,14 @@ extension Scenario {
       set b.value 4
       """),
     Scenario(
+      "H6", "an index that a prior observer has made too large is an error, and its setting stays",
+      """
+      set a.items b c
+      on x a.items prior old new
+      when x 1: set a.items b
+      proxy replace a.items 1 d => x prior replacement 1 old [c]; x old [b c] new [b]; outOfBounds
+      """),
+    Scenario(
       "H6", "an index out of range is an error, and nothing happens",
       """
       on x a.items prior old new
