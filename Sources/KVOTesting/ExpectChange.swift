@@ -143,7 +143,7 @@ private struct ChangeSpan<Value: Equatable> {
       },
       new.flatMap {
         areEqual(values: $0, end)
-          ? nil : "expected \(described($0)) behind, found \(described(end))"
+          ? nil : "expected \(described($0)) afterwards, found \(described(end))"
       },
     ].compactMap(\.self)
     guard !faults.isEmpty else { return }

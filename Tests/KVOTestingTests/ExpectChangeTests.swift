@@ -90,7 +90,10 @@ import Testing
       (
         "expected 7 before, found 0", { lamp.expectChange(of: \.level, from: 7) { lamp.level = 0 } }
       ),
-      ("expected 7 behind, found 0", { lamp.expectChange(of: \.level, to: 7) { lamp.level = 0 } }),
+      (
+        "expected 7 afterwards, found 0",
+        { lamp.expectChange(of: \.level, to: 7) { lamp.level = 0 } }
+      ),
       ("found 1", { lamp.expectNoChange(of: \.level) { lamp.level = 0 } }),
       (
         "expected new value 7",

@@ -25,14 +25,15 @@ static const struct option {
 } options[] = {
     {"KVO_LOG", "registrations", KVO_LOG_REGISTRATIONS, "log each registration made and ended"},
     {"KVO_LOG", "deliveries", KVO_LOG_DELIVERIES, "log each call of an observer"},
-    {"KVO_LOG", "hints", KVO_LOG_HINTS, "log what the program probably means otherwise, once each"},
+    {"KVO_LOG", "hints", KVO_LOG_HINTS, "log probable mistakes, each once"},
     {"KVO_LOG", "conventions", KVO_LOG_HINTS, NULL}, // an old spelling
     {"KVO_COUNT_HITS", NULL, KVO_COUNT_HITS, "count calls per registration, shown by the dump"},
     {"KVO_ABORT_ON_MISUSE", NULL, KVO_ABORT_ON_MISUSE, "stop at the first misuse"},
     {"KVO_FORCE_CLOSURES", NULL, KVO_FORCE_CLOSURES, "interpose setters by closures alone"},
     {"KVO_DISABLE_FAST_PATH", NULL, KVO_DISABLE_FAST_PATH, "make no change on the fast path"},
     {"KVO_FORCE_LONG_WAY", NULL, KVO_DISABLE_FAST_PATH, NULL}, // an old spelling
-    {"KVO_DEPTH", "10000", 0, "stop where about so many changes nest (0: where the stack ends)"},
+    {"KVO_DEPTH", "10000", 0,
+        "stop at about so many nested changes (0: only where the stack ends)"},
     {"KVO_NAMES", "100000", 0,
         "keep at most so many observed names that are not keys of a class (0: none)"},
     {"KVO_HELP", NULL, KVO_LOG_HINTS, "list these options, and log hints"},

@@ -213,7 +213,7 @@ import Testing
     let run = runProgram("observe", "KVO_HELP", "1")
     for option in [
       "KVO_HELP", "KVO_LOG", "KVO_LOG=hints", "KVO_COUNT_HITS", "KVO_ABORT_ON_MISUSE",
-      "KVO_FORCE_CLOSURES", "KVO_DISABLE_FAST_PATH", "KVO_DEPTH", "(0: where the stack ends)",
+      "KVO_FORCE_CLOSURES", "KVO_DISABLE_FAST_PATH", "KVO_DEPTH", "(0: only where the stack ends)",
       "KVO_NAMES", "(0: none)",
     ] {
       expect(run.errors.contains(option))
