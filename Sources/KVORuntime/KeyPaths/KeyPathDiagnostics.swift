@@ -29,13 +29,19 @@ extension KVOObject {
   // The key path may name a plain property instead of a computed one; then an observer of its string is
   // missed.
   private func reportIfObserved(_ keyPath: AnyKeyPath, _ known: KVOClass) {
-    let missed = known.plainFields(of: type(of: keyPath).valueType)
-    guard let key = missed.map(\.key).first(where: { isObserved(forKey: $0) }) else { return }
+    let plain = known.plainFields(of: type(of: keyPath).valueType).map(\.key)
+    guard let key = plain.first(where: { isObserved(forKey: $0) }) else { return }
+    let remedy =
+      plain.count == 1
+      ? "For the plain property \(quoted(key)), which is observed, say withChange(forKey: \(quoted(key)))."
+      : """
+      If it names one of the plain properties \(plain.map(quoted).joined(separator: ", ")), say \
+      withChange(forKey:) with the property's key.
+      """
     KVODiagnostics.report(
       misuse: """
         A manual change of the key path \(keyPath.text) notifies no observer, since it reads no @Observed \
-        property and is not a declared key of \(known.name). For the plain property "\(key)", which is \
-        observed, say withChange(forKey: "\(key)").
+        property and is not a declared key of \(known.name). \(remedy)
         """)
   }
 

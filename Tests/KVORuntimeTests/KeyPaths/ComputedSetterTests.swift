@@ -155,6 +155,28 @@ import Testing
     }
   }
 
+  private class Counters: KVOObject {
+    var first = 0
+    var second = 0
+  }
+
+  @Test("E3: if there are several plain properties of its type, the report names them all")
+  func reportedOfSeveral() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      KVODiagnostics.misuse = { say($0 + "\n") }
+      let counters = Counters()
+      let token = try counters.observe(keyPath: "first") { _, _ in }
+      counters.withChange(of: \.second) {}
+      token.invalidate()
+    }
+    let report = try require(result).errors
+    expect(
+      report.hasSuffix(
+        "If it names one of the plain properties \"first\", \"second\", say withChange(forKey:) with the property's "
+          + "key.\n"),
+      report)
+  }
+
   /// Its getters bracket.
   private class Bracketed: KVOObject {
     @Observed var count = 1
