@@ -2,62 +2,129 @@
 
 /// Carries elements from the threads that change an object to the tasks that read its sequence. Sending never
 /// waits. If no task is reading, either all elements are kept (`send`), or only the newest (`sendNewest`).
+final class ChangeChannel<Element: Sendable>: Sendable {
+  // Not generic: programs share one compiled copy of a generic class, which looks up the types made from `Element`, such
+  // as arrays of it, at each use. That would cost two thirds of the time.
+  private let cells = CellChannel()
+
+  deinit { cancel() }
+
+  /// Passes the element to the task that has waited longest, or keeps it.
+  func send(_ element: Element) {
+    destroy(cells.send(Cell(element)))
+  }
+
+  /// Reads an element and passes it to the task that has waited longest, or keeps it in place of an older
+  /// one. The element is dropped if another thread began its read later and has sent its element, because
+  /// that one is newer.
+  /// - Parameter read: Called without a lock.
+  func sendNewest(_ read: () -> Element?) {
+    let place = cells.beginRead()
+    guard let element = read() else { return }
+    destroy(cells.sendNewest(Cell(element), place))
+  }
+
+  /// Finishes the channel after the kept elements: they can still be read, then `next` returns nil.
+  func finish() { destroy(cells.finish(dropping: false)) }
+
+  /// Finishes the channel at once and drops the kept elements.
+  func cancel() { destroy(cells.finish(dropping: true)) }
+
+  /// Returns the next element, or nil once the channel is finished.
+  /// - Parameter onCancel: Called when the task is cancelled, on any thread. It must finish the channel.
+  func next(
+    isolation: isolated (any Actor)?, onCancel: @Sendable () -> Void
+  ) async -> Element? {
+    let cell = await withTaskCancellationHandler {
+      await cells.next(isolation: isolation)
+    } onCancel: {
+      onCancel()
+    }
+    return cell?.take(as: Element.self)
+  }
+
+  private func destroy(_ dropped: [Cell]) {
+    for cell in dropped { _ = cell.take(as: Element.self) }
+  }
+}
+
+/// Memory that holds one element of a channel. It must be taken once.
+// Sendable: the elements are.
+private struct Cell: @unchecked Sendable {
+  private let address: UnsafeMutableRawPointer
+
+  init<Element: Sendable>(_ element: Element) {
+    let memory = UnsafeMutablePointer<Element>.allocate(capacity: 1)
+    memory.initialize(to: element)
+    address = UnsafeMutableRawPointer(memory)
+  }
+
+  /// Moves the element out, and frees the memory.
+  /// - Parameter type: The element's type. It is not inferred, since an optional would be, too.
+  func take<Element: Sendable>(as type: Element.Type) -> Element {
+    let memory = address.assumingMemoryBound(to: type)
+    defer { memory.deallocate() }
+    return memory.move()
+  }
+}
+
+/// A channel of cells. Its functions return the cells that no task will read; the caller destroys their elements.
 ///
 /// | state | protection |
 /// |---|---|
 /// | `state` | its own lock; no element is destroyed and no other code is called while it is held |
-final class ChangeChannel<Element: Sendable>: Sendable {
-  fileprivate typealias Reader = UnsafeContinuation<Element?, Never>
+private final class CellChannel: Sendable {
+  typealias Reader = UnsafeContinuation<Cell?, Never>
 
-  fileprivate struct State {
-    /// An element that was read is replaced by nil, so that it is not destroyed under the lock.
-    var kept: [Element?] = []
+  struct State {
+    /// Those before `firstKept` have been read.
+    var kept: [Cell] = []
     var firstKept = 0
     var readers: [Reader] = []
     var reads = ReadOrder()
     var isFinished = false
   }
-  fileprivate enum Next {
-    case element(Element)
+  enum Next {
+    case cell(Cell)
     case finished
     case nothingYet
   }
 
   private let state = LockedValue(State())
 
-  /// Passes the element to the task that has waited longest, or keeps it.
-  func send(_ element: Element) {
-    let reader = state.withLock { state in
-      state.isFinished ? nil : state.reader(for: element)
-    }
-    reader?.resume(returning: element)
-  }
-
-  /// Reads an element and passes it to the task that has waited longest, or keeps it in place of an older
-  /// one. The element is dropped if another thread began its read later and has sent its element, because
-  /// that one is newer.
-  /// - Parameter read: Called without the lock.
-  func sendNewest(_ read: () -> Element?) {
-    let place = state.withLock { $0.reads.begin() }
-    guard let element = read() else { return }
-    var dropped: [Element?] = []
+  func send(_ cell: Cell) -> [Cell] {
+    var dropped: [Cell] = []
     let reader: Reader? = state.withLock { state in
-      guard !state.isFinished, state.reads.end(place) else { return nil }
-      dropped = state.takeAll()
-      return state.reader(for: element)
+      guard !state.isFinished else {
+        dropped = [cell]
+        return nil
+      }
+      return state.reader(for: cell)
     }
-    reader?.resume(returning: element)
-    withExtendedLifetime(dropped) {}
+    reader?.resume(returning: cell)
+    return dropped
   }
 
-  /// Finishes the channel after the kept elements: they can still be read, then `next` returns nil.
-  func finish() { finish(dropping: false) }
+  /// Begins the read of an element for `sendNewest`.
+  func beginRead() -> Int { state.withLock { $0.reads.begin() } }
 
-  /// Finishes the channel at once and drops the kept elements.
-  func cancel() { finish(dropping: true) }
+  /// Sends the element of a read, unless that of a later one has been sent.
+  func sendNewest(_ cell: Cell, _ read: Int) -> [Cell] {
+    var dropped: [Cell] = []
+    let reader: Reader? = state.withLock { state in
+      guard !state.isFinished, state.reads.end(read) else {
+        dropped = [cell]
+        return nil
+      }
+      dropped = state.takeAll()
+      return state.reader(for: cell)
+    }
+    reader?.resume(returning: cell)
+    return dropped
+  }
 
-  private func finish(dropping: Bool) {
-    var dropped: [Element?] = []
+  func finish(dropping: Bool) -> [Cell] {
+    var dropped: [Cell] = []
     let readers = state.withLock { state in
       state.isFinished = true
       if dropping { dropped = state.takeAll() }
@@ -65,13 +132,12 @@ final class ChangeChannel<Element: Sendable>: Sendable {
       return state.readers
     }
     for reader in readers { reader.resume(returning: nil) }
-    withExtendedLifetime(dropped) {}
+    return dropped
   }
 
-  /// Returns the next element, or nil once the channel is finished.
-  func next(isolation: isolated (any Actor)?) async -> Element? {
+  func next(isolation: isolated (any Actor)?) async -> Cell? {
     switch state.withLock({ $0.next() }) {
-    case .element(let element): return element
+    case .cell(let cell): return cell
     case .finished: return nil
     case .nothingYet: return await withUnsafeContinuation(isolation: isolation) { wait($0) }
     }
@@ -84,32 +150,30 @@ final class ChangeChannel<Element: Sendable>: Sendable {
       return next
     }
     switch next {
-    case .element(let element): reader.resume(returning: element)
+    case .cell(let cell): reader.resume(returning: cell)
     case .finished: reader.resume(returning: nil)
     case .nothingYet: break
     }
   }
 }
 
-extension ChangeChannel.State {
-  // The task that gets the element; nil if none waits, in which case the element is kept.
-  fileprivate mutating func reader(for element: Element) -> ChangeChannel.Reader? {
+extension CellChannel.State {
+  // The task that gets the cell; nil if none waits, in which case the cell is kept.
+  fileprivate mutating func reader(for cell: Cell) -> CellChannel.Reader? {
     guard readers.isEmpty else { return readers.removeFirst() }
-    kept.append(element)
+    kept.append(cell)
     return nil
   }
 
-  fileprivate mutating func next() -> ChangeChannel.Next {
-    guard firstKept < kept.count, let element = kept[firstKept] else {
-      return isFinished ? .finished : .nothingYet
-    }
-    kept[firstKept] = nil
+  fileprivate mutating func next() -> CellChannel.Next {
+    guard firstKept < kept.count else { return isFinished ? .finished : .nothingYet }
+    let cell = kept[firstKept]
     firstKept += 1
     forget()
-    return .element(element)
+    return .cell(cell)
   }
 
-  // Frees the places of elements that were read. The condition bounds how often an element is moved.
+  // Frees the places of cells that were read. The condition bounds how often a cell is moved.
   private mutating func forget() {
     guard firstKept == kept.count || (firstKept >= 64 && firstKept * 2 >= kept.count) else {
       return
@@ -118,9 +182,9 @@ extension ChangeChannel.State {
     firstKept = 0
   }
 
-  fileprivate mutating func takeAll() -> [Element?] {
+  fileprivate mutating func takeAll() -> [Cell] {
     defer { (kept, firstKept) = ([], 0) }
-    return kept
+    return firstKept == 0 ? kept : Array(kept[firstKept...])
   }
 }
 

@@ -143,11 +143,7 @@ private final class Subscription<Element: Sendable>: Sendable {
   deinit { end() }
 
   func next(isolation: isolated (any Actor)?) async -> Element? {
-    await withTaskCancellationHandler {
-      await channel.next(isolation: isolation)
-    } onCancel: {
-      end()
-    }
+    await channel.next(isolation: isolation) { end() }
   }
 
   private func end() {
