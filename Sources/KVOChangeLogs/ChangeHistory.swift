@@ -66,9 +66,10 @@ struct ChangeHistory {
   private var firstOrigin = 0
   private var lastGroup = 0
 
-  private(set) var undo: TrimmedArray<Undoable> = []
-  private(set) var redo: TrimmedArray<Undoable> = []
-  /// The number of the last undoable that a thread's action has made, and when it was made or extended
+  /// A change of each group that can be undone or redone.
+  private(set) var undo: TrimmedArray<RecordedChange> = []
+  private(set) var redo: TrimmedArray<RecordedChange> = []
+  /// The number of the last group that a thread's action has made, and when it was made or extended
   /// (`kvo_binding_stamp`).
   private var action: (number: Int, thread: UnsafeRawPointer, stamp: UInt64)?
   private var open: ChangeGroup?
@@ -165,14 +166,14 @@ extension ChangeHistory {
       trim(&garbage)
       return garbage
     }
-    let undoable = undoable(on: thread)
-    if let last = mergeable(with: change, in: undoable) {
+    let companion = companion(on: thread)
+    if let last = mergeable(with: change, companion) {
       if open == nil { action = (last.number, thread, kvo_binding_stamp()) }
       last.swapNew(with: change)
       garbage.append(change)
       return garbage
     }
-    append(change, to: undoable, on: thread, origin)
+    append(change, with: companion, on: thread, origin)
     if open == nil { trim(&garbage) }
     return garbage
   }
@@ -196,37 +197,38 @@ extension ChangeHistory {
       last.swapNew(with: change)
       return [change]
     }
-    append(change, to: undoable(on: thread), on: thread, Origin())
+    append(change, with: companion(on: thread), on: thread, Origin())
     return []
   }
 
-  /// The undoable that this thread's next change belongs to: the open group, or what its current change, bracket or batch
-  /// has made last if no other thread has recorded a change since.
-  private func undoable(on thread: UnsafeRawPointer) -> Undoable? {
-    if let open { return .group(open) }
-    guard let action, action.thread == thread, kvo_binding_began_before(action.stamp),
+  /// A change that this thread's next change is undone with, outside of `withGroup`: one of what its current change,
+  /// bracket or batch has made last, if no other thread has recorded a change since.
+  private func companion(on thread: UnsafeRawPointer) -> RecordedChange? {
+    guard open == nil, let action, action.thread == thread, kvo_binding_began_before(action.stamp),
       let last = undo.last, last.number == action.number
     else { return nil }
     return last
   }
 
-  private func mergeable(with change: RecordedChange, in undoable: Undoable?) -> RecordedChange? {
-    let undoable =
-      undoable ?? (mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil)
-    guard let undoable, read < count, let last = kept.last, last.number == undoable.number,
-      last.merges(change)
+  private func mergeable(
+    with change: RecordedChange, _ companion: RecordedChange?
+  ) -> RecordedChange? {
+    let single = mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil
+    guard let number = open?.number ?? companion?.number ?? single?.number, read < count,
+      let last = kept.last, last.number == number, last.merges(change)
     else { return nil }
     return last
   }
 
-  /// Appends a change to what it is a part of; with nil, it is undone alone.
+  /// Appends a change to the open group or to its companion's; without them, it is undone alone.
   private mutating func append(
-    _ change: RecordedChange, to undoable: Undoable?, on thread: UnsafeRawPointer, _ origin: Origin
+    _ change: RecordedChange, with companion: RecordedChange?, on thread: UnsafeRawPointer,
+    _ origin: Origin
   ) {
-    if let undoable { return append(change, to: group(of: undoable), origin) }
+    if let group = open ?? companion?.makeGroup() { return append(change, to: group, origin) }
     change.add(as: nextGroup(), .change)
     action = (change.number, thread, kvo_binding_stamp())
-    undo.append(.change(change))
+    undo.append(change)
     append(change, origin)
   }
 
@@ -258,22 +260,6 @@ extension ChangeHistory {
     return lastGroup
   }
 
-  /// Makes a group of a change that was undone alone.
-  private mutating func group(of undoable: Undoable) -> ChangeGroup {
-    switch undoable {
-    case .group(let group): return group
-    case .change(let change):
-      if let group = change.group { return group }
-      let group = ChangeGroup(change.number, change.cause, name: nil, isImplicit: true)
-      if change.isWanted { group.changes = [change] } else { group.forget() }
-      change.group = group
-      if let place = undo.lastIndex(where: { $0.number == group.number }) {
-        undo[place] = .group(group)
-      }
-      return group
-    }
-  }
-
   private func firstRecord(
     of place: RecordedPlace, from position: Int, begunAfter order: Int
   ) -> Int? {
@@ -297,7 +283,7 @@ extension ChangeHistory {
     let later = self[position]
     if isOwn, change.merges(later) { return later.takeOld(of: change) }
     if isOwn || open.map({ $0 === later.group }) ?? false {
-      let group = group(of: later.group.map { .group($0) } ?? .change(later))
+      let group = later.makeGroup()
       change.add(as: group.number, group.cause)
       change.group = group
       if group.isWanted {
@@ -306,7 +292,7 @@ extension ChangeHistory {
     } else {
       change.add(as: nextGroup(), .change)
       let place = undo.lastIndex { $0.number == later.number }
-      undo.insert(.change(change), at: place ?? undo.endIndex)
+      undo.insert(change, at: place ?? undo.endIndex)
     }
     kept.insert(change, at: position - first)
     origins.insert(origin, at: position - firstOrigin)
@@ -321,7 +307,9 @@ extension ChangeHistory {
 
 extension ChangeHistory {
   /// Whether a new record leaves `canUndo`, `canRedo`, `undoName` and `redoName` unchanged.
-  var staysSame: Bool { redo.isEmpty && (open != nil || undo.last.map { $0.name == nil } ?? false) }
+  var staysSame: Bool {
+    redo.isEmpty && (open != nil || undo.last.map { $0.group?.name == nil } ?? false)
+  }
 
   mutating func openGroup(_ name: String?) {
     openDepth += 1
@@ -346,7 +334,7 @@ extension ChangeHistory {
 
   private mutating func forgetRedo(_ garbage: inout ChangeList) {
     guard !redo.isEmpty else { return }
-    for group in redo { group.forget() }
+    for change in redo { change.forget() }
     redo = []
     trim(&garbage)
   }
@@ -357,7 +345,7 @@ extension ChangeHistory {
     guard let undoLimit else { return }
     let surplus = undo.count - max(undoLimit, 0)
     if surplus > 0 {
-      for group in undo.prefix(surplus) { group.forget() }
+      for change in undo.prefix(surplus) { change.forget() }
       undo.removeFirst(surplus)
     }
     var unwanted = 0
@@ -377,8 +365,8 @@ extension ChangeHistory {
 
   /// Returns the values to release.
   mutating func removeAll() -> TrimmedArray<RecordedChange> {
-    for group in undo { group.forget() }
-    for group in redo { group.forget() }
+    for change in undo { change.forget() }
+    for change in redo { change.forget() }
     (undo, redo, begun) = ([], [], [])
     // The changes that are being undone can't be redone.
     performance?.group.forget()
@@ -441,7 +429,7 @@ extension ChangeHistory {
 
   /// Replaces what was reversed by the group that reversed it, which can itself be reversed.
   mutating func exchange(
-    _ reversed: Undoable, for made: ChangeGroup, _ cause: ChangeLog.Cause
+    _ reversed: RecordedChange, for made: ChangeGroup, _ cause: ChangeLog.Cause
   ) -> ChangeList {
     var garbage = ChangeList()
     if cause == .undo {
@@ -464,17 +452,16 @@ extension ChangeHistory {
     return garbage
   }
 
-  // By number: a change may have become a group in the meantime.
-  private static func remove(_ reversed: Undoable, from list: inout TrimmedArray<Undoable>) {
+  private static func remove(
+    _ reversed: RecordedChange, from list: inout TrimmedArray<RecordedChange>
+  ) {
     reversed.forget()
-    guard let place = list.lastIndex(where: { $0.number == reversed.number }) else { return }
-    list[place].forget()
-    list.remove(at: place)
+    if let place = list.lastIndex(where: { $0 === reversed }) { list.remove(at: place) }
   }
 
   // Static, because a method of the history would need exclusive access to it, and so copy the list.
-  private static func keep(_ group: ChangeGroup, in list: inout TrimmedArray<Undoable>) {
-    if !group.changes.isEmpty { list.append(.group(group)) }
+  private static func keep(_ group: ChangeGroup, in list: inout TrimmedArray<RecordedChange>) {
+    if let first = group.changes.first { list.append(first) }
   }
 }
 

@@ -175,9 +175,9 @@ public final class ChangeLog: KVOObject, @unchecked Sendable {
   /// Whether there is an undone group to redo. Any change after the undo makes it false. Observable.
   public var canRedo: Bool { own("canRedo") { !$0.redo.isEmpty } }
   /// The name of the group that `undo()` would undo; nil if it has none. Observable.
-  public var undoName: String? { own("undoName") { $0.undo.last?.name } }
+  public var undoName: String? { own("undoName") { $0.undo.last?.group?.name } }
   /// The name of the group that `redo()` would redo; nil if it has none. Observable.
-  public var redoName: String? { own("redoName") { $0.redo.last?.name } }
+  public var redoName: String? { own("redoName") { $0.redo.last?.group?.name } }
 
   // Only these getters read the state, so they report the read to the tracker themselves.
   private func own<R>(_ key: String, _ read: (ChangeHistory) -> R) -> R {

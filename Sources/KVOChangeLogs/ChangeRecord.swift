@@ -112,11 +112,26 @@ final class RecordedChange: @unchecked Sendable {
   /// Numbers the change when it is added to the log.
   func add(as number: Int, _ cause: ChangeLog.Cause) { (self.number, self.cause) = (number, cause) }
 
-  /// Whether it can be undone or redone.
+  /// The changes that are undone as a whole with this one, in order.
+  var undoneChanges: ChangeList { group?.changes ?? [self] }
+
+  /// Whether they were made by one change and by what that caused, outside of the program's groups.
+  var isImplicit: Bool { group?.isImplicit ?? true }
+
+  /// Whether they can be undone or redone, or are of the open group.
   var isWanted: Bool { group?.isWanted ?? isWantedAlone }
 
-  /// Marks a change that was undone alone as unneeded.
-  func forget() { isWantedAlone = false }
+  /// Marks them as unneeded. This destroys no change: the log still has them all.
+  func forget() { if let group { group.forget() } else { isWantedAlone = false } }
+
+  /// The change's group, which it begins if it was undone alone.
+  func makeGroup() -> ChangeGroup {
+    if let group { return group }
+    let made = ChangeGroup(number, cause, name: nil, isImplicit: true)
+    if isWanted { made.changes = [self] } else { made.forget() }
+    group = made
+    return made
+  }
 }
 
 /// The values, indexes and joined objects of a record that does not fit into words.
@@ -154,46 +169,6 @@ struct CallingChange {
   /// For calls about the same key of an object.
   func isSame(as other: CallingChange) -> Bool {
     change.thread == other.change.thread && began == other.began
-  }
-}
-
-/// A single change, or a group of changes, that one undo reverses.
-enum Undoable {
-  case change(RecordedChange)
-  case group(ChangeGroup)
-
-  /// Unique in a log. All changes that are undone as a whole have it.
-  var number: Int {
-    switch self {
-    case .change(let change): change.number
-    case .group(let group): group.number
-    }
-  }
-
-  var name: String? {
-    guard case .group(let group) = self else { return nil }
-    return group.name
-  }
-
-  /// Whether it was made by one change and what that caused, outside of the program's groups.
-  var isImplicit: Bool {
-    guard case .group(let group) = self else { return true }
-    return group.isImplicit
-  }
-
-  var changes: ChangeList {
-    switch self {
-    case .change(let change): [change]
-    case .group(let group): group.changes
-    }
-  }
-
-  /// Marks it as unneeded. This destroys no change: the log still has them all.
-  func forget() {
-    switch self {
-    case .change(let change): change.forget()
-    case .group(let group): group.forget()
-    }
   }
 }
 

@@ -29,11 +29,11 @@ extension ChangeLog {
     let thread = UnsafeRawPointer(kvo_binding_thread())
     // Under one lock, so that no other thread can begin with the same group.
     let begun = try history.withLock {
-      history -> (turned: Undoable, changes: ChangeList, made: ChangeGroup)? in
+      history -> (turned: RecordedChange, changes: ChangeList, made: ChangeGroup)? in
       guard let turned = (cause == .undo ? history.undo : history.redo).last else { return nil }
-      let made = history.beginPerformance(cause, name: turned.name, on: thread)
+      let made = history.beginPerformance(cause, name: turned.group?.name, on: thread)
       guard let made else { throw ChangeLogError.isBusy }
-      return (turned, turned.changes, made)
+      return (turned, turned.undoneChanges, made)
     }
     guard let begun else { return false }
     try perform(begun.made) {
