@@ -343,23 +343,14 @@ extension ChangeHistory {
   /// - Parameter garbage: Gets the values to release.
   mutating func trim(_ garbage: inout ChangeList) {
     guard let undoLimit else { return }
-    let surplus = undo.count - max(undoLimit, 0)
-    if surplus > 0 {
-      for change in undo.prefix(surplus) { change.forget() }
-      undo.removeFirst(surplus)
-    }
-    var unwanted = 0
-    while unwanted < kept.count, !kept[unwanted].isWanted { unwanted += 1 }
-    if unwanted > 0 { drop(unwanted, &garbage) }
-  }
-
-  private mutating func drop(_ dropped: Int, _ garbage: inout ChangeList) {
-    for place in 0..<dropped { garbage.append(kept[place]) }
-    kept.removeFirst(dropped)
-    first += dropped
-    if first > firstOrigin {
-      origins.removeFirst(min(first - firstOrigin, origins.count))
-      firstOrigin = first
+    while undo.count > max(undoLimit, 0) { undo.removeFirst().forget() }
+    while let oldest = kept.first, !oldest.isWanted {
+      garbage.append(kept.removeFirst())
+      if firstOrigin == first {
+        origins.removeFirst()
+        firstOrigin += 1
+      }
+      first += 1
     }
   }
 

@@ -13,10 +13,7 @@ struct TrimmedArray<Element>: RandomAccessCollection, ExpressibleByArrayLiteral 
   var startIndex: Int { 0 }
   var endIndex: Int { places.count - empty }
 
-  subscript(index: Int) -> Element {
-    get { places[empty + index]! }
-    set { places[empty + index] = newValue }
-  }
+  subscript(index: Int) -> Element { places[empty + index]! }
 
   mutating func append(_ element: Element) { places.append(element) }
 
@@ -26,12 +23,15 @@ struct TrimmedArray<Element>: RandomAccessCollection, ExpressibleByArrayLiteral 
 
   mutating func remove(at index: Int) { places.remove(at: empty + index) }
 
-  /// Removes elements at the front, and destroys the references to them.
-  mutating func removeFirst(_ count: Int) {
-    for place in empty..<empty + count { places[place] = nil }
-    empty += count
-    guard empty * 2 >= places.count else { return }
-    places.removeFirst(empty)
-    empty = 0
+  /// Moves the first element out: its place keeps no reference.
+  @discardableResult
+  mutating func removeFirst() -> Element {
+    let element = places[empty].take()!
+    empty += 1
+    if empty * 2 >= places.count {
+      places.removeFirst(empty)
+      empty = 0
+    }
+    return element
   }
 }
