@@ -130,22 +130,21 @@ extension ChangeHistory {
     _ change: RecordedChange, by calling: CallingChange, on thread: UnsafeRawPointer,
     _ registration: RecordedRegistration
   ) -> (garbage: ChangeList, isUnsettled: Bool) {
-    let place = change.place
-    guard place.object.registration === registration else { return ([change], false) }
-    let found = end(place, by: calling)
+    guard change.place.object.registration === registration else { return ([change], false) }
+    let found = end(change.place, by: calling)
     if found?.isFromNil == true { change.noteOldNil() }
     // A change that began before the registration may have stored its value before the prior call; or that was of an
     // earlier object at this address.
     let begun = calling.began < registration.stamp ? nil : found
     // The change's value was stored after the reads in progress began.
-    place.object.states[place.index].reads.dropOpenReads()
+    change.place.state.pointee.reads.dropOpenReads()
     if performance != nil {
       if performance?.thread == thread {
         let performed = performance?.changes.count ?? 0
         performance?.changes.insert(change, at: min(begun?.position ?? performed, performed))
         return (ChangeList(), false)
       }
-      performance?.disturbed[place.id] = place
+      performance?.disturbed[change.place.id] = change.place
     }
     return (add(change, begun, by: calling, on: thread), begun?.hasOverlapped ?? true)
   }
@@ -158,7 +157,7 @@ extension ChangeHistory {
     forgetRedo(&garbage)
     let origin = Origin(thread: thread, began: calling.began, order: begun?.order ?? beginnings)
     // An observer that was notified before the log has changed the same key again, or another thread has.
-    if let begun, lastPosition(of: change.place) >= begun.position,
+    if let begun, change.place.state.pointee.lastPosition >= begun.position,
       let later = firstRecord(of: change.place, from: begun.position, begunAfter: begun.order)
     {
       let isOwn = isWithin(origins[later - firstOrigin], calling, on: thread)
@@ -167,19 +166,13 @@ extension ChangeHistory {
       return garbage
     }
     let companion = companion(on: thread)
-    if let last = mergeable(with: change, companion) {
-      if open == nil { action = (last.number, thread, kvo_binding_stamp()) }
-      last.swapNew(with: change)
+    if merge(change, with: companion, on: thread) {
       garbage.append(change)
-      return garbage
+    } else {
+      append(change, with: companion, on: thread, origin)
+      if open == nil { trim(&garbage) }
     }
-    append(change, with: companion, on: thread, origin)
-    if open == nil { trim(&garbage) }
     return garbage
-  }
-
-  private func lastPosition(of place: RecordedPlace) -> Int {
-    place.object.states[place.index].lastPosition
   }
 
   /// Makes a value the last one recorded of a place, unless a value that was read later has been recorded.
@@ -187,8 +180,8 @@ extension ChangeHistory {
   mutating func settle(
     _ place: RecordedPlace, _ read: Int, _ value: Any?, on thread: UnsafeRawPointer
   ) -> ChangeList {
-    let position = lastPosition(of: place)
-    guard place.object.states[place.index].reads.end(read), position >= first,
+    let position = place.state.pointee.lastPosition
+    guard place.state.pointee.reads.end(read), position >= first,
       self[position].kind == .setting
     else { return [] }
     let last = self[position]
@@ -210,14 +203,17 @@ extension ChangeHistory {
     return last
   }
 
-  private func mergeable(
-    with change: RecordedChange, _ companion: RecordedChange?
-  ) -> RecordedChange? {
+  // Fails if the change needs a record of its own. Mutating, because it would copy the history otherwise.
+  private mutating func merge(
+    _ change: RecordedChange, with companion: RecordedChange?, on thread: UnsafeRawPointer
+  ) -> Bool {
     let single = mergesSingles ? undo.last.flatMap { $0.isImplicit ? $0 : nil } : nil
     guard let number = open?.number ?? companion?.number ?? single?.number, read < count,
       let last = kept.last, last.number == number, last.merges(change)
-    else { return nil }
-    return last
+    else { return false }
+    if open == nil { action = (last.number, thread, kvo_binding_stamp()) }
+    last.swapNew(with: change)
+    return true
   }
 
   /// Appends a change to the open group or to its companion's; without them, it is undone alone.
@@ -240,8 +236,7 @@ extension ChangeHistory {
   }
 
   private mutating func append(_ change: RecordedChange, _ origin: Origin) {
-    let place = change.place
-    place.object.states[place.index].lastPosition = count
+    change.place.state.pointee.lastPosition = count
     kept.append(change)
     if begun.isEmpty {
       forgetOrigins()
@@ -297,8 +292,7 @@ extension ChangeHistory {
     kept.insert(change, at: position - first)
     origins.insert(origin, at: position - firstOrigin)
     for moved in position..<count {
-      let place = self[moved].place
-      place.object.states[place.index].lastPosition = moved
+      self[moved].place.state.pointee.lastPosition = moved
     }
   }
 }

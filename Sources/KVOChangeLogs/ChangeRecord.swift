@@ -6,9 +6,15 @@ public import KVORuntime
 /// A recorded key of a recorded object.
 struct RecordedPlace {
   let object: RecordedObject
-  let index: Int
+  // So small that a record has room for it.
+  private let shortIndex: UInt32
 
+  init(object: RecordedObject, index: Int) { (self.object, shortIndex) = (object, UInt32(index)) }
+
+  var index: Int { Int(shortIndex) }
   var key: RecordedKey { object.recorded.keys[index] }
+  /// The key's state of the object.
+  var state: UnsafeMutablePointer<KeyState> { object.states + index }
 
   struct ID: Hashable {
     let object: ObjectIdentifier
@@ -27,7 +33,6 @@ struct RecordedPlace {
 /// A set of a number is one allocation of 72 bytes.
 // The lock ensures that accesses are exclusive, so Swift need not check it, here and below.
 final class RecordedChange: @unchecked Sendable {
-  private let object: RecordedObject
   // The values, if there are no details: they are of the key's word type.
   @exclusivity(unchecked) private var oldWord: UInt64 = 0
   @exclusivity(unchecked) private var newWord: UInt64 = 0
@@ -36,18 +41,19 @@ final class RecordedChange: @unchecked Sendable {
   @exclusivity(unchecked) var group: ChangeGroup?
   /// The number of its group, which it also has if it is undone alone. Set when it is added to the log.
   @exclusivity(unchecked) private(set) var number = 0
-  private let index: UInt32
+  // The smaller fields are last, so that they share words.
+  let place: RecordedPlace
   let kind: KeyValueChange
   @exclusivity(unchecked) private(set) var cause = ChangeLog.Cause.change
   @exclusivity(unchecked) private var isWantedAlone = true
 
   /// Creates a record of the change that calls the log.
   init(_ place: RecordedPlace, _ change: OpaquePointer, joined: [JoinedObject]) {
-    (object, index) = (place.object, UInt32(place.index))
+    self.place = place
     kind = KeyValueChange(change)
     let (old, new) = (kvo_change_get_old(change), kvo_change_get_new(change))
     let indexes = kvo_change_get_indexes(change)
-    if let type = place.object.states[place.index].wordType, let old, let new, indexes == nil,
+    if let type = place.state.pointee.wordType, let old, let new, indexes == nil,
       old.pointee.type == type, new.pointee.type == type,
       let oldBytes = kvo_value_bytes(old), let newBytes = kvo_value_bytes(new)
     {
@@ -63,11 +69,10 @@ final class RecordedChange: @unchecked Sendable {
 
   /// Creates a record of a set.
   init(_ place: RecordedPlace, old: Any?, new: Any?) {
-    (object, index, kind) = (place.object, UInt32(place.index), .setting)
+    (self.place, kind) = (place, .setting)
     details = ChangeDetails(old: old, new: new, ranges: nil, joined: [])
   }
 
-  var place: RecordedPlace { RecordedPlace(object: object, index: Int(index)) }
   /// The value before the change; the removed elements, for a change of elements.
   var oldValue: Any? { details.map(\.old) ?? value(of: oldWord) }
   /// The value after the change; the added elements, for a change of elements.
@@ -107,7 +112,7 @@ final class RecordedChange: @unchecked Sendable {
     kind == .setting && next.kind == .setting && isOf(next.place) && place.key.relation == .none
   }
 
-  func isOf(_ place: RecordedPlace) -> Bool { object === place.object && index == place.index }
+  func isOf(_ place: RecordedPlace) -> Bool { self.place.isSame(as: place) }
 
   /// Numbers the change when it is added to the log.
   func add(as number: Int, _ cause: ChangeLog.Cause) { (self.number, self.cause) = (number, cause) }

@@ -44,7 +44,7 @@ extension ChangeLog {
   private func join(
     _ place: RecordedPlace, _ change: OpaquePointer, _ registration: RecordedRegistration
   ) -> [JoinedObject]? {
-    guard place.object.states[place.index].wordType == nil, place.key.relation != .none else {
+    guard place.state.pointee.wordType == nil, place.key.relation != .none else {
       return []
     }
     guard history.withLock({ _ in place.object.registration === registration }) else { return nil }
@@ -56,7 +56,7 @@ extension ChangeLog {
   // their threads reads the value now; the read that begins last gets the last stored value.
   func settle(_ place: RecordedPlace) {
     let thread = Self.thread
-    let read = history.withLock { _ in place.object.states[place.index].reads.begin() }
+    let read = history.withLock { _ in place.state.pointee.reads.begin() }
     guard let object = place.object.object else { return }
     let value = value(of: place.key, of: object)
     var garbage = ChangeList()
