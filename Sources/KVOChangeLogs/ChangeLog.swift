@@ -209,24 +209,25 @@ extension ChangeLog {
   func announceAll(_ body: () throws -> Void) rethrows { try announce(of: Self.ownKeys[...], body) }
 
   /// Brackets the recording of a change, which usually changes only the count.
-  func announceRecord(_ record: (inout ChangeHistory) -> Void) {
+  func announceRecord<R>(_ record: (inout ChangeHistory) -> R) -> R {
     guard hasObserver else { return history.withLock(record) }
     let isMore = history.withLock { !$0.staysSame }
     var isUnforeseen = false
-    announce(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0]) {
+    let recorded = announce(of: isMore ? Self.ownKeys[...] : Self.ownKeys[...0]) {
       history.withLock { history in
         isUnforeseen = !isMore && !history.staysSame
-        record(&history)
+        return record(&history)
       }
     }
     // Another thread has changed the groups in between.
     if isUnforeseen { announceAll {} }
+    return recorded
   }
 
   private var hasObserver: Bool { kvo_binding_is_observed(ObjectHeader.of(self)) }
 
-  private func announce(of keys: ArraySlice<String>, _ body: () throws -> Void) rethrows {
+  private func announce<R>(of keys: ArraySlice<String>, _ body: () throws -> R) rethrows -> R {
     guard hasObserver, let key = keys.first else { return try body() }
-    try withChange(forKey: key) { try announce(of: keys.dropFirst(), body) }
+    return try withChange(forKey: key) { try announce(of: keys.dropFirst(), body) }
   }
 }

@@ -22,10 +22,8 @@ extension ChangeLog {
     } else {
       guard let joined = join(place, change, registration) else { return }
       let recorded = RecordedChange(place, change, joined: joined)
-      var garbage = ChangeList()
-      var isUnsettled = false
-      announceRecord {
-        (garbage, isUnsettled) = $0.add(recorded, by: calling, on: thread, registration)
+      let (garbage, isUnsettled) = announceRecord {
+        $0.add(recorded, by: calling, on: thread, registration)
       }
       release(garbage)
       if isUnsettled { settle(place) }
@@ -59,8 +57,7 @@ extension ChangeLog {
     let read = history.withLock { _ in place.state.pointee.reads.begin() }
     guard let object = place.object.object else { return }
     let value = value(of: place.key, of: object)
-    var garbage = ChangeList()
-    announceRecord { garbage = $0.settle(place, read, value, on: thread) }
+    let garbage = announceRecord { $0.settle(place, read, value, on: thread) }
     release(garbage)
   }
 
