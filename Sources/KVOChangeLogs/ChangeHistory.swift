@@ -33,7 +33,7 @@ struct Performance {
   let thread: UnsafeRawPointer
   let group: ChangeGroup
   /// The changes since the current step began.
-  var changes: [RecordedChange] = []
+  var changes = ChangeList()
   /// The places that other threads have changed since it began. Performed changes are recorded after each
   /// step, so the last record of such a place may not have its last value.
   var disturbed: [RecordedPlace.ID: RecordedPlace] = [:]
@@ -107,7 +107,7 @@ extension ChangeHistory {
     guard place.object.registration === registration else { return }
     // Bounds the list: manual changes may never be closed.
     if begun.count >= 1_000 { begun.removeFirst(500) }
-    let performed = performance.flatMap { $0.thread == thread ? $0.changes.count : nil }
+    let performed = performance?.thread == thread ? performance?.changes.count : nil
     begun.append(
       BegunChange(
         change: change, place: place.id, position: performed ?? count, order: beginnings,
@@ -385,9 +385,9 @@ extension ChangeHistory {
   private var isChanging: Bool { begun.contains { $0.change.isCurrent } }
 
   /// The changes since the last call.
-  mutating func takePerformed() -> [RecordedChange] {
-    defer { performance?.changes = [] }
-    return performance?.changes ?? []
+  mutating func takePerformed() -> ChangeList {
+    defer { performance?.changes = ChangeList() }
+    return performance?.changes ?? ChangeList()
   }
 
   /// The recorded changes of the running undo, redo or application.
@@ -399,9 +399,11 @@ extension ChangeHistory {
   }
 
   /// Returns the values to release, and the places to settle.
-  mutating func endPerformance() -> (garbage: [RecordedChange], disturbed: [RecordedPlace]) {
+  mutating func endPerformance() -> (garbage: ChangeList, disturbed: [RecordedPlace]) {
     defer { performance = nil }
-    return (performance?.changes ?? [], performance.map { Array($0.disturbed.values) } ?? [])
+    return (
+      performance?.changes ?? ChangeList(), performance.map { Array($0.disturbed.values) } ?? []
+    )
   }
 
   /// Makes a failed and reverted group one that can't be undone. Its records stay, because its changes were

@@ -214,15 +214,26 @@ struct ChangeList: RandomAccessCollection, ExpressibleByArrayLiteral {
 
   subscript(index: Int) -> RecordedChange { only ?? several[index] }
 
-  mutating func append(_ change: RecordedChange) { insert(change, at: count) }
-
-  mutating func insert(_ change: RecordedChange, at index: Int) {
-    if isEmpty {
+  mutating func append(_ change: RecordedChange) {
+    guard !isEmpty else {
       only = change
       return
     }
-    if let first = only { (only, several) = (nil, [first]) }
+    spread()
+    several.append(change)
+  }
+
+  mutating func insert(_ change: RecordedChange, at index: Int) {
+    guard !isEmpty else {
+      only = change
+      return
+    }
+    spread()
     several.insert(change, at: index)
+  }
+
+  private mutating func spread() {
+    if let first = only { (only, several) = (nil, [first]) }
   }
 }
 
