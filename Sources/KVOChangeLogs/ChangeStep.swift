@@ -7,8 +7,8 @@ struct ChangeStep {
   private let object: KVOObject?
   private let key: RecordedKey
   let kind: KeyValueChange
-  /// The indexes of elements; nil for a setting, and for members of a set.
-  let indexes: RangeSet<Int>?
+  // Not a `RangeSet`, which takes longer to copy.
+  private let ranges: [Range<Int>]?
   /// The removed and the added values.
   let oldValue, newValue: Any?
 
@@ -19,10 +19,13 @@ struct ChangeStep {
     self.object = object
     self.key = key
     self.kind = kind
-    indexes = ranges.map { RangeSet($0) }
+    self.ranges = ranges
     oldValue = old
     newValue = new
   }
+
+  /// The indexes of elements; nil for a setting, and for members of a set.
+  var indexes: RangeSet<Int>? { ranges.map { RangeSet($0) } }
 
   /// Creates the step that reverses a change. A collection that was nil becomes nil again.
   init(undoing change: RecordedChange) {
