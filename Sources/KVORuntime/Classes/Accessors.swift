@@ -164,10 +164,13 @@ extension Accessors {
 
 private final class KeyPathAccessors<Root, Value>: Accessors {
   private let typedPath: KeyPath<Root, Value>
+  // Cast once, since each cast looks up the type.
+  private let writablePath: ReferenceWritableKeyPath<Root, Value>?
   private let stored: StoredPath?
 
   init(_ keyPath: KeyPath<Root, Value>, _ use: Use) {
     typedPath = keyPath
+    writablePath = keyPath as? ReferenceWritableKeyPath<Root, Value>
     stored = StoredPath(keyPath)
     super.init(type: .of(Value.self), keyPath: nil, use, evaluating: keyPath)
   }
@@ -179,7 +182,7 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
     _ = read(Value.self, of: object) { root(object)[keyPath: typedPath] }
   }
 
-  override var isWritable: Bool { typedPath is ReferenceWritableKeyPath<Root, Value> }
+  override var isWritable: Bool { writablePath != nil }
 
   override func value(of object: KVOObject) throws -> Any {
     let value = read(Value.self, of: object) { root(object)[keyPath: typedPath] }
@@ -187,8 +190,8 @@ private final class KeyPathAccessors<Root, Value>: Accessors {
   }
 
   override func set(_ value: ConvertedValue, of object: KVOObject) throws {
-    guard let write = typedPath as? ReferenceWritableKeyPath<Root, Value> else { return }
-    root(object)[keyPath: write] = value.unbox(as: Value.self)
+    guard let writablePath else { return }
+    root(object)[keyPath: writablePath] = value.unbox(as: Value.self)
   }
 
   override func read(_ object: KVOObject, into place: UnsafeMutablePointer<kvo_value>) throws {
