@@ -338,7 +338,7 @@ extension ChangeHistory {
   mutating func trim(_ garbage: inout ChangeList) {
     guard let undoLimit else { return }
     while undo.count > max(undoLimit, 0) { undo.removeFirst().forget() }
-    while let oldest = kept.first, !oldest.isWanted {
+    while kept.first?.isWanted == false {
       garbage.append(kept.removeFirst())
       if firstOrigin == first {
         origins.removeFirst()
