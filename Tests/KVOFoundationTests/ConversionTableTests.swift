@@ -13,6 +13,7 @@ import Testing
 
   enum Rank: Int { case low, high }
   enum Word: String { case a, b }
+  enum Letter: Character { case a = "a" }
   struct Marks: OptionSet, Hashable { let rawValue: UInt8 }
 
   /// Whether values of one kind convert to the other.
@@ -32,7 +33,8 @@ import Testing
         (.number, Decimal.greatestFiniteMagnitude), (.number, Decimal.nan),
         (.number, Decimal(-2.5)),
         (.number, NSDecimalNumber(string: "12345678901234567890.5")), (.rawNumber, Rank.high),
-        (.rawNumber, Marks(rawValue: 255)), (.rawText, Word.a), (.text, ""), (.text, "12"),
+        (.rawNumber, Marks(rawValue: 255)), (.rawText, Word.a), (.rawText, Letter.a), (.text, ""),
+        (.text, "12"),
         (.text, "x"),
         (.text, "99999999999999999999"), (.text, "ab"[...]), (.text, Character("7")),
         (.text, NSString("3.9")), (.date, Date.distantPast), (.date, NSDate()),
@@ -127,7 +129,13 @@ import Testing
       (Character("t"), NSString.self, "t"), (Word.b, NSString.self, "b"),
       (Word.b, NSMutableString.self, "b"), (Rank.high, NSNumber.self, "1"),
       (Marks(rawValue: 3), NSNumber.self, "3"), (Rank.high, NSDecimalNumber.self, "1"),
-      (Rank.high, Decimal.self, "1"),
+      (Rank.high, Decimal.self, "1"), (AnyHashable(Rank.high), Rank.self, "high"),
+      (AnyHashable(Marks(rawValue: 3)), Marks.self, "Marks(rawValue: 3)"),
+      (Letter.a, String.self, "a"), (Letter.a, Character.self, "a"), ("a", Letter.self, "a"),
+      (Letter.a, NSString.self, "a"),
+      // Rounded to the nearest double first, it would be halfway between two values.
+      (Decimal(string: "1.000000059604644775390626")!, Float.self, "1.0000001"),
+      ("1.000000059604644775390626", Float.self, "1.0000001"),
       // Not a source here: swift-corelibs-foundation can't hash one.
       (NSURL(string: "a:b")!, URL.self, "a:b"),
     ]

@@ -56,8 +56,12 @@ package enum Number {
     case (let a?, let b?): a < b ? -1 : a == b ? 0 : 1
     case (let a?, nil): other.order(ofInteger: a).map { -$0 }
     case (nil, let b?): order(ofInteger: b)
-    case (nil, nil): Self.order(real(LargestReal.self), other.real(LargestReal.self))
+    case (nil, nil): Self.order(comparableReal, other.comparableReal)
     }
+  }
+
+  private var comparableReal: LargestReal {
+    if case .decimal = self { LargestReal(real(Double.self)) } else { real(LargestReal.self) }
   }
 
   /// The number, if it is an integer that `Int128` has.
@@ -72,7 +76,7 @@ package enum Number {
 
   // The order of this number, which is no such integer, and one. The integer below this number tells, if there is one.
   private func order(ofInteger integer: Int128) -> Int? {
-    guard let floor else { return Self.order(real(LargestReal.self), LargestReal(integer)) }
+    guard let floor else { return Self.order(comparableReal, LargestReal(integer)) }
     return floor < integer ? -1 : 1
   }
 
@@ -98,7 +102,7 @@ package enum Number {
     }
   }
 
-  func integer<I: BinaryInteger>(_ type: I.Type) -> I {
+  package func integer<I: BinaryInteger>(_ type: I.Type) -> I {
     switch self {
     case .truth(let truth): truth ? 1 : 0
     case .integer(let integer): I(truncatingIfNeeded: integer)
@@ -107,12 +111,12 @@ package enum Number {
     }
   }
 
-  func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F {
+  package func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F {
     switch self {
     case .truth(let truth): truth ? 1 : 0
     case .integer(let integer): integer.asReal()
     case .real(let real): real.asReal()
-    case .decimal(let text): F(Double(text) ?? .nan)
+    case .decimal(let text): F(decimal: text) ?? .nan
     }
   }
 }
@@ -165,6 +169,17 @@ extension BinaryInteger {
 }
 
 extension BinaryFloatingPoint {
+  /// The number nearest to a decimal text. It is rounded once, unless the type reads no texts.
+  fileprivate init?(decimal text: String) {
+    if let type = Self.self as? any LosslessStringConvertible.Type {
+      guard let number = type.init(text) as? Self else { return nil }
+      self = number
+    } else {
+      guard let number = Double(text) else { return nil }
+      self.init(number)
+    }
+  }
+
   fileprivate var isNonzero: Bool { self != 0 }
   fileprivate func asReal<F: BinaryFloatingPoint>() -> F { F(self) }
 
@@ -217,7 +232,7 @@ struct LeadingNumber {
     return first.map { "YyTt123456789".utf8.contains($0) } ?? false
   }
 
-  func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F { F(Double(text) ?? 0) }
+  func real<F: BinaryFloatingPoint>(_ type: F.Type) -> F { F(decimal: String(text)) ?? 0 }
 
   func integer<I: BinaryInteger>(_ type: I.Type) -> I {
     func open<Fixed: FixedWidthInteger>(_ type: Fixed.Type) -> Any { saturated(type) }

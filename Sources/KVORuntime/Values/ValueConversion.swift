@@ -9,7 +9,7 @@ package enum ValueConversion {
   /// Converts a value to `T`; nil if that is not possible. Neither may be an optional.
   static func convert<T>(_ value: Any, to target: T.Type) -> T? {
     if Swift.type(of: value) == target { return value as? T }
-    let value = base(of: value)
+    if Swift.type(of: value) == AnyHashable.self { return convert(base(of: value), to: target) }
     if T.self is AnyClass || ValueType.isExistential(target) { return object(value, as: target) }
     if let scalar = ScalarType(target) { return scalar.make(from: value) as? T }
     if let raw = target as? any RawRepresentable.Type { return make(raw, from: value) as? T }
@@ -85,13 +85,16 @@ extension ValueConversion {
     return foundation.isDecimal(type(of: value)) ? Number(value)?.swiftNumber : nil
   }
 
-  /// The raw value of an enumeration or option set if it is a number or a text; otherwise nil.
+  /// The raw value of an enumeration or option set if it is a number or a text, and then as a `String`; otherwise nil.
   package static func rawValue(of value: Any) -> Any? {
     guard let value = value as? any RawRepresentable else { return nil }
     let rawValue = value.rawValue as Any
-    return rawValue is any BinaryInteger || rawValue is any BinaryFloatingPoint
-      || rawValue is String
-      ? rawValue : nil
+    switch rawValue {
+    case is any BinaryInteger, is any BinaryFloatingPoint, is String: return rawValue
+    case let text as Substring: return String(text)
+    case let character as Character: return String(character)
+    default: return nil
+    }
   }
 
   /// Whether values of a type have such a raw value.
@@ -99,7 +102,7 @@ extension ValueConversion {
     func test<R: RawRepresentable>(_ type: R.Type) -> Bool {
       let raw: Any.Type = R.RawValue.self
       return raw is any BinaryInteger.Type || raw is any BinaryFloatingPoint.Type
-        || raw == String.self
+        || raw == String.self || raw == Substring.self || raw == Character.self
     }
     return (type as? any RawRepresentable.Type).map { test($0) } ?? false
   }
