@@ -283,7 +283,7 @@ extension ArraySlice: CollectionValue, DescribedValue {
 
 extension Set: CollectionValue, DescribedValue {
   static var isOrdered: Bool { false }
-  init(gathering elements: [Element]) { self.init(elements) }
+  init(gathering elements: [Element]) { self = Self(elements).withOneNaN }
 
   static func makeShape(isOptional: Bool) -> CollectionShape {
     SetShape<Element>(isOptional: isOptional)

@@ -83,6 +83,8 @@ import Testing
     log.observe(marks, \.marks, [.old, .new, .distinct], as: "marks")
     for _ in 0..<2 { marks.marks = [Mark(x: .nan)] }
     expectEqual(log.take().count, 1)
+    try marks.setValue([nan(), nan()], forKey: "lists")
+    expectEqual(marks.lists.count, 1)
     marks.lists = [nan()]
     marks.any = [nan(), 1]
     marks.array = [0, nan()]
