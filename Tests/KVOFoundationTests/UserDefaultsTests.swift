@@ -152,6 +152,19 @@ import Testing
       try defaults.setValue(value, forKey: "n")
       expectEqual(defaults.integer(forKey: "n"), 1)
     }
+    for text in ["9.99", "0.5", "1e20", "-0.25"] {
+      let (decimal, double) = (try require(Decimal(string: text)), try require(Double(text)))
+      defaults.register(defaults: ["registered": decimal])
+      expectEqual(defaults.double(forKey: "registered"), double)
+      try defaults.setValue(decimal, forKey: "n")
+      expectEqual(defaults.double(forKey: "n"), double)
+      defaults.set(NSDecimalNumber(decimal: decimal), forKey: "n")
+      expectEqual(defaults.double(forKey: "n"), double)
+      try defaults.setValue([decimal], forKey: "n")
+      expectEqual(defaults.array(forKey: "n")?.first as? Double, double)
+      defaults.setPersistentDomain(["n": ["k": decimal]], forName: suite)
+      expectEqual(defaults.dictionary(forKey: "n")?["k"] as? Double, double)
+    }
     let date = Date(timeIntervalSince1970: 7)
     try defaults.setValue(date, forKey: "date")
     try defaults.setValue(date as NSDate, forKey: "object")

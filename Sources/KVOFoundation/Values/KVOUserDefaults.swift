@@ -129,10 +129,10 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   // MARK: Setting
 
-  /// Sets a default to a property list value; nil removes it. Any other value stops the program;
-  /// `setValue(_:forKey:)` throws an error for it.
+  /// Sets a default to a value in the form in which a property list can have it; nil removes it. A value without such a
+  /// form stops the program; `setValue(_:forKey:)` throws an error for it.
   public final func set(_ value: Any?, forKey key: String) {
-    change(key) { $0.set(value, forKey: key) }
+    change(key) { $0.set(value.map(PropertyList.stored), forKey: key) }
   }
 
   /// Sets a default to an integer.
@@ -173,7 +173,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
       let stored = storedKeys
       return registered.keys.filter { !stored.contains($0) }
     } _: {
-      $0.register(defaults: registered)
+      $0.register(defaults: registered.mapValues(PropertyList.stored))
     }
   }
 
@@ -189,7 +189,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
       let before = access { $0.persistentDomain(forName: name) } ?? [:]
       return Set(before.keys).union(domain.keys)
     } _: {
-      $0.setPersistentDomain(domain, forName: name)
+      $0.setPersistentDomain(domain.mapValues(PropertyList.stored), forName: name)
     }
   }
 

@@ -18,6 +18,12 @@ enum PropertyList {
     return value is URL || objectCast(value, to: NSURL.self) != nil ? .value(value) : member(value)
   }
 
+  /// The form in which a value is stored, or the value itself if it has none.
+  static func stored(_ value: Any) -> Any {
+    guard case .value(let form)? = form(value) else { return value }
+    return form
+  }
+
   // Nil and `NSNull` have no form in a property list.
   private static func content(_ value: Any?) -> Any? {
     guard let value = value.flatMap(flattened).map(ValueConversion.base),
@@ -32,6 +38,13 @@ enum PropertyList {
     if let text = text(value) { return .value(text) }
     // swift-corelibs-foundation accepts a `CGFloat`, and stops the program when it stores it.
     if type(of: value) == CGFloat.self, let real = value as? CGFloat { return .value(Double(real)) }
+    // It stores a decimal number as an integer.
+    if type(of: value) == Decimal.self || objectCast(value, to: NSDecimalNumber.self) != nil,
+      let number = Number(value)
+    {
+      let integer = number.integer(Int.self)
+      return .value(number == .integer(integer) ? integer : number.real(Double.self) as Any)
+    }
     return isStored(value) ? .value(value) : .fault(typeName(of: value))
   }
 
