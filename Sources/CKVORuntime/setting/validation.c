@@ -31,10 +31,13 @@ static kvo_status validation_no_memory(const kvo_class *cls, const char *key, kv
 // A validator's own error is returned unchanged. A validator that gives none gets this one.
 static kvo_status validation_refuse(const kvo_class *cls, const char *key, kvo_status status,
     const kvo_error *cause, kvo_error *error) {
-  if (!cause->status)
+  if (!cause->status && !cause->message[0])
     return kvo_fail(error, status, cls->name, key, "The value is not valid for \"%s\" of %s.", key,
         cls->name);
-  if (error) *error = *cause;
+  if (error) {
+    *error = *cause;
+    if (!error->status) error->status = status;
+  }
   return status;
 }
 

@@ -42,6 +42,15 @@ import Testing
     crew.end()
   }
 
+  @Test("B10: the message of a validator that leaves out the error's status is kept")
+  func messageAlone() {
+    let crew = Crew()
+    let refused = validate(crew.make("Ada").object, "age", .int(-101))
+    expectEqual(refused.outcome?.status, .KVO_VALIDATION_FAILED)
+    expectEqual(refused.outcome?.message, "Too young.")
+    crew.end()
+  }
+
   @Test("B10: without a validator every value is valid, even for an undefined key")
   func noValidator() {
     let crew = Crew()

@@ -25,7 +25,8 @@ static void replace(kvo_value *value, kvo_value with) {
 
 static kvo_status worker_validateAge(kvo_object *self, const kvo_method *_cmd, kvo_value *value,
     kvo_error *error) {
-  (void)self, (void)_cmd, (void)error;
+  (void)self, (void)_cmd;
+  if (kvo_value_get_int(value) < -100) *error = (kvo_error){.message = "Too young."};
   if (kvo_value_get_int(value) < 0) return KVO_VALIDATION_FAILED;
   if (kvo_value_get_int(value) > 150) replace(value, kvo_value_int(150));
   return KVO_OK;
