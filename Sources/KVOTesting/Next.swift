@@ -96,7 +96,8 @@ extension Outcome {
     let order = beginRead()
     let found = read()
     if let value = found as? Value, condition(value) { return give(.success(value)) }
-    note(found.map { "\($0)" } ?? "nil", order)
+    let type = found.map { $0 is Value ? "" : ", a \(Swift.type(of: $0)) and no \(Value.self)" }
+    note(found.map { "\($0)\(type ?? "")" } ?? "nil", order)
   }
 
   // The registration is kept until the outcome is complete.

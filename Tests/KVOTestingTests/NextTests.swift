@@ -93,6 +93,13 @@ import Testing
       try await withoutPatience { try await download.next(\.title) }
     }
     expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
+    let ignored = await #expect(throws: ChangeTimeout.self) {
+      try await withoutPatience {
+        download.title = "a"
+        try await download.next(keyPath: "title", as: Int.self, where: { $0 == 1 })
+      }
+    }
+    expectEqual(ignored?.lastSeen, "a, a String and no Int")
   }
 
   @Test(
