@@ -223,7 +223,11 @@ enum TranscriptValue {
     // A value of a type that may hold anything is known to be a list only by its elements.
     let isList = place.key.relation != .anything || value is [KVOObject] && !objects.isEmpty
     guard isList, let elements = value as? any Collection, elements.count == objects.count else {
-      throw notCodable(place, "it contains something that is not an object of the log")
+      let type = KVORuntime.className(of: place.key.valueType)
+      throw notCodable(
+        place,
+        objects.isEmpty
+          ? "\(type) is not Codable" : "it contains something that is not an object of the log")
     }
     return .objects(try objects.map(number))
   }

@@ -162,7 +162,10 @@ import Testing
         key: "plain", className: "Opaque", found: "Plain is not Codable")
     ) { try log.transcript(from: 2) }
     object.any = 2
-    #expect(throws: ChangeLogError.self) { try log.transcript(from: 3) }
+    #expect(
+      throws: ChangeLogError.notCodable(
+        key: "any", className: "Opaque", found: "Any is not Codable")
+    ) { try log.transcript(from: 3) }
     try log.undo()
     expect(object.any as? Int == 1)
   }
