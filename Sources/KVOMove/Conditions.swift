@@ -24,6 +24,8 @@ struct BranchFinder {
   init(_ tokens: [Token]) {
     self.tokens = tokens
     while index < tokens.count { readCode(isKept: true) }
+    // An `#if` without `#endif` may have excluded the end of the file, which callers rely on.
+    if let end = tokens.last, kept.last != end { kept.append(end) }
   }
 
   /// Reads up to the next branch of the enclosing condition.

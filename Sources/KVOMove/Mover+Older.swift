@@ -26,7 +26,7 @@ extension Mover {
       guard token.kind == .identifier, !declared.contains(token.name) else { return false }
       if Self.olderCalls.contains(token.text) { return tokens[index + 1].is("(") }
       if Self.olderTypes.contains(token.text) { return !project.hasType(named: token.name) }
-      guard ["New", "Old", "Initial", "Prior"].contains(token.text), index > 2 else { return false }
+      guard ["New", "Old", "Initial", "Prior"].contains(token.text), index > 3 else { return false }
       return tokens[index - 1].is(".")
         && (tokens[index - 2].is(":") && tokens[index - 3].text == "options"
           || tokens[index - 2].text == "NSKeyValueObservingOptions"

@@ -22,6 +22,13 @@ extension MoveTests {
       "import Foundation\nimport KVORuntime; class A: KVOObject {}"),
   ]
 
+  @Test(
+    "a source that begins with an option, or ends inside a condition, is read to its end",
+    arguments: ["x[.New]", "#if os(macOS)\nlet x = options[.New]"])
+  func bounds(_ source: String) {
+    expectEqual(Self.moved(source).text, source)
+  }
+
   @Test("edits at one place keep their lines", arguments: lines)
   func line(_ lines: Case) {
     let moved = Self.moved(lines.there, .macro)
