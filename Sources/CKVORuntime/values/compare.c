@@ -55,8 +55,11 @@ bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
   if (KVO_LIKELY(is_plain)) return of_one_type_are_equal(a, b);
   bool is_nil = kvo_value_is_nil(a);
   if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b) && nils_are_equal(a, b);
-  if (a->type == b->type && (of_one_type_are_equal(a, b) || a->type->kind != KVO_KIND_OBJECT))
-    return of_one_type_are_equal(a, b);
+  if (a->type == b->type) {
+    bool are_equal = of_one_type_are_equal(a, b);
+    // Unequal objects may still be equal as numbers, collections or equivalents.
+    if (are_equal || a->type->kind != KVO_KIND_OBJECT) return are_equal;
+  }
   if (numbers_are_equal(a, b)) return true;
   kvo_object *object = kvo_value_get_object(a);
   if (object && object == kvo_value_get_object(b)) return true;
