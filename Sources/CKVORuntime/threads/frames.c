@@ -358,7 +358,7 @@ static void empty_block(kvo_frame_block *block) {
 void kvo_frames_abandon(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
   thread->top = frame_block_end(thread->block);
-  thread->open_count = thread->batch_count = 0;
+  thread->open_count = thread->batch_count = thread->reading_count = 0;
 }
 
 // MARK: Searching the stack
