@@ -63,11 +63,12 @@ static struct {
 } spelling;
 
 static void *depth_spell(void *unused) {
+  (void)unused;
   bool (*speller)(const void *, char *, size_t) = __atomic_load_n(&key_speller, __ATOMIC_ACQUIRE);
   const kvo_property_description *property = kvo_accessors_property(spelling.accessors);
   bool is_spelled =
       speller && property && speller(property->binding, spelling.text, sizeof spelling.text);
-  return is_spelled ? spelling.text : unused;
+  return is_spelled ? spelling.text : NULL;
 }
 
 static void *depth_join(pthread_t thread) {
@@ -108,7 +109,8 @@ static __attribute__((noreturn)) void depth_stop(const kvo_thread *thread, kvo_o
     const char *why, const char *remedy) {
   const kvo_accessors *delivered = NULL;
   const kvo_frame *frame = find_delivering(thread, &delivered);
-  // Static, because little of the stack may be left. No second thread gets here: the first one ends the program.
+  // Static, because little of the stack may be left. Two threads that get here together may mix their messages; the
+  // program ends either way.
   static char key[256], message[1024];
   if (delivered)
     snprintf(key, sizeof key, "\"%s\" of %s", depth_spelled(delivered), delivered->cls->name);

@@ -96,8 +96,9 @@ static kvo_registration *recipient_of_path_cache(const kvo_frame *frame,
   return is_ours && !kvo_registration_is_late(registration, frame) ? registration : NULL;
 }
 
-// Whether this thread is reading no derived key, and has no other change open. A manual change of a node counts as one,
-// and so does a mutation that its task has begun on another thread. In these cases a recipient may have to be left out.
+// Whether this thread is reading no derived key, and has no other change open: `open_count` is 1 while this change is
+// counted itself, and otherwise 0. A manual change of a node counts as one, and so does a mutation that its task has begun
+// on another thread. In these cases a recipient may have to be left out.
 static bool single_is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
@@ -164,7 +165,8 @@ static bool single_read(kvo_frame *frame, const kvo_path_observation *observatio
 
 // MARK: The will phase
 
-// The recipient and its options. If `recipient` is NULL, general_delivery.c takes the change.
+// The recipient and its options, which are copied because the recipient may be freed once the frame that has found it is
+// popped. If `recipient` is NULL, general_delivery.c takes the change.
 typedef struct {
   kvo_registration *recipient;
   uint32_t options;

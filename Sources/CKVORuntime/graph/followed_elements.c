@@ -100,9 +100,9 @@ kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
   return NULL;
 }
 
-// Replaces `gone` elements behind the first `start` by others. References are neither taken nor released. There is
-// room.
-static void followed_splice(kvo_followed_elements *followed, size_t start, size_t gone,
+// Makes room for `came` elements in place of the `gone` ones from `start` on, by moving those after them. The new places
+// are not filled, and no reference is taken or released. There must be capacity.
+static void followed_open_gap(kvo_followed_elements *followed, size_t start, size_t gone,
     size_t came) {
   size_t behind = followed->count - start - gone;
   if (behind) {
@@ -148,7 +148,7 @@ static void followed_move(kvo_followed_elements *followed, size_t start, size_t 
   kvo_difference *difference = &followed->difference;
   for (size_t i = 0; i < gone; i++) difference->gone[i] = followed_at(followed, start + i);
   difference->gone_count = gone;
-  followed_splice(followed, start, gone, difference->came_count);
+  followed_open_gap(followed, start, gone, difference->came_count);
   for (size_t i = 0; i < difference->came_count; i++) {
     difference->came[i] = followed_object(came[i], followed->offset);
     followed_put(followed, start + i, difference->came[i]);
@@ -204,7 +204,7 @@ bool kvo_followed_elements_replace(kvo_followed_elements *followed, size_t start
   bool has_room = followed_make_room(followed, difference->total);
   kvo_shortages = shortages; // the next reading makes values of all elements
   if (!has_room) return false;
-  followed_splice(followed, start, gone, came);
+  followed_open_gap(followed, start, gone, came);
   for (size_t i = 0; i < came; i++) followed_put(followed, start + i, difference->came[i]);
   for (size_t i = 0; i < gone; i++) followed_release(&difference->gone[i]);
   return true;

@@ -111,7 +111,8 @@ extension MutableOrderedSetProxy {
   /// - Parameters:
   ///   - indexes: the members to move.
   ///   - index: the index of the first of them afterwards.
-  /// - Throws: the errors of `insert(_:at:)`; then the members are where they were.
+  /// - Throws: the errors of `insert(_:at:)`. The members are then inserted where they were; if that fails, too, they
+  ///   stay removed.
   /// - Complexity: O(*n*).
   public func moveObjects(at indexes: RangeSet<Int>, to index: Int) throws {
     var places = RangeSet<Int>()

@@ -42,8 +42,8 @@ final class KeyPathCache: Sendable {
 }
 
 extension KeyPathCache.Contents {
-  // A key path that is composed at run time is a new object each time, so its address is not worth keeping.
-  // This limit is far above the number of literals for one class.
+  // A key path that is composed at run time is a new object each time. Each is kept forever, so there is a limit; it is
+  // far above the number of literals for one class.
   private static let mostAddresses = 4096
 
   subscript(keyPath: AnyKeyPath) -> KeyName? {

@@ -101,7 +101,8 @@ extension KeyValueObserving where Self: KVOObject {
 struct AutomaticChange {
   /// Nil if the change joins another one, or the object was not observed when the body began.
   let frame: OpaquePointer?
-  /// Nil if there is no such key. Keeps the name, which may be leased.
+  /// Nil if there is no such key. Keeps the key's name, which for a key path with arguments exists only while it is in
+  /// use (`SubscriptKeyPool`).
   let key: ObservedKey?
 }
 

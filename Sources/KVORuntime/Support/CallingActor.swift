@@ -49,14 +49,15 @@ final class CallingActor: Sendable {
   }
 }
 
-/// A queue of calls, which releases each call when it is taken.
+/// A queue of calls. It drops its reference to a call when the call is taken, so that captures don't outlive it.
 private struct WaitingCalls {
   private var calls: [(() -> Void)?] = []
   private var taken = 0
 
   mutating func append(_ call: @escaping () -> Void) { calls.append(call) }
 
-  // Releases no call: its captures are the program's, whose deinit must not run under the lock.
+  // The caller gets the last reference: the deinit of what a call captures is the program's code, and must not run under
+  // the lock.
   mutating func takeFirst() -> (() -> Void)? {
     guard taken < calls.count else { return nil }
     let first = calls[taken]
