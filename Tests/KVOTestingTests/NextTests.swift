@@ -93,9 +93,9 @@ import Testing
       try await withoutPatience { try await download.next(\.title) }
     }
     expect(none?.lastSeen == nil && none?.description.contains("it did not change") == true)
+    download.title = "a"
     let ignored = await #expect(throws: ChangeTimeout.self) {
       try await withoutPatience {
-        download.title = "a"
         try await download.next(keyPath: "title", as: Int.self, where: { $0 == 1 })
       }
     }
