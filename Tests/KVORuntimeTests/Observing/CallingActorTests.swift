@@ -27,24 +27,16 @@ import Testing
   @MainActor func ended() async {
     let shared = SharedGauge()
     let screen = Screen()
-    weak var first: Screen?
     var calls = 0
     screen.onContent = { calls += 1 }
     let token = shared.observe(
       \.content, options: .new, target: screen, action: Screen.contentChanged)
-    do {
-      let content = Screen()
-      first = content
-      // The main actor stays busy until the registration has ended.
-      onAnotherThread {
-        shared.content = content
-        shared.content = nil
-      }
-    }
+    // The main actor stays busy until the registration has ended.
+    let isKept = passContent(to: shared, thenNil: 1)
     token.invalidate()
-    expect(first != nil)
+    expect(isKept())
     // A call that has had its turn keeps no value.
-    await yieldUntil { first == nil }
+    await yieldUntil { !isKept() }
     expectEqual(calls, 0)
     screen.onContent = nil
   }
@@ -78,24 +70,16 @@ import Testing
   @MainActor func delivered() {
     let shared = SharedGauge()
     let screen = Screen()
-    weak var first: Screen?
-    var isKept: [Bool] = []
-    screen.onContent = { isKept.append(first != nil) }
     let token = shared.observe(
       \.content, options: .new, target: screen, action: Screen.contentChanged)
-    do {
-      let content = Screen()
-      first = content
-      onAnotherThread {
-        shared.content = content
-        for _ in 0..<5 { shared.content = nil }
-      }
-    }
-    expect(first != nil)
+    let isKept = passContent(to: shared, thenNil: 5)
+    var wasKept: [Bool] = []
+    screen.onContent = { wasKept.append(isKept()) }
+    expect(isKept())
     // The call for this change makes the waiting ones first.
     shared.content = nil
-    expect(first == nil)
-    expectEqual(isKept, [true, false, false, false, false, false, false])
+    expect(!isKept())
+    expectEqual(wasKept, [true, false, false, false, false, false, false])
     screen.onContent = nil
     token.invalidate()
   }
@@ -278,6 +262,16 @@ private final class SharedGauge: KVOObject, @unchecked Sendable {
 /// Runs a body on another thread, and waits for its end.
 private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
   onThreads(1) { _ in body() }
+}
+
+/// Sets the content to an object on another thread, and then to nil several times. Returns whether the object lives.
+@MainActor private func passContent(to shared: SharedGauge, thenNil count: Int) -> () -> Bool {
+  let content = Screen()
+  onAnotherThread {
+    shared.content = content
+    for _ in 0..<count { shared.content = nil }
+  }
+  return { [weak content] in content != nil }
 }
 
 @MainActor private final class Screen {
