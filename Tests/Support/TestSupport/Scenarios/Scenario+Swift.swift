@@ -110,15 +110,6 @@ extension Scenario {
       set c.value 3  => x old 0 new 3
       """, .swift),
     Scenario(
-      "H6", "a proxy's index that an observer has made too large is an error",
-      """
-      set a.wares b c
-      on x a.wares prior old new
-      when x 1: set a.wares b
-      proxy replace a.wares 1 d => x prior replacement 1 old [c]; x old [b c] new [b]; outOfBounds
-      set a.wares nil           => x prior old [b]; x old [b] new nil
-      """, .swift),
-    Scenario(
       "H4", "a handle says beforehand what will really come and go",
       """
       set a.tags b

@@ -147,6 +147,11 @@ extension Scenario {
       on x a.items prior old new
       when x 1: set a.items b
       proxy replace a.items 1 d => x prior replacement 1 old [c]; x old [b c] new [b]; outOfBounds
+      set a.wares b c
+      on y a.wares prior old new
+      when y 1: set a.wares b
+      proxy replace a.wares 1 d => y prior replacement 1 old [c]; y old [b c] new [b]; outOfBounds
+      set a.wares nil           => y prior old [b]; y old [b] new nil
       """),
     Scenario(
       "H6", "an index out of range is an error, and nothing happens",
