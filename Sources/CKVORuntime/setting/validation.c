@@ -28,7 +28,8 @@ static kvo_status validation_no_memory(const kvo_class *cls, const char *key, kv
   return kvo_fail_no_memory(error, "validate", cls->name, key);
 }
 
-// A validator's own error is returned unchanged. A validator that gives none gets this one.
+// A validator's own error is returned unchanged, except that a status which it leaves out is filled in. A validator that
+// gives no error gets this one.
 static kvo_status validation_refuse(const kvo_class *cls, const char *key, kvo_status status,
     const kvo_error *cause, kvo_error *error) {
   if (!cause->status && !cause->message[0])
