@@ -120,6 +120,15 @@ KVO_INLINE uint32_t naming_of(const kvo_mutation *mutation) {
   return KVO_LIKELY(!mutation) ? 0 : naming_of_part(mutation);
 }
 
+// The two calls of a pair, as the class's language names them.
+static const char *name_of_will(const kvo_class *cls) {
+  return cls->is_bound ? "willChangeValue" : "kvo_will_change";
+}
+
+static const char *name_of_did(const kvo_class *cls) {
+  return cls->is_bound ? "didChangeValue" : "kvo_did_change";
+}
+
 static const char *kind_named(uint32_t naming) {
   switch ((kvo_change_kind)(naming & KIND_BITS)) {
   case KVO_INSERTION: return "an insertion";
@@ -134,7 +143,7 @@ static __attribute__((noinline)) void report_other_naming(const kvo_manual_chang
   bool is_same_kind = (manual_change->naming & KIND_BITS) == (naming & KIND_BITS);
   kvo_misuse("A change of \"%s\" of %s was announced as %s and ended as %s. Its observers are "
              "notified that all of it was set.",
-      manual_change->key, manual_change->class_name, kind_named(manual_change->naming),
+      manual_change->key, manual_change->cls->name, kind_named(manual_change->naming),
       is_same_kind ? "one of other elements" : kind_named(naming));
 }
 
@@ -179,7 +188,7 @@ static kvo_manual_change *make_manual_change(const kvo_frame *frame, const kvo_a
   if (!manual_change) return NULL;
   *manual_change = (kvo_manual_change){.thread = frame->thread->number,
       .key = accessors->key,
-      .class_name = accessors->cls->name,
+      .cls = accessors->cls,
       .id = accessors->id,
       .serial = frame->serial,
       .naming = naming_of(mutation),
@@ -430,11 +439,12 @@ static void report_unmatched(kvo_object *object, const char *key) {
     lost_manual_changes--;
     return;
   }
+  const kvo_class *cls = kvo_class_of(object);
   const char *open = open_key(object);
-  kvo_misuse(
-      "didChangeValue for \"%s\" of %s without a willChangeValue on this thread; it is ignored.%s%s%s",
-      key, kvo_class_of(object)->name, open ? " The last one that is open is for \"" : "",
-      open ? open : "", open ? "\": did you mean that?" : "");
+  kvo_misuse("%s for \"%s\" of %s without a %s on this thread; it is ignored.%s%s%s",
+      name_of_did(cls), key, cls->name, name_of_will(cls),
+      open ? " The last one that is open is for \"" : "", open ? open : "",
+      open ? "\": did you mean that?" : "");
 }
 
 static void did_change(void *opaque) {
@@ -570,9 +580,9 @@ static void end_pairs(void *opaque) {
     *pairs = pair->next;
     if (unlink_from_thread(pair))
       kvo_misuse(
-          "An object of %s died with a willChangeValue for \"%s\" that thread %u made and no didChangeValue "
-          "followed.",
-          pair->class_name, pair->key, (unsigned)pair->thread);
+          "An object of %s died with a %s for \"%s\" that thread %u made and no %s followed.",
+          pair->cls->name, name_of_will(pair->cls), pair->key, (unsigned)pair->thread,
+          name_of_did(pair->cls));
     free_manual_change(pair);
   }
 }
@@ -595,9 +605,9 @@ static bool take_of_thread(kvo_thread *thread, kvo_manual_change *copy) {
 void kvo_manual_changes_end_of_thread(kvo_thread *thread) {
   kvo_manual_change copy;
   while (take_of_thread(thread, &copy))
-    kvo_misuse(
-        "Thread %u ended with a willChangeValue for \"%s\" of an object of %s that no didChangeValue followed.",
-        (unsigned)copy.thread, copy.key, copy.class_name);
+    kvo_misuse("Thread %u ended with a %s for \"%s\" of an object of %s that no %s followed.",
+        (unsigned)copy.thread, name_of_will(copy.cls), copy.key, copy.cls->name,
+        name_of_did(copy.cls));
 }
 
 void kvo_manual_changes_abandon_locked(kvo_thread *thread) {

@@ -259,7 +259,7 @@ typedef struct kvo_manual_change {
   bool has_old;
   kvo_value old_value;
   struct kvo_general_delivery *KVO_NULLABLE general_delivery; ///< as in a frame
-  const char *class_name;
+  const kvo_class *cls;
   /// Pointers of its thread's list. Manual change lock (manual_change.c).
   struct kvo_manual_change *KVO_NULLABLE next_of_thread;
   struct kvo_manual_change *KVO_NULLABLE *KVO_NULLABLE link_of_thread;

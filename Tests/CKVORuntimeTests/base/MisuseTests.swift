@@ -22,9 +22,13 @@ import Testing
       kvo_did_change(object.object, "owner")
       expectEqual(reports(), 2)
       let texts = heard.withLock { $0 }
-      expect(texts[0].hasSuffix("it is ignored."))
-      expect(
-        texts[1].hasSuffix("The last one that is open is for \"balance\": did you mean that?"))
+      let ignored = "of CAccount without a kvo_will_change on this thread; it is ignored."
+      expectEqual(texts[0], "kvo_did_change for \"balance\" \(ignored)")
+      expectEqual(
+        texts[1],
+        """
+        kvo_did_change for "owner" \(ignored) The last one that is open is for "balance": did you mean that?
+        """)
       kvo_did_change(object.object, "balance")
       kvo_did_change(object.object, "balance")
       expectEqual(reports(), 3)
