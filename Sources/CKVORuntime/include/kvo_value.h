@@ -147,6 +147,9 @@ typedef struct kvo_type_operations {
   bool (*KVO_NULLABLE equivalent)(const kvo_type *type, const void *value, kvo_value *equivalent);
   /// Replaces a value that others may change in place by a copy. NULL: values don't change.
   void (*KVO_NULLABLE detach)(const kvo_type *type, void *value);
+  /// Whether the value equals one of another type of the binding's, for observers of distinct changes. NULL: they are
+  /// compared as numbers, and by `equivalent`.
+  bool (*KVO_NULLABLE equal_other)(const kvo_type *type, const void *value, const kvo_value *other);
 } kvo_type_operations;
 
 /// The number of bytes that a value stores inline, and the nil value.

@@ -127,12 +127,21 @@ typedef struct {
   bool is_distinct;
 } comparison;
 
+// At the end of a key path, values of several types may follow each other. A binding may compare its own ones.
+static bool values_equal(const kvo_value *known, const kvo_value *new) {
+  const kvo_type *type = known->type, *other = new->type;
+  bool is_binding_asked = type != other && type && type->operations &&
+                          type->operations->equal_other && other && other->kind == KVO_KIND_BINDING;
+  return is_binding_asked ? type->operations->equal_other(type, kvo_value_bytes(known), new)
+                          : kvo_value_equal(known, new);
+}
+
 static bool equals_known(const comparison *comparison) {
   const kvo_known *known = comparison->known;
   if (!known) return false;
   const kvo_object *object = object_of(comparison->new);
   if (object || known->object) return object == known->object;
-  return kvo_value_equal(&known->value, comparison->new);
+  return values_equal(&known->value, comparison->new);
 }
 
 static void release_compared(comparison *comparison) {

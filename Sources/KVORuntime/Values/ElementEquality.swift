@@ -29,6 +29,11 @@ func areEqualWhole(_ first: Any, _ second: Any) -> Bool {
   return areIdentical(first, second)
 }
 
+/// Whether two values whose types may differ are equal: `[1] as [Int]` equals `[1] as [Any]`, which has no `==`.
+func areEqualInEitherDirection(_ first: Any, _ second: Any) -> Bool {
+  areEqualWhole(first, second) || areEqualWhole(second, first)
+}
+
 /// Whether two values of one type are equal by that type's own comparison, which goes into collections that contain NaN
 /// or `Any`. What is nested too deeply is not.
 func areEqualInside(_ first: Any, _ second: Any) -> Bool {

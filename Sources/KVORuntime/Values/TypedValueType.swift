@@ -220,9 +220,8 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
     guard let first = any(at: a), let second = any(at: b) else {
       return any(at: a) == nil && any(at: b) == nil
     }
-    // In both directions: `[1] as [Int]` equals `[1] as [Any]`, which has no `==`. A value of the type `T` would be
-    // compared inside by this method again.
-    return areEqualWhole(first, second) || areEqualWhole(second, first)
+    // A value of the type `T` would be compared inside by this method again.
+    return areEqualInEitherDirection(first, second)
       || (type(of: first) != T.self && areEqualInside(first, second))
   }
 

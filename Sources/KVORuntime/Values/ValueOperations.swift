@@ -56,7 +56,8 @@ enum ValueOperations {
       operand: abilities.contains(.operand) ? operand : nil,
       add: abilities.contains(.sum) ? add : nil,
       equivalent: abilities.contains(.equivalent) ? equivalent : nil,
-      detach: abilities.contains(.mutable) ? detach : nil)
+      detach: abilities.contains(.mutable) ? detach : nil,
+      equal_other: equalOther)
   }
 }
 
@@ -197,6 +198,16 @@ private let equivalent:
 private let detach: @convention(c) (UnsafePointer<kvo_type>, UnsafeMutableRawPointer) -> Void = {
   ValueType.of($0).detach(at: $1)
 }
+
+private let equalOther:
+  @convention(c) (
+    UnsafePointer<kvo_type>, UnsafeRawPointer, UnsafePointer<kvo_value>
+  ) -> Bool = {
+    guard let value = ValueType.of($0).any(at: $1), let other = ValueType.any(of: $2) else {
+      return false
+    }
+    return areEqualInEitherDirection(value, other)
+  }
 
 private let values:
   @convention(c) (

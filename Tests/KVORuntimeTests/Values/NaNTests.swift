@@ -240,6 +240,41 @@ import Testing
     expectCalls(\.function, [{}, {}], [1, 2], "functions can't be compared")
     (untyped.any, untyped.list, untyped.object) = (0, [], nil)
   }
+
+  private final class Node: KVOObject {
+    @Observed var any: Any?
+    @Observed var next: Node?
+    @Observed var settings: [String: Any] = [:]
+  }
+
+  @Test(
+    "D3: values of type Any are compared alike, whether observed themselves or at the end of a key path",
+    arguments: [
+      ([1, true, 1.0, 1, Int8(1)] as [any Sendable], 3),
+      ([[1], [true], [1]] as [any Sendable], 3),
+      ([["a": 1] as [String: Int], ["a": 1] as [String: any Sendable], ["a": 2]], 2),
+      ([[1], [1] as [any Sendable], ContiguousArray([1])] as [any Sendable], 2),
+      (["a", "a"[...], Character("a")] as [any Sendable], 3),
+      ([Double.nan, Float.nan, 2] as [any Sendable], 2),
+    ] as [([any Sendable], Int)])
+  func untypedAtTheEnd(_ values: [any Sendable], _ expected: Int) throws {
+    let (first, second) = (Node(), Node())
+    first.next = second
+    second.settings["any"] = 0
+    var calls = [0, 0, 0, 0]
+    let tokens = try [
+      second.observe(\.any, options: .distinct) { _, _ in calls[0] += 1 },
+      second.observe(keyPath: "any", options: .distinct) { _, _ in calls[1] += 1 },
+      first.observe(keyPath: "next.any", options: .distinct) { _, _ in calls[2] += 1 },
+      second.observe(keyPath: "settings.any", options: .distinct) { _, _ in calls[3] += 1 },
+    ]
+    for value in values {
+      second.any = value
+      second.settings["any"] = value
+    }
+    expectEqual(calls, [expected, expected, expected, expected])
+    withExtendedLifetime(tokens) {}
+  }
 }
 
 /// Has no `==`.
