@@ -3,27 +3,27 @@
 //
 // Threads set one property, each once, or insert elements in it, while another one registers the observer, with an
 // initial call or without. A change looks for observers before it reads the new value and afterwards, and takes its
-// sequence number only if it has found one that asks for distinct changes, this one or another one. It is not delivered
+// ticket only if it has found one that asks for distinct changes, this one or another one. It is not delivered
 // to an observer that has become visible since then (serial.c). An initial call delivers the value that was read for
 // it, even if a later one has been delivered; then the present value is compared and delivered like that of a change.
 //
-// Each change takes a sequence number (`ticket`) between its store and its reading of the new value. It compares with
+// Each change takes a ticket between its store and its reading of the new value. It compares with
 // the stored value without a lock, and then stores its own if that one is still in place. Elements are delivered
 // without a comparison, and nothing is stored for them. In the end the stored value is the property's, or elements have
 // taken it away. After an initial call the value delivered last is the property's. No value was delivered twice in a
 // row.
 //
 // holds:  unmodified
-// violated: -DTICKET=0  no sequence numbers: a value that was read earlier is stored later
-// violated: -DTICKET=2  the sequence number is taken after new is read
-// violated: -DTICKET=3  the sequence number is taken before the store
+// violated: -DTICKET=0  no tickets: a value that was read earlier is stored later
+// violated: -DTICKET=2  the ticket is taken after new is read
+// violated: -DTICKET=3  the ticket is taken before the store
 // violated: -DATOMIC=0  the comparison is not repeated if another value was stored during it
-// violated: -DNOTED=0  the sequence number of a withheld change is not stored
+// violated: -DNOTED=0  the ticket of a withheld change is not stored
 // violated: -DFIRST=0  a registration stores its value over a delivered one
-// violated: -DELEMENTS=0  the sequence number of a change of elements is not stored
-// violated: -DLATE=0  a change is delivered to an observer that became visible after its sequence number was taken
+// violated: -DELEMENTS=0  the ticket of a change of elements is not stored
+// violated: -DLATE=0  a change is delivered to an observer that became visible after its ticket was taken
 // violated: -DAGAIN=0  nothing follows an initial call whose value has been overtaken
-// violated: -DAGAIN=2  the change that follows it takes no sequence number of its own
+// violated: -DAGAIN=2  the change that follows it takes no ticket of its own
 #ifndef TICKET
 #define TICKET 1
 #endif

@@ -111,9 +111,9 @@ static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *ch
 
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
-// Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since its
-// prior call, or a getter that reads them, may be what makes the second. Then the first is yet to be made, to what the
-// second has left (D7).
+// Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since
+// its prior call, or a getter that reads them, may be what makes the second. Then the first is yet to be made, to what
+// the second has left (D7).
 static void note_again(kvo_changed_key *changed_key, const kvo_batch *batch) {
   changed_key->last_serial = batch_serial_now();
   changed_key->mutation.kind = KVO_SETTING;

@@ -15,8 +15,8 @@
 #include "delivery/kvo_general_delivery.h"
 #include "values/kvo_collection_internal.h"
 
-// The change is closed by another thread if the program has handed it over. That begins under the graph lock, so an open
-// change stays open, and its delivery alive, while the lock is held.
+// The change is closed by another thread if the program has handed it over. That begins under the graph lock, so an
+// open change stays open, and its delivery alive, while the lock is held.
 static kvo_frame *find_open_locked(const kvo_object *object, uintptr_t id) {
   const kvo_thread *thread = kvo_this_thread;
   return thread && thread->open_count ? kvo_thread_find_open(thread, object, id) : NULL;
@@ -48,8 +48,8 @@ static void replace_old_value_locked(kvo_mutation_record *record, kvo_dirty_key 
   *old_value = KVO_VALUE_NIL;
 }
 
-// Observers in their prior calls, and the setter, may mutate the key again, and these mutations may become settings, too. The
-// first of them gives the old value. That of the mutation that opened the change is older.
+// Observers in their prior calls, and the setter, may mutate the key again, and these mutations may become settings,
+// too. The first of them gives the old value. That of the mutation that opened the change is older.
 static void become_setting_locked(kvo_general_delivery *delivery, kvo_value *KVO_NULLABLE old_value,
     bool is_first) {
   kvo_changed_key *changed_key = &delivery->first;

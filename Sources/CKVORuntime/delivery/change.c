@@ -80,7 +80,7 @@ static __attribute__((noinline)) bool change_is_admitted(kvo_registration *regis
          kvo_registration_state(registration) == KVO_LIVE;
 }
 
-// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a sequence number,
+// Whether an observer with KVO_DISTINCT was added after this change had read its new value without a ticket,
 // or had taken one. The value that the observer has at registration is at least as new, so this change is not
 // delivered.
 static bool came_after_ticket(const kvo_registration *registration, const kvo_frame *frame) {
@@ -391,7 +391,7 @@ static __attribute__((noinline)) void notify_late_observers(kvo_frame *frame, bo
 
 void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_hand) {
   kvo_thread *thread = kvo_thread_current();
-  if (thread && kvo_thread_has_open(thread, object, id)) return; // the open change delivers it
+  if (thread && kvo_thread_join_open(thread, object, id)) return; // the open change delivers it
   if (thread && kvo_batch_will_deliver(thread, object, id)) return;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
@@ -497,7 +497,7 @@ static bool read_first(kvo_registration *registration, const kvo_accessors *acce
 // Delivers the property's present value, unless it equals the one delivered last, after a change has been compared
 // during the registration (D3). The observer may have missed a later one: it is attached to the keys that a derived key
 // depends on one after the other. It is not called in a loop: the getter, or other threads, might set the property
-// without end. This change takes a sequence number, like any other, so a value that overtakes it is delivered by its
+// without end. This change takes a ticket, like any other, so a value that overtakes it is delivered by its
 // own change.
 static void deliver_overtaking_value(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {

@@ -22,7 +22,7 @@ static __attribute__((noinline)) void log_delivery(const kvo_registration *regis
 }
 
 void kvo_log_delivery(kvo_registration *registration, const kvo_change *change) {
-  kvo_depth_check_stack(registration);
+  kvo_depth_warn_of_deep_stack(registration);
   kvo_counts *counts = kvo_registration_counts(registration);
   if (counts) __atomic_fetch_add(&counts->hits, 1, __ATOMIC_RELAXED);
   if (!(kvo_log_flags & KVO_LOG_DELIVERIES)) return;

@@ -102,7 +102,7 @@ static const culprit *culprit_of(const kvo_frame *delivering) {
   static const culprit method = {"didChangeValue for", "sets what it announces", "A method"};
   static const culprit method_of_part = {"didChange for", "sets what it announces", "A method"};
   if (!delivering || delivering->state != KVO_FRAME_ANNOUNCING) return &observer;
-  return delivering->flags & KVO_FRAME_HAS_PART ? &method_of_part : &method;
+  return delivering->flags & KVO_FRAME_HAS_MUTATION ? &method_of_part : &method;
 }
 
 static __attribute__((noreturn)) void depth_stop(const kvo_thread *thread, kvo_object *object,
@@ -126,9 +126,9 @@ static __attribute__((noreturn)) void depth_stop(const kvo_thread *thread, kvo_o
 }
 
 static void check_number(const kvo_thread *thread, kvo_object *object) {
-  uint32_t limit = kvo_depth_limit(), count = limit ? kvo_thread_depth_at_most(thread) : 0;
-  if (KVO_LIKELY(count < limit || !limit)) return;
-  count = kvo_thread_count_delivering(thread);
+  uint32_t limit = kvo_depth_limit();
+  if (!limit || KVO_LIKELY(kvo_thread_depth_at_most(thread) < limit)) return;
+  uint32_t count = kvo_thread_count_delivering(thread);
   if (count < limit) return;
   char why[64];
   snprintf(why, sizeof why, "%u nested changes are being delivered", (unsigned)count);
@@ -139,13 +139,14 @@ static void check_number(const kvo_thread *thread, kvo_object *object) {
 
 // MARK: The thread's own stack
 
+// With fewer frames than FIRST_LOOK the stack is not checked, because finding the bounds of a main thread's takes long.
 enum {
-  FIRST_LOOK = 32,  // levels; finding the bounds of a main thread's stack takes long
-  BLOCKS_AHEAD = 2, // blocks that must still fit, of the size of the last sixteen levels
+  FIRST_LOOK = 32,
+  BLOCKS_AHEAD = 2, // blocks of frames that must still fit, with the stack that the last one took
 };
 
-// The stack that sixteen levels take: the smaller of the last two measurements. Endless recursion takes as much each
-// time, unlike something large that is done once.
+// The stack that a block of frames takes: the smaller of the last two measurements, 0 if there is only one. Endless
+// recursion takes as much each time, unlike something large that is done once.
 static size_t step_of(const kvo_frame_block *block, uintptr_t here) {
   size_t last = block->stack > here ? block->stack - here : 0;
   const kvo_frame_block *below = block->previous;
@@ -179,11 +180,11 @@ uintptr_t kvo_depth_check(kvo_thread *thread, kvo_object *object) {
 
 // A property's own code that sets it, such as a Swift `didSet`, begins each change after the previous one has ended:
 // only the stack nests, not the changes. The program continues, because a deep call chain alone is not a mistake.
-void kvo_depth_check_stack(const kvo_registration *registration) {
-  static bool is_said; // atomic
+void kvo_depth_warn_of_deep_stack(const kvo_registration *registration) {
+  static bool is_reported; // atomic
   kvo_stack stack = kvo_stack_now();
   if (!kvo_stack_is_short(&stack, kvo_stack_reserve(&stack))) return;
-  if (__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED)) return;
+  if (__atomic_exchange_n(&is_reported, true, __ATOMIC_RELAXED)) return;
   kvo_misuse(
       "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that belongs to setting it, "
       "as a didSet, and sets it again and again. Such code has to stop at some value.",

@@ -90,7 +90,7 @@ static void general_delivery_put_into(kvo_frame *frame, kvo_general_delivery *de
 static kvo_frame *general_delivery_visit(const kvo_frame *frame, kvo_object *object,
     const kvo_class_operations *operations) {
   kvo_thread *thread = kvo_thread_current();
-  return thread ? kvo_change_visit(frame, thread, object, operations) : NULL;
+  return thread ? kvo_change_protect(frame, thread, object, operations) : NULL;
 }
 
 // MARK: Reading
@@ -121,7 +121,7 @@ static void read_dirty_key(const kvo_frame *frame, kvo_dirty_key *dirty) {
 }
 
 // Copies the value that a tracked key had when it was read for this change, once for all of its recipients. False if
-// the key must be read again: a sequence number for distinct changes (`ticket`) was taken after that reading.
+// the key must be read again: a ticket for distinct changes was taken after that reading.
 static bool copy_result(const kvo_frame *frame, const kvo_general_delivery *delivery,
     uint32_t index, kvo_value *value) {
   if (index == KVO_NO_INDEX || frame->flags & KVO_FRAME_HAS_TICKET) return false;

@@ -52,7 +52,7 @@ void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins);
 void kvo_change_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
 /// Whether this thread has an automatic change of the property open, which a change that is to begin joins.
 KVO_INLINE bool kvo_change_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  if (KVO_LIKELY(!kvo_thread_has_open(thread, object, id))) return false;
+  if (KVO_LIKELY(!kvo_thread_join_open(thread, object, id))) return false;
   kvo_change_note_join(thread, object, id);
   return true;
 }
@@ -120,7 +120,7 @@ void kvo_change_report_undelivered(kvo_object *object, uintptr_t id);
 /// Reports that, once per change, if memory ran out since `kvo_shortages` had the value `shortages`.
 void kvo_change_report_shortage(kvo_frame *frame, uint64_t shortages);
 
-/// Takes a sequence number (distinct.c) for a change that reaches observers with KVO_DISTINCT. Call this before its new
+/// Takes a ticket (distinct.c) for a change that reaches observers with KVO_DISTINCT. Call this before its new
 /// values are read.
 void kvo_change_take_ticket(kvo_frame *frame);
 
@@ -133,15 +133,15 @@ KVO_INLINE bool kvo_registration_is_late(const kvo_registration *registration,
 /// Pushes a frame that protects the object while it is read or called for a change. The frame also keeps the object
 /// alive, unless it is the changed object, which the change's own frame keeps. End it with `kvo_frame_pop`. Returns
 /// NULL if the object is dying or there is no memory.
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_change_visit(const kvo_frame *frame, kvo_thread *thread,
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_change_protect(const kvo_frame *frame, kvo_thread *thread,
     kvo_object *object, const kvo_class_operations *operations) {
-  kvo_frame *visit = kvo_frame_push(thread, object);
-  if (!visit || object == frame->object) return visit;
+  kvo_frame *protector = kvo_frame_push(thread, object);
+  if (!protector || object == frame->object) return protector;
   if (operations->try_retain(object)) {
-    visit->flags |= KVO_FRAME_RETAINED;
-    return visit;
+    protector->flags |= KVO_FRAME_RETAINED;
+    return protector;
   }
-  kvo_frame_pop(visit);
+  kvo_frame_pop(protector);
   return NULL;
 }
 

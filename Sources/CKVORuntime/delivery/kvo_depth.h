@@ -10,7 +10,7 @@ KVO_ASSUME_NONNULL_BEGIN
 
 /// Called before each observer if the environment asks for any log. Reports, once, that the thread's stack is about
 /// to end although few changes nest. That happens if a property's own code sets the property again and again.
-void kvo_depth_check_stack(const kvo_registration *registration);
+void kvo_depth_warn_of_deep_stack(const kvo_registration *registration);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

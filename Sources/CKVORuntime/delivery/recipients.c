@@ -406,10 +406,12 @@ static bool is_being_read(const kvo_dependent_key *dependent_key) {
   return kvo_thread_is_reading(dependent_key->object, dependent_key->accessors->id);
 }
 
-// Changes that the setter of a derived key makes to other keys are part of the derived key's own change (D6, F2).
-static bool is_being_set(const kvo_dependent_key *dependent_key) {
+// Changes that the setter of a derived key makes to other keys are part of the derived key's own change, and join it
+// (D6, F2).
+static bool joins_own_change(const kvo_dependent_key *dependent_key) {
   const kvo_thread *thread = kvo_this_thread;
-  return thread && kvo_thread_has_open(thread, dependent_key->object, dependent_key->accessors->id);
+  return thread &&
+         kvo_thread_join_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
 // A key found first behind an open change or through a node that a change has placed, and then by a way without that,
@@ -419,7 +421,7 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
   bool is_found = dependent_key->stamp == search->stamp;
   bool is_nearer = dependent_key->behind & ~behind || (dependent_key->is_led && !is_led);
   if (is_found && !is_nearer) return;
-  if (is_being_read(dependent_key) || is_being_set(dependent_key)) return;
+  if (is_being_read(dependent_key) || joins_own_change(dependent_key)) return;
   bool is_new = !is_found || is_unreadable(search, dependent_key->behind);
   if (is_found) {
     behind &= dependent_key->behind;

@@ -14,7 +14,7 @@
 // | the path observation's root | the path observation holds its memory |
 // | a path's registration | it is attached to the root, which a frame of its own protects before `first` is read |
 // | a derived key's registration | it is attached to the changed object |
-// | a tracked path's path cache, and its origin's memory | the path observation holds them |
+// | a tracked path's path cache, and the memory of its origin, the object where it begins | the path observation holds them |
 // | a tracked path's registration | it is attached to the origin, which a frame of its own protects while it is looked at |
 //
 // Finding the same address twice means finding the same registration:
@@ -79,7 +79,9 @@ static kvo_registration *one_of(kvo_observers observers) {
 static kvo_registration *recipient_of_dependent_key(kvo_object *object,
     const kvo_path_observation *observation) {
   kvo_observers observers = observers_of_dependent_key(object, observation);
-  if (!observers || kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TAG_MASK) return NULL;
+  bool has_manual_or_tracked =
+      observers && kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TAG_MASK;
+  if (!observers || has_manual_or_tracked) return NULL;
   kvo_registration *registration = one_of(observers);
   bool is_direct = registration && !(registration->options & KVO_PATH_NODE);
   return is_direct && single_is_plain(registration) ? registration : NULL;
@@ -97,8 +99,8 @@ static kvo_registration *recipient_of_path_cache(const kvo_frame *frame,
 }
 
 // Whether this thread is reading no derived key, and has no other change open: `open_count` is 1 while this change is
-// counted itself, and otherwise 0. A manual change of a node counts as one, and so does a mutation that its task has begun
-// on another thread. In these cases a recipient may have to be left out.
+// counted itself, and otherwise 0. A manual change of a node counts as one, and so does a mutation that its task has
+// begun on another thread. In these cases a recipient may have to be left out.
 static bool single_is_alone(const kvo_frame *frame, uint32_t open_count) {
   const kvo_thread *thread = frame->thread;
   bool has_links = __atomic_load_n(&thread->open_links, __ATOMIC_RELAXED) != NULL;
@@ -109,47 +111,48 @@ static bool single_is_alone(const kvo_frame *frame, uint32_t open_count) {
 // MARK: Holding
 
 // Protects and holds a path's root.
-static kvo_frame *single_visit(const kvo_frame *frame, const kvo_path_observation *observation) {
-  return kvo_change_visit(frame, frame->thread, observation->root, observation->operations);
+static kvo_frame *protect_root(const kvo_frame *frame, const kvo_path_observation *observation) {
+  return kvo_change_protect(frame, frame->thread, observation->root, observation->operations);
 }
 
-static kvo_frame *visit_origin(const kvo_frame *frame, const kvo_path_cache *cache) {
+static kvo_frame *protect_origin(const kvo_frame *frame, const kvo_path_cache *cache) {
   const kvo_path_cache_step *origin = &cache->steps[0];
-  return kvo_change_visit(frame, frame->thread, origin->object, origin->operations);
+  return kvo_change_protect(frame, frame->thread, origin->object, origin->operations);
 }
 
 // MARK: Reading
 
 static bool single_read_path(const kvo_frame *frame, const kvo_path_observation *observation,
     kvo_value *value) {
-  kvo_frame *hazard = single_visit(frame, observation);
-  if (!hazard) return false;
-  kvo_frame_reads(hazard, (uintptr_t)observation);
+  kvo_frame *protector = protect_root(frame, observation);
+  if (!protector) return false;
+  kvo_frame_reads(protector, (uintptr_t)observation);
   bool is_read = kvo_change_read_path(observation->root, observation, value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
   return is_read;
 }
 
 static bool read_dependent_key(const kvo_frame *frame, const kvo_path_observation *observation,
     kvo_value *value) {
   kvo_observers observers = observers_of_dependent_key(frame->object, observation);
-  kvo_frame *hazard = observers ? kvo_frame_push(frame->thread, frame->object) : NULL;
-  if (!hazard) return false;
-  kvo_frame_reads(hazard, observation->accessors->id);
+  // The object is protected already. The frame marks that the key is being read.
+  kvo_frame *reading = observers ? kvo_frame_push(frame->thread, frame->object) : NULL;
+  if (!reading) return false;
+  kvo_frame_reads(reading, observation->accessors->id);
   const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
   bool is_read = kvo_change_read(accessors, frame->object, value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(reading);
   return is_read;
 }
 
 static bool read_by_path_cache(const kvo_frame *frame, const kvo_path_cache *cache,
     kvo_value *value) {
-  kvo_frame *hazard = visit_origin(frame, cache);
-  if (!hazard) return false;
-  kvo_frame_reads(hazard, cache->accessors->id);
+  kvo_frame *protector = protect_origin(frame, cache);
+  if (!protector) return false;
+  kvo_frame_reads(protector, cache->accessors->id);
   bool is_read =
       kvo_change_read(kvo_accessors_current(cache->accessors), cache->steps[0].object, value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
   return is_read;
 }
 
@@ -165,8 +168,8 @@ static bool single_read(kvo_frame *frame, const kvo_path_observation *observatio
 
 // MARK: The will phase
 
-// The recipient and its options, which are copied because the recipient may be freed once the frame that has found it is
-// popped. If `recipient` is NULL, general_delivery.c takes the change.
+// The recipient and its options, which are copied because the recipient may be freed once the frame that has found it
+// is popped. If `recipient` is NULL, general_delivery.c takes the change.
 typedef struct {
   kvo_registration *recipient;
   uint32_t options;
@@ -177,11 +180,11 @@ static finding single_found(kvo_registration *recipient) {
 }
 
 static finding find_by_path_cache(const kvo_frame *frame, const kvo_path_cache *cache) {
-  kvo_frame *hazard = visit_origin(frame, cache);
-  if (!hazard) return single_found(NULL);
+  kvo_frame *protector = protect_origin(frame, cache);
+  if (!protector) return single_found(NULL);
   finding finding =
       single_found(kvo_path_cache_is_current(cache) ? recipient_of_path_cache(frame, cache) : NULL);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
   return finding;
 }
 
@@ -192,10 +195,10 @@ static finding single_find(const kvo_frame *frame, const kvo_path_observation *o
     return single_found(observation->root == frame->object
                             ? recipient_of_dependent_key(frame->object, observation)
                             : NULL);
-  kvo_frame *hazard = kvo_frame_push(frame->thread, observation->root);
-  if (!hazard) return single_found(NULL);
+  kvo_frame *protector = kvo_frame_push(frame->thread, observation->root);
+  if (!protector) return single_found(NULL);
   finding finding = single_found(recipient_of_path(observation));
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
   return finding;
 }
 
@@ -218,14 +221,14 @@ bool kvo_single_recipient_begin(kvo_frame *frame, kvo_observers observers) {
 
 // Calls the recipient unless it has ended. As in general_delivery.c, an observer added while the new value was read is
 // not called.
-static void single_call(kvo_frame *hazard, const kvo_frame *frame, kvo_registration *recipient) {
+static void single_call(kvo_frame *protector, const kvo_frame *frame, kvo_registration *recipient) {
   if (kvo_registration_state(recipient) != KVO_LIVE) return;
   uint32_t options = recipient->options;
   const kvo_change change = {.kind = KVO_SETTING,
       .old_value = options & KVO_OLD ? &frame->old_value : NULL,
       .new_value = options & KVO_NEW ? &frame->new_value : NULL};
   uint64_t shortages = kvo_shortages;
-  kvo_change_call(hazard, recipient, &change);
+  kvo_change_call(protector, recipient, &change);
   kvo_shortages = shortages; // a shortage inside the observer is not this change's
 }
 
@@ -243,20 +246,20 @@ static bool single_read_new(kvo_frame *frame, const kvo_path_observation *observ
 }
 
 // While the root is protected, the recipient's memory stays, though the recipient may end.
-static bool notify_by_path(kvo_frame *hazard, kvo_frame *frame,
+static bool notify_of_protected_path(kvo_frame *protector, kvo_frame *frame,
     const kvo_path_observation *observation) {
   kvo_registration *recipient = recipient_of_path(observation);
   if (!is_there(frame, recipient)) return false;
   if (recipient->options & KVO_NEW && !single_read_new(frame, observation)) return false;
-  single_call(hazard, frame, recipient);
+  single_call(protector, frame, recipient);
   return true;
 }
 
 static bool notify_of_path(kvo_frame *frame, const kvo_path_observation *observation) {
-  kvo_frame *hazard = single_visit(frame, observation);
-  if (!hazard) return false;
-  bool is_notified = notify_by_path(hazard, frame, observation);
-  kvo_frame_pop(hazard);
+  kvo_frame *protector = protect_root(frame, observation);
+  if (!protector) return false;
+  bool is_notified = notify_of_protected_path(protector, frame, observation);
+  kvo_frame_pop(protector);
   return is_notified;
 }
 
@@ -270,21 +273,21 @@ static bool notify_of_dependent_key(kvo_frame *frame, const kvo_path_observation
 
 // While the path cache is current, a reading of the path would read the same properties as before the change, apart
 // from the changed key's value.
-static bool notify_along(kvo_frame *hazard, kvo_frame *frame,
+static bool notify_of_protected_path_cache(kvo_frame *protector, kvo_frame *frame,
     const kvo_path_observation *observation, const kvo_path_cache *cache) {
   kvo_registration *recipient = recipient_of_path_cache(frame, cache);
   if (!is_there(frame, recipient) || !kvo_path_cache_is_current(cache)) return false;
   if (recipient->options & KVO_NEW && !single_read_new(frame, observation)) return false;
-  single_call(hazard, frame, recipient);
+  single_call(protector, frame, recipient);
   return true;
 }
 
 static bool notify_of_path_cache(kvo_frame *frame, const kvo_path_observation *observation,
     const kvo_path_cache *cache) {
-  kvo_frame *hazard = visit_origin(frame, cache);
-  if (!hazard) return false;
-  bool is_notified = notify_along(hazard, frame, observation, cache);
-  kvo_frame_pop(hazard);
+  kvo_frame *protector = protect_origin(frame, cache);
+  if (!protector) return false;
+  bool is_notified = notify_of_protected_path_cache(protector, frame, observation, cache);
+  kvo_frame_pop(protector);
   return is_notified;
 }
 

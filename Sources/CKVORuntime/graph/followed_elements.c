@@ -1,7 +1,9 @@
-// The elements that a node has followed, for finding what has come and gone since.
+// Finds which elements of an array have been removed and added since a node last followed it.
 //
-// The list and the array are compared from both ends; whatever is between the first and the last difference has gone
-// and come. That costs a fraction of an instruction for each element, and some hundred for each that differs.
+// The node keeps a list of references to the elements. A new array is compared with the list from both ends, and all
+// between the first and the last difference counts as removed and added. That costs a fraction of an instruction for
+// each element, and some hundred for each that differs. If memory is out, which is no error here, the reading that
+// follows makes values of all elements instead.
 //
 // The order does not matter to the node, whose children count how often their objects occur. So the list has to
 // contain the same elements as the children, and only its cost depends on their order.
@@ -19,7 +21,7 @@ static kvo_object *followed_object(uintptr_t reference, ptrdiff_t offset) {
   return (kvo_object *)(reference + (uintptr_t)offset);
 }
 
-static void followed_release(const kvo_removed_element *element) {
+static void followed_release(const kvo_element_reference *element) {
   element->cls->operations->unowned_release(element->object);
 }
 
@@ -33,9 +35,9 @@ void kvo_difference_end(kvo_difference *difference) {
 // MARK: The list
 
 // The element may have died, so its class is not asked for again.
-static kvo_removed_element followed_at(const kvo_followed_elements *followed, size_t index) {
+static kvo_element_reference followed_at(const kvo_followed_elements *followed, size_t index) {
   kvo_object *object = followed_object(followed->references[index], followed->offset);
-  return (kvo_removed_element){object, followed->classes[index]};
+  return (kvo_element_reference){object, followed->classes[index]};
 }
 
 static void followed_put(kvo_followed_elements *followed, size_t index, kvo_object *object) {
@@ -48,7 +50,7 @@ static void followed_put(kvo_followed_elements *followed, size_t index, kvo_obje
 void kvo_followed_elements_free(kvo_followed_elements *followed) {
   if (!followed) return;
   for (size_t i = 0; i < followed->count; i++) {
-    kvo_removed_element element = followed_at(followed, i);
+    kvo_element_reference element = followed_at(followed, i);
     followed_release(&element);
   }
   kvo_difference_end(&followed->difference);
@@ -94,14 +96,14 @@ kvo_followed_elements *kvo_followed_elements_make(const kvo_value *array) {
   uint64_t shortages = kvo_shortages;
   update update = {kvo_alloc_zeroed(sizeof *update.followed), false};
   if (update.followed) kvo_value_with_references(array, followed_fill, &update);
-  kvo_shortages = shortages; // the next reading makes values of all elements
+  kvo_shortages = shortages;
   if (update.is_done) return update.followed;
   kvo_followed_elements_free(update.followed);
   return NULL;
 }
 
-// Makes room for `came` elements in place of the `gone` ones from `start` on, by moving those after them. The new places
-// are not filled, and no reference is taken or released. There must be capacity.
+// Makes room for `came` elements in place of the `gone` ones from `start` on, by moving those after them. The new
+// places are not filled, and no reference is taken or released. There must be capacity.
 static void followed_open_gap(kvo_followed_elements *followed, size_t start, size_t gone,
     size_t came) {
   size_t behind = followed->count - start - gone;
@@ -180,7 +182,7 @@ bool kvo_followed_elements_compare(kvo_followed_elements *followed, const kvo_va
   update update = {followed, false};
   kvo_difference_end(&followed->difference);
   kvo_value_with_references(array, followed_compare, &update);
-  kvo_shortages = shortages; // the caller makes values of all elements
+  kvo_shortages = shortages;
   return update.is_done;
 }
 
@@ -202,7 +204,7 @@ bool kvo_followed_elements_replace(kvo_followed_elements *followed, size_t start
     return false;
   uint64_t shortages = kvo_shortages;
   bool has_room = followed_make_room(followed, difference->total);
-  kvo_shortages = shortages; // the next reading makes values of all elements
+  kvo_shortages = shortages;
   if (!has_room) return false;
   followed_open_gap(followed, start, gone, came);
   for (size_t i = 0; i < came; i++) followed_put(followed, start + i, difference->came[i]);

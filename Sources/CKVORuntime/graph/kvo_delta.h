@@ -20,15 +20,15 @@ typedef struct kvo_named_elements {
   bool is_exact; ///< the elements at the indexes after an insertion are the inserted ones
 } kvo_named_elements;
 
-/// An element that has been removed.
-typedef struct kvo_removed_element {
-  kvo_object *object; ///< an unowned reference
+/// An unowned reference to an element, with its class, since the element may have died.
+typedef struct kvo_element_reference {
+  kvo_object *object;
   const kvo_class *cls;
-} kvo_removed_element;
+} kvo_element_reference;
 
 /// The elements by which a collection differs from what it was, each as often as it was removed or added.
 typedef struct kvo_difference {
-  kvo_removed_element *KVO_NULLABLE gone;
+  kvo_element_reference *KVO_NULLABLE gone;
   kvo_object *KVO_NONNULL *KVO_NULLABLE came; ///< held by the collection
   size_t gone_count, came_count, total;       ///< `total`: all elements of the collection now
 } kvo_difference;

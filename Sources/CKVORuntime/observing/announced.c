@@ -32,11 +32,11 @@ typedef struct kvo_announcing {
 typedef void (*announcing_method)(kvo_object *, const char *, const kvo_part *KVO_NULLABLE);
 
 static void announced_call(const kvo_frame *frame, announcing_method method) {
-  if (!(frame->flags & KVO_FRAME_HAS_PART)) {
+  if (!(frame->flags & KVO_FRAME_HAS_MUTATION)) {
     method(frame->object, frame->key, NULL);
     return;
   }
-  const kvo_mutation_record *record = frame->announced;
+  const kvo_mutation_record *record = frame->mutation;
   const kvo_part part = {.kind = record->kind,
       .indexes = record->indexes,
       .goes = record->has_predicted ? &record->predicted : NULL,
@@ -65,10 +65,10 @@ static bool announced_call_method(kvo_announcing *announcing, announcing_method 
 static void keep_part(kvo_frame *frame, const kvo_mutation *mutation) {
   kvo_mutation_record *record = kvo_alloc_zeroed(sizeof *record);
   if (!record) return;
-  frame->announced = record;
-  frame->flags |= KVO_FRAME_HAS_PART;
+  frame->mutation = record;
+  frame->flags |= KVO_FRAME_HAS_MUTATION;
   if (kvo_mutation_begin(record, mutation)) return;
-  frame->flags &= ~(uint32_t)KVO_FRAME_HAS_PART;
+  frame->flags &= ~(uint32_t)KVO_FRAME_HAS_MUTATION;
   kvo_mutation_free(record);
 }
 

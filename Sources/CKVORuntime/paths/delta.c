@@ -90,7 +90,7 @@ static bool hold_gone(kvo_difference *difference, const kvo_elements *elements) 
     if (!object) return false;
     const kvo_class *cls = kvo_class_of(object);
     cls->operations->unowned_retain(object);
-    difference->gone[difference->gone_count++] = (kvo_removed_element){object, cls};
+    difference->gone[difference->gone_count++] = (kvo_element_reference){object, cls};
   }
   return difference->gone;
 }

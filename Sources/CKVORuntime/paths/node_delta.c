@@ -108,7 +108,7 @@ static bool is_current(const application *application) {
 static bool take_gone(application *application) {
   const kvo_difference *difference = application->difference;
   for (size_t i = 0; i < difference->gone_count; i++) {
-    const kvo_removed_element *gone = &difference->gone[i];
+    const kvo_element_reference *gone = &difference->gone[i];
     kvo_path_node *child = find_child(application, gone->object, gone->cls);
     if (!child) continue;
     if (!child->occurrences) return false;

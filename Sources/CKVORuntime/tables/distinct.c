@@ -3,10 +3,10 @@
 //
 // Each such registration stores that value (`kvo_last`). A change compares just before it calls the observer, and
 // stores its value if it calls. Changes may overlap: those of several threads, or one that an observer makes while
-// others have yet to be called. So each takes a sequence number (`ticket`) between its store and its reading of the new
-// value. A change is withheld if one with a greater number has been compared already, because its own value was read
-// earlier. The change with the greatest number has read what all others have stored, and is compared last. So in the
-// end the stored value is the property's. If elements are delivered, no value is stored, but the number is.
+// others have yet to be called. So each takes a ticket, a greater number each time, between its store and its reading
+// of the new value. A change is withheld if one with a later ticket has been compared already, because its own value
+// was read earlier. The change with the last ticket has read what all others have stored, and is compared last. So in
+// the end the stored value is the property's. If elements are delivered, no value is stored, but the ticket is.
 // (Tests/Models/distinct.pml)
 //
 // Comparing may call the program's code, so no lock is held. The change compares with a stored value that it retains,
@@ -80,7 +80,7 @@ static void release_known(kvo_known *known) {
   kvo_value_destroy(&value);
 }
 
-// Takes the stored value away, and stores the sequence number of the change that does so.
+// Takes the stored value away, and stores the ticket of the change that does so.
 static kvo_known *take_away(kvo_registration *registration, uint64_t ticket) {
   KVO_LOCKED_OBJECTS(registration->object, NULL);
   kvo_last *last = last_of(registration);
@@ -150,7 +150,7 @@ static void release_compared(comparison *comparison) {
   release_known(known);
 }
 
-// False if a change with a greater sequence number has been compared.
+// False if a change with a greater ticket has been compared.
 static bool take_known(comparison *comparison) {
   KVO_LOCKED_OBJECTS(comparison->registration->object, NULL);
   const kvo_last *last = last_of(comparison->registration);

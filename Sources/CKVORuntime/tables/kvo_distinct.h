@@ -7,7 +7,7 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// The next sequence number, for a change or a registration. These numbers order the readings of values. Take one after
+/// The next ticket, for a change or a registration. Tickets order the readings of values. Take one after
 /// the change and before the new value is read. Any thread. O(1).
 uint64_t kvo_distinct_take_ticket(void);
 /// Stores the value at registration, which was read after taking `ticket`. False if a change has been compared before,

@@ -29,7 +29,7 @@ typedef struct kvo_group kvo_group;
 /// The value last delivered to an observer with KVO_DISTINCT (distinct.c). Object lock.
 typedef struct kvo_last {
   struct kvo_known *KVO_NULLABLE known; ///< NULL: unknown
-  uint64_t ticket;                      ///< sequence number of the change compared last
+  uint64_t ticket;                      ///< ticket of the change compared last
 } kvo_last;
 
 /// Data that few registrations need: those with `KVO_DISTINCT`, and all of them in a debug mode.

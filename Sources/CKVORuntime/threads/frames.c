@@ -6,10 +6,11 @@
 // | top, block, previous | written by that thread, atomic: threads that look for hazard pointers read them |
 // | a frame's object, state, serial, awaited | atomic |
 //
-// Changes usually end in the order in which they nest, and the top goes down. Suspended accesses end in any order,
-// and frames can't be moved, because their address is known elsewhere. A frame that ends below the top leaves a hole.
-// A block that has only holes is taken out of the stack, and is the next one to be used. So every block but
-// the lowest and the topmost has an open frame, and a walk of the stack costs no more than what is open.
+// Changes usually end in the order in which they nest, and the top goes down. But a Swift task may suspend while it
+// mutates a property in place (a suspended access). Such changes end in any order, perhaps on another thread. Frames
+// can't be moved, because their address is known elsewhere, so a frame that ends below the top leaves a hole. A block
+// that has only holes is taken out of the stack, and is the next one to be used. So every block but the lowest and the
+// topmost has an open frame, and a walk of the stack costs no more than what is open.
 //
 // A block that is taken out keeps its `previous`, and is inserted on top later. So a thread that walks the stack and
 // is at a block that is just taken out continues below it, or again from the top. It meets every block that stays.
@@ -42,25 +43,12 @@ void kvo_frames_init(kvo_thread *thread) {
   thread->top = thread->first.frames;
 }
 
-static kvo_frame *frame_block_end(kvo_frame_block *block) {
-  return block->frames + KVO_FRAMES_PER_BLOCK;
-}
-
-static kvo_frame_block *block_of(kvo_frame *frame) {
-  char *first = (char *)(frame - frame->index);
-  return (kvo_frame_block *)(void *)(first - offsetof(kvo_frame_block, frames));
-}
-
-static bool frame_is_free(const kvo_frame *frame) {
-  return __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE) == KVO_FRAME_FREE;
-}
-
 // Whether a block has only holes. Checked from the last frame down: the frames that began last are the most likely to
 // be open.
 static bool is_needless(const kvo_thread *thread, kvo_frame_block *block) {
   if (block == &thread->first || block == thread->block) return false;
-  for (kvo_frame *frame = frame_block_end(block); frame-- > block->frames;)
-    if (!frame_is_free(frame)) return false;
+  for (kvo_frame *frame = kvo_frame_block_end(block); frame-- > block->frames;)
+    if (!kvo_frame_is_free(frame)) return false;
   return true;
 }
 
@@ -93,7 +81,7 @@ static void take_out_all_needless(kvo_thread *thread) {
 
 static void leave_block(kvo_thread *thread) {
   kvo_frame_block *left = thread->block;
-  set_top(thread, frame_block_end(left->previous));
+  set_top(thread, kvo_frame_block_end(left->previous));
   put_on_top(thread, left->previous);
   frame_spare(thread, left);
 }
@@ -106,7 +94,7 @@ void kvo_thread_shrink(kvo_thread *thread) {
       if (!thread->block->previous) return;
       leave_block(thread);
     }
-    if (!frame_is_free(thread->top - 1)) return;
+    if (!kvo_frame_is_free(thread->top - 1)) return;
     set_top(thread, thread->top - 1);
   }
 }
@@ -134,7 +122,7 @@ static bool makes_room(kvo_thread *thread) {
   if (!__atomic_load_n(&thread->has_holes, __ATOMIC_SEQ_CST)) return false;
   kvo_thread_shrink(thread);
   take_out_all_needless(thread);
-  return thread->top != frame_block_end(thread->block);
+  return thread->top != kvo_frame_block_end(thread->block);
 }
 
 bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
@@ -165,8 +153,8 @@ void kvo_frame_transfer(kvo_frame *frame) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
 }
 
-// Other frames may have been taken over since.
-static void give_up_transferred(kvo_frame *frame) {
+// Other frames may have been transferred to this thread since.
+static void remove_transferred(kvo_frame *frame) {
   kvo_frame **link = &kvo_transferred_frame;
   while (*link && *link != frame) link = &(*link)->outer_transferred;
   if (*link) *link = frame->outer_transferred;
@@ -177,9 +165,9 @@ void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited) {
   kvo_reclaim_waiting(awaited);
 }
 
-// Ends a frame of any thread. `awaited` is taken before the frame's thread can push the frame again, since a mark set
-// after that is for the new use. A thread without a record is not reached by another thread's fence, so it fences
-// itself.
+// Ends a frame of any thread. `awaited` is taken before the frame's thread can push the frame again, since one that is
+// set after that belongs to the new use. A thread without a record is not reached by another thread's fence, so it
+// fences itself.
 static const kvo_object *frame_end_any(kvo_frame *frame) {
   kvo_hazard_end(&frame->hazard);
   if (KVO_UNLIKELY(frame->thread != kvo_this_thread)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -202,7 +190,8 @@ static void tidy_up(kvo_thread *thread, kvo_frame *ended) {
     frame_notify_owner(thread);
     return;
   }
-  if (KVO_UNLIKELY(thread->top != ended + 1)) take_out_if_needless(thread, block_of(ended));
+  if (KVO_UNLIKELY(thread->top != ended + 1))
+    take_out_if_needless(thread, kvo_frame_block_of(ended));
   kvo_thread_shrink(thread);
 }
 
@@ -214,7 +203,7 @@ KVO_INLINE kvo_object *end_with_values(kvo_frame *frame, const kvo_object **awai
   if (flags & KVO_FRAME_HAS_OLD) kvo_value_destroy(&frame->old_value);
   if (flags & KVO_FRAME_HAS_NEW) kvo_value_destroy(&frame->new_value);
   if (flags & KVO_FRAME_READS) thread->reading_count--;
-  if (flags & KVO_FRAME_TRANSFERRED) give_up_transferred(frame);
+  if (flags & KVO_FRAME_TRANSFERRED) remove_transferred(frame);
   *awaited = frame_end_any(frame);
   tidy_up(thread, frame);
   return flags & KVO_FRAME_RETAINED ? object : NULL;
@@ -225,8 +214,10 @@ typedef struct {
   kvo_frame *frame;          // NULL: it has ended
   const kvo_object *awaited; // unless NULL, what waits for this object is yet to be freed
   kvo_object *object, *observer;
-  struct kvo_general_delivery *delivery, *last; // `last`: one whose last reference was this one's
-  struct kvo_mutation_record *part;
+  struct kvo_general_delivery *delivery; // a reference to release
+  struct kvo_general_delivery
+      *unreferenced; // its last reference has been released; to be destroyed
+  struct kvo_mutation_record *mutation;
 } popping;
 
 static void frame_drop(kvo_object **slot) {
@@ -246,11 +237,11 @@ static void frame_pop_rest(void *opaque) {
   frame_drop(&popping->object);
   struct kvo_general_delivery *delivery = popping->delivery;
   popping->delivery = NULL;
-  if (delivery && kvo_general_delivery_drop(delivery)) popping->last = delivery;
-  if (popping->last) kvo_general_delivery_destroy(popping->last);
-  popping->last = NULL;
-  if (popping->part) kvo_mutation_free(popping->part);
-  popping->part = NULL;
+  if (delivery && kvo_general_delivery_drop(delivery)) popping->unreferenced = delivery;
+  if (popping->unreferenced) kvo_general_delivery_destroy(popping->unreferenced);
+  popping->unreferenced = NULL;
+  if (popping->mutation) kvo_mutation_free(popping->mutation);
+  popping->mutation = NULL;
   frame_drop(&popping->observer);
 }
 
@@ -261,7 +252,7 @@ static void pop_with_parts(kvo_frame *frame) {
   popping popping = {.frame = frame,
       .observer = flags & KVO_FRAME_CALLS ? frame->observer : NULL,
       .delivery = flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL,
-      .part = flags & KVO_FRAME_HAS_PART ? frame->announced : NULL};
+      .mutation = flags & KVO_FRAME_HAS_MUTATION ? frame->mutation : NULL};
   kvo_until_done(frame_pop_rest, &popping);
 }
 
@@ -281,7 +272,7 @@ static void pop_with_one(kvo_frame *frame) {
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_HAS_PART;
+  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_HAS_MUTATION;
   const uint32_t both = KVO_FRAME_CALLS | KVO_FRAME_RETAINED;
   uint32_t flags = frame->flags;
   if (KVO_UNLIKELY(flags & parts || (flags & both) == both)) pop_with_parts(frame);
@@ -292,28 +283,29 @@ void kvo_frame_pop_slowly(kvo_frame *frame) {
 
 static kvo_frame_block *block_with(const kvo_thread *thread, const kvo_frame *place) {
   kvo_frame_block *block = thread->block;
-  while (block && !(place >= block->frames && place <= frame_block_end(block)))
+  while (block && !(place >= block->frames && place <= kvo_frame_block_end(block)))
     block = block->previous;
   return block;
 }
 
-// Suspended accesses below the mark may have ended by now. Then the top may already be below the mark, or the mark's
-// block may be taken out.
-static bool is_above(const kvo_thread *thread, const kvo_frame *mark) {
-  const kvo_frame_block *marked = block_with(thread, mark);
-  return marked && (thread->block != marked || thread->top > mark);
+// Suspended accesses below the earlier top may have ended by now. Then the top may already be below it, or its block
+// may be taken out.
+static bool is_above(const kvo_thread *thread, const kvo_frame *earlier) {
+  const kvo_frame_block *block = block_with(thread, earlier);
+  return block && (thread->block != block || thread->top > earlier);
 }
 
+// Whether frames in this state are counted in `open_count`.
 static bool is_counted(uint32_t state) {
   return state == KVO_FRAME_OPEN || state == KVO_FRAME_ANNOUNCED || state == KVO_FRAME_ABANDONED ||
          state == KVO_FRAME_UNOBSERVED || state == KVO_FRAME_BATCH || state == KVO_FRAME_JOINS;
 }
 
-void kvo_thread_unwind(kvo_frame *mark) {
+void kvo_thread_unwind(kvo_frame *earlier_top) {
   kvo_thread *thread = kvo_this_thread;
   if (!thread) return;
-  if (!mark) mark = thread->first.frames;
-  for (kvo_thread_shrink(thread); is_above(thread, mark); kvo_thread_shrink(thread)) {
+  if (!earlier_top) earlier_top = thread->first.frames;
+  for (kvo_thread_shrink(thread); is_above(thread, earlier_top); kvo_thread_shrink(thread)) {
     kvo_frame *frame = thread->top - 1;
     uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
     if (is_counted(state)) thread->open_count--;
@@ -323,15 +315,10 @@ void kvo_thread_unwind(kvo_frame *mark) {
   }
 }
 
-static bool frame_is_delivering(const kvo_frame *frame) {
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
-  return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
-}
-
 // In a forked child: whether the forking thread is in the middle of delivering or announcing a change that another
 // thread began.
-static bool is_transferred(const kvo_frame *frame) {
-  return frame_is_delivering(frame) && frame->flags & KVO_FRAME_TRANSFERRED &&
+static bool is_transferred_to_this_thread(const kvo_frame *frame) {
+  return kvo_frame_is_delivering(frame) && frame->flags & KVO_FRAME_TRANSFERRED &&
          pthread_equal(frame->transferred_to, pthread_self());
 }
 
@@ -350,261 +337,13 @@ static void frame_empty(kvo_frame *frame) {
 }
 
 static void empty_block(kvo_frame_block *block) {
-  for (kvo_frame *frame = block->frames; frame < frame_block_end(block); frame++)
-    if (!is_transferred(frame) && !is_mutation_of_task(frame)) frame_empty(frame);
+  for (kvo_frame *frame = block->frames; frame < kvo_frame_block_end(block); frame++)
+    if (!is_transferred_to_this_thread(frame) && !is_mutation_of_task(frame)) frame_empty(frame);
 }
 
 // At the fork the record's top may have been moving from one block to another, so it is reset.
-void kvo_frames_abandon(kvo_thread *thread) {
+void kvo_frames_clear_after_fork(kvo_thread *thread) {
   for (kvo_frame_block *block = thread->block; block; block = block->previous) empty_block(block);
-  thread->top = frame_block_end(thread->block);
+  thread->top = kvo_frame_block_end(thread->block);
   thread->open_count = thread->batch_count = thread->reading_count = 0;
-}
-
-// MARK: Searching the stack
-
-// The frame below a position of the stack, and its block; NULL at the end.
-static kvo_frame *frame_below(const kvo_frame *place, kvo_frame_block **block) {
-  while (place == (*block)->frames) {
-    if (!(*block)->previous) return NULL;
-    *block = (*block)->previous;
-    place = frame_block_end(*block);
-  }
-  return (kvo_frame *)(uintptr_t)place - 1;
-}
-
-#define FOR_EACH_FRAME(frame, thread)               \
-  kvo_frame_block *frame##_block = (thread)->block; \
-  for (kvo_frame *frame = (thread)->top; (frame = frame_below(frame, &frame##_block));)
-
-static bool is_in_state(const kvo_frame *frame, const kvo_object *object, uint32_t state) {
-  return __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object &&
-         __atomic_load_n(&frame->state, __ATOMIC_RELAXED) == state;
-}
-
-_Static_assert(KVO_FRAME_ANNOUNCED == KVO_FRAME_OPEN + 1, "is_open compares once");
-
-static bool is_open(const kvo_frame *frame, const kvo_object *object) {
-  if (__atomic_load_n(&frame->object, __ATOMIC_RELAXED) != object) return false;
-  return __atomic_load_n(&frame->state, __ATOMIC_RELAXED) - KVO_FRAME_OPEN <= 1;
-}
-
-kvo_frame *kvo_thread_find_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  FOR_EACH_FRAME(frame, thread)
-  if (frame->id == id && is_open(frame, object)) return frame;
-  return NULL;
-}
-
-bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
-  kvo_frame *frame = kvo_thread_find_open(thread, object, id);
-  if (frame) {
-    uint32_t joins = __atomic_load_n(&frame->joins, __ATOMIC_RELAXED);
-    __atomic_store_n(&frame->joins, joins + 1, __ATOMIC_RELAXED);
-  }
-  return frame;
-}
-
-#ifdef KVO_POISON
-bool kvo_thread_protects(const kvo_object *object) {
-  const kvo_thread *thread = kvo_this_thread;
-  if (kvo_transferred_frame) return true; // one of the frames taken over may protect it
-  if (!thread) return false;
-  FOR_EACH_FRAME(frame, thread)
-  if (!frame_is_free(frame) && __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object)
-    return true;
-  return false;
-}
-#endif
-
-kvo_frame *kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object) {
-  FOR_EACH_FRAME(frame, thread)
-  if (is_in_state(frame, object, KVO_FRAME_BATCH)) return frame;
-  return NULL;
-}
-
-static bool frame_reads_key(const kvo_frame *frame, const kvo_object *object, uintptr_t id) {
-  return !frame_is_free(frame) && frame->flags & KVO_FRAME_READS && frame->id == id &&
-         __atomic_load_n(&frame->object, __ATOMIC_RELAXED) == object;
-}
-
-bool kvo_thread_is_reading(const kvo_object *object, uintptr_t id) {
-  const kvo_thread *thread = kvo_this_thread;
-  if (!thread || !thread->reading_count) return false;
-  FOR_EACH_FRAME(frame, thread)
-  if (frame_reads_key(frame, object, id)) return true;
-  return false;
-}
-
-static void abandon(kvo_frame *frame) {
-  __atomic_store_n(&frame->state, KVO_FRAME_ABANDONED, __ATOMIC_RELAXED);
-  if (frame->flags & KVO_FRAME_IN_PLACE) kvo_in_place_end(frame);
-}
-
-void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
-  if (KVO_LIKELY(!thread->open_count)) return;
-  FOR_EACH_FRAME(frame, thread)
-  if (is_open(frame, object) || is_in_state(frame, object, KVO_FRAME_UNOBSERVED) ||
-      is_in_state(frame, object, KVO_FRAME_JOINS))
-    abandon(frame);
-}
-
-// Whether another thread than the frame's delivers the change.
-static bool is_taken_over(const kvo_frame *frame) {
-  uint64_t transferred_at = __atomic_load_n(&frame->transferred_at, __ATOMIC_RELAXED);
-  return transferred_at > __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
-}
-
-static bool is_own_delivery(const kvo_frame *frame) {
-  return frame_is_delivering(frame) && !is_taken_over(frame);
-}
-
-const kvo_frame *kvo_thread_delivering_before(const kvo_thread *thread, const kvo_frame *later) {
-  bool is_before = !later;
-  FOR_EACH_FRAME(frame, thread) {
-    if (is_before && is_own_delivery(frame)) return frame;
-    if (frame == later) is_before = true;
-  }
-  return NULL;
-}
-
-static bool is_open_change(const kvo_frame *frame) {
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
-  return state - KVO_FRAME_OPEN <= 1 || state == KVO_FRAME_UNOBSERVED ||
-         (state >= KVO_FRAME_SCOPED && state <= KVO_FRAME_JOINS);
-}
-
-kvo_frame *kvo_thread_open_before(const kvo_thread *thread, kvo_frame *later) {
-  kvo_frame_block *block = later ? block_of(later) : thread->block;
-  kvo_frame *frame = later ? later : thread->top;
-  while ((frame = frame_below(frame, &block)))
-    if (is_open_change(frame)) return frame;
-  return NULL;
-}
-
-uint32_t kvo_thread_count_delivering(const kvo_thread *thread) {
-  uint32_t count = 0;
-  FOR_EACH_FRAME(frame, thread)
-  count += is_own_delivery(frame);
-  return count;
-}
-
-// A batch has no key. Another thread may end the scoped change and begin something else at any time, so the state is
-// checked again after the key has been read.
-static void visit_if_scoped(const kvo_frame *frame, const kvo_object *object,
-    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-  if (state != KVO_FRAME_SCOPED && state != KVO_FRAME_BATCH) return;
-  if (!is_in_state(frame, object, state)) return;
-  uint32_t number = __atomic_load_n(&frame->thread->number, __ATOMIC_RELAXED);
-  const char *key =
-      state == KVO_FRAME_BATCH ? NULL : __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
-  if (is_in_state(frame, object, state)) visit(context, key, number);
-}
-
-// Visits all frames of each block: the thread's top may be moving from one block to another, and frames above it are
-// free.
-static void visit_of_thread(const kvo_thread *thread, const kvo_object *object,
-    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  const kvo_frame_block *block = __atomic_load_n(&thread->block, __ATOMIC_SEQ_CST);
-  for (; block; block = __atomic_load_n(&block->previous, __ATOMIC_SEQ_CST))
-    for (size_t i = KVO_FRAMES_PER_BLOCK; i-- > 0;)
-      visit_if_scoped(&block->frames[i], object, visit, context);
-}
-
-void kvo_frames_visit_scoped_changes(const kvo_object *object,
-    void (*visit)(void *context, const char *key, uint32_t thread), void *context) {
-  for (kvo_thread *thread = kvo_thread_first(); thread; thread = kvo_thread_next(thread))
-    visit_of_thread(thread, object, visit, context);
-}
-
-// MARK: The outermost change
-
-// The thread's outermost frame. NULL if no frame of the lowest block is left because suspended accesses above it go
-// on. Then it is unknown which change they belong to.
-static const kvo_frame *frame_outermost(kvo_thread *thread) {
-  const kvo_frame *end =
-      thread->block == &thread->first ? thread->top : frame_block_end(&thread->first);
-  for (const kvo_frame *frame = thread->first.frames; frame < end; frame++) {
-    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
-    bool is_left = state == KVO_FRAME_FREE || state == KVO_FRAME_ABANDONED;
-    if (!is_left && !is_taken_over(frame)) return frame;
-  }
-  return NULL;
-}
-
-// Whether this thread had taken over a change before a stamp, and still has it.
-static bool took_over_before(uint64_t stamp) {
-  const kvo_frame *taken = kvo_transferred_frame;
-  while (taken && taken->transferred_at >= stamp) taken = taken->outer_transferred;
-  return taken;
-}
-
-bool kvo_binding_began_before(uint64_t stamp) {
-  const kvo_frame *frame = kvo_this_thread ? frame_outermost(kvo_this_thread) : NULL;
-  if (frame && __atomic_load_n(&frame->serial, __ATOMIC_SEQ_CST) < stamp) return true;
-  return took_over_before(stamp);
-}
-
-bool kvo_binding_is_collecting(void) { return kvo_this_thread && kvo_this_thread->batch_count; }
-
-uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __ATOMIC_SEQ_CST); }
-
-// The innermost change that this thread delivers: of its own stack, unless it has since taken over a change that
-// another thread began, which is in that thread's stack.
-static const kvo_frame *frame_delivering(void) {
-  const kvo_thread *thread = kvo_this_thread;
-  const kvo_frame *taken = kvo_transferred_frame;
-  while (taken && !frame_is_delivering(taken)) taken = taken->outer_transferred;
-  if (!thread || (taken && kvo_thread_count_delivering(thread) <= taken->outer_deliveries))
-    return taken;
-  return kvo_thread_delivering_before(thread, NULL);
-}
-
-kvo_calling_change kvo_binding_calling_change(bool is_prior) {
-  const kvo_frame *prior = is_prior && kvo_this_thread ? kvo_this_thread->prior_frame : NULL;
-  const kvo_frame *frame = prior ? prior : frame_delivering();
-  if (!frame) return (kvo_calling_change){NULL, 0, 0};
-  uint64_t began = __atomic_load_n(&frame->serial, __ATOMIC_RELAXED);
-  uint64_t taken = is_taken_over(frame) ? frame->transferred_at : began;
-  return (kvo_calling_change){frame->thread, began, taken};
-}
-
-bool kvo_binding_is_made_by_observer(uint64_t stamp) {
-  if (!kvo_this_thread) return false;
-  uint32_t count = 0;
-  FOR_EACH_FRAME(frame, kvo_this_thread)
-  if (is_own_delivery(frame) && __atomic_load_n(&frame->serial, __ATOMIC_RELAXED) >= stamp &&
-      ++count == 2)
-    return true;
-  return false;
-}
-
-static bool frame_is_change(const kvo_frame *frame, kvo_calling_change change) {
-  return frame->thread == change.thread &&
-         __atomic_load_n(&frame->serial, __ATOMIC_RELAXED) == change.began;
-}
-
-static bool is_on_own_stack(kvo_calling_change change) {
-  const kvo_thread *thread = kvo_this_thread;
-  if (!thread || thread != change.thread) return false;
-  FOR_EACH_FRAME(frame, thread) {
-    uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_RELAXED);
-    bool is_change = state != KVO_FRAME_FREE && state != KVO_FRAME_PROTECTS;
-    if (is_change && !is_taken_over(frame) && frame_is_change(frame, change)) return true;
-  }
-  return false;
-}
-
-bool kvo_binding_is_within(kvo_calling_change change) {
-  const kvo_frame *taken = kvo_transferred_frame;
-  while (taken && !frame_is_change(taken, change)) taken = taken->outer_transferred;
-  return taken || is_on_own_stack(change);
-}
-
-uint64_t kvo_binding_delivery_stamp(void) {
-  kvo_frame *frame = (kvo_frame *)(uintptr_t)frame_delivering();
-  if (!frame) return kvo_binding_stamp();
-  if (frame->delivery_stamp <= __atomic_load_n(&frame->serial, __ATOMIC_RELAXED))
-    frame->delivery_stamp = kvo_binding_stamp();
-  return frame->delivery_stamp;
 }

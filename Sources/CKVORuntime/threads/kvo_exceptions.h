@@ -31,7 +31,7 @@ void kvo_run_until_done(struct kvo_frame *KVO_NULLABLE mark,
 
 /// Pops all frames that this thread has pushed since `mark` was on top, newest first, without delivering their
 /// changes. NULL: all of them. In frames.c.
-void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE mark);
+void kvo_thread_unwind(struct kvo_frame *KVO_NULLABLE earlier_top);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END

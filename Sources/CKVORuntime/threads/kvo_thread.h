@@ -56,7 +56,7 @@ enum kvo_frame_flag {
   KVO_FRAME_SILENT = 16384, ///< an announced change for which the class has no method of its own
   KVO_FRAME_ANNOUNCES =
       KVO_FRAME_SILENT, ///< for a batch: the class has methods that are called for each change (E5)
-  KVO_FRAME_HAS_PART = 32768, ///< `announced` is valid, and owned by the frame
+  KVO_FRAME_HAS_MUTATION = 32768, ///< `mutation` is valid, and owned by the frame
   KVO_FRAME_IN_PLACE =
       65536, ///< the property can't be read until the change is closed (in_place.c)
   KVO_FRAME_COPIES =
@@ -114,8 +114,8 @@ struct kvo_frame {
   union {
     struct kvo_handle
         *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
-    /// With KVO_FRAME_HAS_PART: the mutation that the class's methods are called with.
-    struct kvo_mutation_record *KVO_NULLABLE announced;
+    /// With KVO_FRAME_HAS_MUTATION: the mutation that the class's methods are called with.
+    struct kvo_mutation_record *KVO_NULLABLE mutation;
   };
   uint64_t ticket;                   ///< with KVO_FRAME_HAS_TICKET (distinct.c)
   uint64_t serial_at_ticket;         ///< with KVO_FRAME_HAS_TICKET: `kvo_serial` when it was taken
@@ -127,17 +127,17 @@ struct kvo_frame {
   struct kvo_general_delivery *KVO_NULLABLE in_place_delivery;
   kvo_frame *KVO_NULLABLE next_in_place;
   kvo_frame *KVO_NULLABLE *KVO_NULLABLE in_place_slot;
-  /// How many changes have joined it since its general delivery began. Atomic, because another thread may have taken the
-  /// frame over when this one finds it.
+  /// How many changes have joined it since its general delivery began. Atomic, because the frame may have been
+  /// transferred to another thread when this one finds it.
   uint32_t joins;
   uint16_t index; ///< index in its block; immutable
-  /// Whether its general delivery calls prior observers. No other thread can take it over until they have returned.
-  /// Only for this thread.
+  /// Whether its general delivery calls prior observers. It is not transferred to another thread until they have
+  /// returned. Only for this thread.
   bool is_in_priors;
-  /// A stamp that another thread took when it took the change over; not greater than `serial` if none has. Atomic.
+  /// A stamp from when the change was transferred to another thread; not greater than `serial` if it was not. Atomic.
   uint64_t transferred_at;
-  /// With KVO_FRAME_TRANSFERRED, used by the thread that has taken the frame over: the frame that it took over before
-  /// and still has, and how many changes of its own stack it was delivering.
+  /// With KVO_FRAME_TRANSFERRED, used by the thread that the frame was transferred to: how many changes of its own
+  /// stack it was delivering then, and the frame that was transferred to it before and has not ended.
   uint32_t outer_deliveries;
   kvo_frame *KVO_NULLABLE outer_transferred;
   pthread_t transferred_to; ///< with KVO_FRAME_TRANSFERRED
@@ -153,6 +153,22 @@ typedef struct kvo_frame_block {
   uintptr_t stack; ///< the thread's stack pointer when the block was entered
   kvo_frame frames[KVO_FRAMES_PER_BLOCK];
 } kvo_frame_block;
+
+KVO_INLINE kvo_frame *kvo_frame_block_end(kvo_frame_block *block) {
+  return block->frames + KVO_FRAMES_PER_BLOCK;
+}
+KVO_INLINE kvo_frame_block *kvo_frame_block_of(kvo_frame *frame) {
+  char *first = (char *)(frame - frame->index);
+  return (kvo_frame_block *)(void *)(first - offsetof(kvo_frame_block, frames));
+}
+KVO_INLINE bool kvo_frame_is_free(const kvo_frame *frame) {
+  return __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE) == KVO_FRAME_FREE;
+}
+/// Whether the frame's change is being delivered or announced.
+KVO_INLINE bool kvo_frame_is_delivering(const kvo_frame *frame) {
+  uint32_t state = __atomic_load_n(&frame->state, __ATOMIC_ACQUIRE);
+  return state == KVO_FRAME_DELIVERING || state == KVO_FRAME_ANNOUNCING;
+}
 
 /// The record of a thread that delivers. It passes to another thread when its own has ended and all of its frames
 /// have.
@@ -243,19 +259,19 @@ void kvo_cover_forks(void);
 void kvo_frames_init(kvo_thread *thread);
 /// Takes free frames off the stack and returns whether it is empty then.
 bool kvo_frames_are_gone(kvo_thread *thread);
-/// In a forked child: ends all frames of the record but those that this thread has taken over.
-void kvo_frames_abandon(kvo_thread *thread);
+/// In a forked child: ends all frames of the record but those that were transferred to this thread.
+void kvo_frames_clear_after_fork(kvo_thread *thread);
 /// Moves on to the next block, made if necessary, for a change of `object`. False if out of memory.
 bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object);
 /// Takes free frames off the top. Needed after frames have ended out of order, or at the beginning of a block.
 void kvo_thread_shrink(kvo_thread *thread);
 /// Frees memory that waited for a frame of this thread which no longer protects the object `awaited`.
 void kvo_frame_reclaim_waiters(kvo_frame *frame, const kvo_object *awaited);
-/// Transfers a frame to this thread, which ends a change that another thread has begun. The frame survives a fork in
-/// between.
+/// Transfers a frame to this thread, which ends a change that another thread has begun. The frame stays on that
+/// thread's stack, and survives a fork by this thread.
 void kvo_frame_transfer(kvo_frame *frame);
-/// The frame that this thread has taken over last, and still has. If there is one, the thread is in a change although
-/// it may have no frame.
+/// The frame that was transferred to this thread last and has not ended. If there is one, the thread is in a change
+/// although it may have no frame.
 extern __thread kvo_frame *KVO_NULLABLE kvo_transferred_frame
     __attribute__((tls_model("initial-exec")));
 /// Pops a frame that has values or retains its object, that belongs to another thread, or that something waits for.
@@ -349,17 +365,18 @@ KVO_INLINE void kvo_thread_end_priors(const kvo_frame *frame, const kvo_frame *K
   frame->thread->prior_frame = outer;
 }
 
-bool kvo_thread_has_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
-/// Whether this thread has an automatic change of the property open, so that a further one joins it.
-KVO_INLINE bool kvo_thread_has_open(const kvo_thread *thread, const kvo_object *object,
+/// If this thread has an automatic change of the property open, counts a further change as one that joins it (`joins`)
+/// and returns true.
+bool kvo_thread_join_among_open(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
+KVO_INLINE bool kvo_thread_join_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id) {
-  return KVO_UNLIKELY(thread->open_count) && kvo_thread_has_among_open(thread, object, id);
+  return KVO_UNLIKELY(thread->open_count) && kvo_thread_join_among_open(thread, object, id);
 }
 /// The frame of this thread's open automatic change of the property, or NULL.
 kvo_frame *KVO_NULLABLE kvo_thread_find_open(const kvo_thread *thread, const kvo_object *object,
     uintptr_t id);
 #ifdef KVO_POISON
-/// Whether a frame of this thread protects the object, or one that it has taken over may.
+/// Whether a frame of this thread protects the object, or one transferred to it may.
 bool kvo_thread_protects(const kvo_object *object);
 #endif
 kvo_frame *KVO_NULLABLE kvo_thread_find_batch(const kvo_thread *thread, const kvo_object *object);
@@ -396,8 +413,9 @@ kvo_frame *KVO_NULLABLE kvo_thread_open_before(const kvo_thread *thread,
 /// Calls `visit` for each scoped change of the object (scoped_change.c) whose body runs, on any thread, with its key
 /// and the thread's number. The key is NULL for a batch (batch.c). Scoped changes that begin or end during the call may
 /// be missed.
-void kvo_frames_visit_scoped_changes(const kvo_object *object,
-    void (*visit)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key, uint32_t thread),
+typedef void (*kvo_scoped_change_visitor)(void *KVO_NULLABLE context, const char *KVO_NULLABLE key,
+    uint32_t thread);
+void kvo_frames_visit_scoped_changes(const kvo_object *object, kvo_scoped_change_visitor visit,
     void *KVO_NULLABLE context);
 /// How many changes are being delivered or announced.
 uint32_t kvo_thread_count_delivering(const kvo_thread *thread);

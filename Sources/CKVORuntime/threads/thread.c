@@ -167,7 +167,7 @@ kvo_thread *kvo_thread_start(void) {
 // MARK: Forks
 
 static void abandon_locked(kvo_thread *thread) {
-  kvo_frames_abandon(thread);
+  kvo_frames_clear_after_fork(thread);
   kvo_show_hazards(thread);
   kvo_manual_changes_abandon_locked(thread);
   kvo_open_path_changes_abandon(thread);

@@ -1,7 +1,7 @@
 // Comparing values: equality and order.
 //
-// Two values are compared by what they have in common: one type, else numbers, else objects, else collections, else what
-// they are equivalent to. So a binding's number can equal the runtime's, and its object the runtime's reference.
+// Two values are compared by what they have in common: one type, else numbers, else objects, else collections, else
+// what they are equivalent to. So a binding's number can equal the runtime's, and its object the runtime's reference.
 #include "objects/kvo_class_internal.h"
 #include "types/kvo_call.h"
 #include "values/kvo_collection_internal.h"
@@ -36,8 +36,8 @@ static kvo_value equivalent_of(const kvo_value *value) {
   return has_one ? equivalent : KVO_VALUE_NIL;
 }
 
-// If one equivalent has the other value's type, the other value stays as it is: a decimal number has more digits than the
-// number that it is equivalent to.
+// If one equivalent has the other value's type, the other value stays as it is: a decimal number has more digits than
+// the number that it is equivalent to.
 static bool equivalents_are_equal(const kvo_value *a, const kvo_value *b) {
   kvo_value left = equivalent_of(a), right = equivalent_of(b);
   bool takes_left = left.type && right.type != a->type;
@@ -118,9 +118,11 @@ static int order_beside(const kvo_value *a, const kvo_value *converted, kvo_numb
   const kvo_type_operations *operations = a->type->operations;
   int order = operations->compare(a->type, kvo_value_bytes(a), kvo_value_bytes(converted));
   int sign = kvo_number_compare(number, (kvo_number){.form = KVO_NUMBER_SIGNED});
-  int kept = sign_in_type(converted);
-  if (sign > 0 && kept < 0) return -1;
-  return order || kept ? order : -sign;
+  int converted_sign = sign_in_type(converted);
+  bool is_nan = sign > 0 && converted_sign < 0;
+  bool is_rounded_to_zero = !order && !converted_sign;
+  if (is_nan) return -1;
+  return is_rounded_to_zero ? -sign : order;
 }
 
 // Compares a number that the runtime's types can't represent, such as a decimal one, with a number of another type.
