@@ -1,16 +1,16 @@
 // Batches (M1): `kvo_coalesce` and, for bindings, `kvo_batch_begin` and `kvo_batch_end`.
 //
 // A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, each
-// observed key that this thread changes becomes a root of the frame's one general delivery, in the order of first
-// changes. The first change of a key finds the recipients, reads old values and calls prior observers. Recipients that
-// an earlier root has reached are skipped: their old value is known and they have been called. A later change of the
-// key only updates the time of its last change. When the batch ends, the general delivery does for all roots what it
-// does for one change: it follows paths once, finds the recipients again, reads new values once, and calls each
-// recipient once.
+// observed key that this thread changes becomes a changed key of the frame's one general delivery, in the order of
+// first changes. The first change of a key finds the recipients, reads old values and calls prior observers. Recipients
+// that an earlier changed key has reached are skipped: their old value is known and they have been called. A later
+// change of the key only updates the time of its last change. When the batch ends, the general delivery does for all
+// changed keys what it does for one change: it follows paths once, finds the recipients again, reads new values once,
+// and calls each recipient once.
 //
-// A few roots are searched linearly; many have a hash index, which is allocated with the batch. If there is no
+// A few changed keys are searched linearly; many have a hash index, which is allocated with the batch. If there is no
 // memory, which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while
-// a root is being added.
+// a changed key is being added.
 #include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
@@ -19,17 +19,17 @@
 #include "kvo_binding.h"
 #include "objects/kvo_class_internal.h"
 
-enum { INLINE_CHANGED_KEYS = 8 };
+enum { MOST_WITHOUT_INDEX = 8 };
 
 typedef struct kvo_batch {
   kvo_changed_key *last;
-  bool is_adding; // a root is being added: recipients must not move
-  uint32_t count; // of roots
-  uint32_t mask;  // of the index, a power of two less one; 0 for few roots
+  bool is_adding; // a key is being added, with its prior calls: recipients must not move
+  uint32_t count; // of changed keys
+  uint32_t mask;  // of the index, a power of two less one; 0: no index
   kvo_changed_key *slots[];
 } kvo_batch;
 
-// MARK: Roots
+// MARK: Changed keys
 
 static kvo_changed_key **batch_slot_of(kvo_batch *batch, uintptr_t id) {
   uint32_t i = (uint32_t)(kvo_hash_word(id) >> 32);
@@ -47,24 +47,24 @@ static kvo_changed_key *batch_find_key(kvo_general_delivery *delivery, uintptr_t
   return changed_key;
 }
 
-// The root of a key in a batch; NULL if there is no batch, or none of the key in it.
+// The batch's record of a changed key; NULL if there is no batch, or the key has not been changed in it.
 static kvo_changed_key *batch_key_in(const kvo_frame *batch, uintptr_t id) {
   bool has_keys = batch && batch->flags & KVO_FRAME_GENERAL_DELIVERY;
   return has_keys ? batch_find_key(batch->general_delivery, id) : NULL;
 }
 
-static kvo_batch *make_batch(uint32_t places) {
-  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + places * sizeof *batch->slots);
-  if (batch) batch->mask = places ? places - 1 : 0;
+static kvo_batch *make_batch(uint32_t slot_count) {
+  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + slot_count * sizeof *batch->slots);
+  if (batch) batch->mask = slot_count ? slot_count - 1 : 0;
   return batch;
 }
 
-// The index has at least twice as many slots as there are roots.
+// Makes room in the index for one more key. The index has at least twice as many slots as there are changed keys.
 static bool batch_make_room(kvo_general_delivery *delivery) {
   kvo_batch *batch = delivery->batch;
-  uint32_t places = batch->mask + 1;
-  if (batch->count < INLINE_CHANGED_KEYS || (batch->count + 1) * 2 <= places) return true;
-  kvo_batch *larger = make_batch(batch->mask ? places * 2 : INLINE_CHANGED_KEYS * 4);
+  uint32_t slot_count = batch->mask + 1;
+  if (batch->count < MOST_WITHOUT_INDEX || (batch->count + 1) * 2 <= slot_count) return true;
+  kvo_batch *larger = make_batch(batch->mask ? slot_count * 2 : MOST_WITHOUT_INDEX * 4);
   if (!larger) return false;
   larger->last = batch->last;
   larger->count = batch->count;
@@ -76,8 +76,8 @@ static bool batch_make_room(kvo_general_delivery *delivery) {
   return true;
 }
 
-// The first root is stored in the general delivery.
-static kvo_changed_key *batch_make_root(kvo_general_delivery *delivery) {
+// The first changed key is stored in the general delivery.
+static kvo_changed_key *batch_make_key(kvo_general_delivery *delivery) {
   return delivery->batch->count ? kvo_alloc(sizeof(kvo_changed_key)) : &delivery->first;
 }
 
@@ -120,7 +120,7 @@ static void note_again(kvo_changed_key *changed_key, const kvo_batch *batch) {
   changed_key->mutation.became_setting = batch->is_adding;
 }
 
-static void report_single(kvo_object *object) {
+static void report_separate_deliveries(kvo_object *object) {
   kvo_misuse("No memory to coalesce changes of %s: some are delivered separately.",
       kvo_class_of(object)->name);
 }
@@ -139,7 +139,7 @@ static void batch_add_key(void *opaque) {
 }
 
 // A prior call has thrown, so the change will not be made.
-static void stay_as_it_was(void *opaque) {
+static void end_adding(void *opaque) {
   const addition *addition = opaque;
   kvo_general_delivery *delivery = addition->frame->general_delivery;
   delivery->batch->is_adding = false;
@@ -147,7 +147,7 @@ static void stay_as_it_was(void *opaque) {
 
 static bool batch_add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
   kvo_general_delivery *delivery = frame->general_delivery;
-  kvo_changed_key *changed_key = batch_make_room(delivery) ? batch_make_root(delivery) : NULL;
+  kvo_changed_key *changed_key = batch_make_room(delivery) ? batch_make_key(delivery) : NULL;
   if (!changed_key) return false;
   frame->id = id; // the key that a report names
   *changed_key =
@@ -155,7 +155,7 @@ static bool batch_add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutati
   batch_append_key(delivery, changed_key);
   delivery->batch->is_adding = true;
   addition addition = {frame, changed_key, mutation, false};
-  kvo_unwinding(batch_add_key, stay_as_it_was, &addition);
+  kvo_unwinding(batch_add_key, end_adding, &addition);
   delivery->batch->is_adding = false;
   if (addition.is_added) return true;
   batch_remove_key(delivery, changed_key);
@@ -173,19 +173,20 @@ static bool batch_begin_general_delivery(kvo_frame *frame) {
   return delivery;
 }
 
-// No change is lost, but some are delivered one by one. Reported once per batch.
-static void batch_report(kvo_frame *frame) {
+// Reports, once per batch, that memory ran out. No change is lost, but some are delivered one by one.
+static void report_shortage_once(kvo_frame *frame) {
   if (frame->flags & KVO_FRAME_REPORTED) return;
   frame->flags |= KVO_FRAME_REPORTED;
-  report_single(frame->object);
+  report_separate_deliveries(frame->object);
 }
 
-static bool takes_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
+// Records the first change of a key. False if the change is to be delivered by itself.
+static bool record_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
   bool is_adding =
       frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->batch->is_adding;
   if (is_adding) return false;
   bool added = batch_begin_general_delivery(frame) && batch_add(frame, id, mutation);
-  if (!added) batch_report(frame);
+  if (!added) report_shortage_once(frame);
   return added;
 }
 
@@ -194,7 +195,7 @@ kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr
   kvo_frame *frame = kvo_thread_batch(thread, object);
   if (!frame) return NULL;
   kvo_changed_key *changed_key = batch_key_in(frame, id);
-  if (!changed_key) return takes_first(frame, id, mutation) ? frame : NULL;
+  if (!changed_key) return record_first(frame, id, mutation) ? frame : NULL;
   note_again(changed_key, frame->general_delivery->batch);
   return frame;
 }
@@ -203,9 +204,10 @@ kvo_frame *kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object, u
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
-  bool takes = (frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_ANNOUNCES)) ==
-               KVO_FRAME_GENERAL_DELIVERY;
-  if (!is_batch || !takes) return NULL;
+  // If the class announces its changes, its methods have to be called for a further change as well.
+  bool has_keys_unannounced = (frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_ANNOUNCES)) ==
+                              KVO_FRAME_GENERAL_DELIVERY;
+  if (!is_batch || !has_keys_unannounced) return NULL;
   kvo_changed_key *changed_key = batch_find_key(frame->general_delivery, id);
   if (!changed_key) return NULL;
   note_again(changed_key, frame->general_delivery->batch);
@@ -239,7 +241,7 @@ kvo_frame *kvo_batch_begin(void *header) {
   if (thread && kvo_thread_batch(thread, object)) return NULL;
   kvo_frame *frame = thread ? kvo_frame_push(thread, object) : NULL;
   if (!frame) {
-    report_single(object);
+    report_separate_deliveries(object);
     return NULL;
   }
   if (!kvo_class_of(object)->operations->try_retain(object)) { // it is dying

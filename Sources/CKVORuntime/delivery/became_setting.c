@@ -15,8 +15,8 @@
 #include "delivery/kvo_general_delivery.h"
 #include "values/kvo_collection_internal.h"
 
-// The change is closed by another thread if the program has handed it over. That begins under the graph lock, so an
-// open change stays open, and its delivery alive, while the lock is held.
+// The open change of a property on this thread. If the program has transferred it, another thread closes it, but that
+// begins under the graph lock. So the change stays open, and its delivery alive, while the lock is held.
 static kvo_frame *find_open_locked(const kvo_object *object, uintptr_t id) {
   const kvo_thread *thread = kvo_this_thread;
   return thread && thread->open_count ? kvo_thread_find_open(thread, object, id) : NULL;
@@ -34,7 +34,8 @@ bool kvo_change_names_elements(const kvo_object *object, uintptr_t id) {
   return frame && (frame->flags & KVO_FRAME_BATCHED || mutation_of_elements_locked(frame));
 }
 
-// Observers that have had a prior call may still read the value that is replaced. If memory runs out, it stays.
+// Observers that have had a prior call may still read the value that is replaced, so it is kept with the record. If
+// there is no memory to keep it, it is not replaced.
 static void replace_old_value_locked(kvo_mutation_record *record, kvo_dirty_key *dirty,
     kvo_value *old_value) {
   kvo_replaced_value *kept = dirty->is_read ? kvo_alloc(sizeof *kept) : NULL;
@@ -49,30 +50,32 @@ static void replace_old_value_locked(kvo_mutation_record *record, kvo_dirty_key 
 }
 
 // Observers in their prior calls, and the setter, may mutate the key again, and these mutations may become settings,
-// too. The first of them gives the old value. That of the mutation that opened the change is older.
-static void become_setting_locked(kvo_general_delivery *delivery, kvo_value *KVO_NULLABLE old_value,
-    bool is_first) {
+// too. The first of them to do so gives the old value. If the mutation that opened the change (`is_first`) becomes a
+// setting afterwards, it replaces that value, because its own is older.
+static void turn_record_into_setting_locked(kvo_general_delivery *delivery,
+    kvo_value *KVO_NULLABLE old_value, bool is_first) {
   kvo_changed_key *changed_key = &delivery->first;
   kvo_mutation_record *record = &changed_key->mutation;
-  bool replaces = is_first && record->became_setting && !record->has_final_old;
+  bool has_older_value = is_first && record->became_setting && !record->has_final_old;
   // If observers were found when the change began, the property itself is the first of their dirty keys.
   kvo_dirty_key *dirty = delivery->before.dirty_key_count ? delivery->before.dirty_keys : NULL;
   bool is_property = dirty && dirty->changed_key == changed_key;
-  if (old_value && is_property && (!dirty->is_read || replaces))
+  if (old_value && is_property && (!dirty->is_read || has_older_value))
     replace_old_value_locked(record, dirty, old_value);
   record->kind = KVO_SETTING;
   record->became_setting = true;
 }
 
-// Moves the old value, if it is needed. Returns whether a batch delivers the change.
-static bool becomes_setting(const kvo_object *object, uintptr_t id,
+// Takes the old value, if it is needed. Returns whether a batch delivers the change: then the caller records a setting
+// there.
+static bool turn_into_setting(const kvo_object *object, uintptr_t id,
     kvo_value *KVO_NULLABLE old_value, bool is_first) {
   KVO_LOCKED(&kvo_graph_lock);
   const kvo_frame *frame = find_open_locked(object, id);
   if (!frame) return false;
   if (frame->flags & KVO_FRAME_BATCHED) return true;
   if (mutation_of_elements_locked(frame))
-    become_setting_locked(frame->general_delivery, old_value, is_first);
+    turn_record_into_setting_locked(frame->general_delivery, old_value, is_first);
   return false;
 }
 
@@ -81,7 +84,7 @@ void kvo_change_becomes_setting(kvo_object *object, uintptr_t id, const kvo_valu
     bool is_first) {
   kvo_value copy;
   bool is_copied = old_value && kvo_value_copy(&copy, old_value) == KVO_OK;
-  if (becomes_setting(object, id, is_copied ? &copy : NULL, is_first))
+  if (turn_into_setting(object, id, is_copied ? &copy : NULL, is_first))
     (void)kvo_batch_record(kvo_this_thread, object, id, NULL);
   if (is_copied) kvo_value_destroy(&copy);
 }

@@ -12,8 +12,10 @@
 // touched (I1). If prior observers are called, the object is retained, because its setter has yet to run.
 //
 // A change that is part of a batch is delivered by the batch (M1); a change of elements keeps an open frame, which
-// others join. If the object's class overrides the methods that
-// announce changes, these methods begin and finish the change (announced.c).
+// others join. If the object's class overrides the methods that announce changes, these methods begin and finish the
+// change (announced.c).
+//
+// Here `prior` means: for the prior call, before the change. `by_setter` means: opened by the property's own setter.
 //
 // This file handles settings of a key that has only observers of its own. Three others take the remaining cases:
 // * general_delivery.c: key paths or derived keys depend on the key, or some elements of a to-many key change;
@@ -113,7 +115,7 @@ static __attribute__((noinline)) void deliver_to_group_key(const kvo_group_key *
   if (kvo_registration_state(head) != KVO_LIVE || (is_late && is_by_this_thread)) return;
   if (is_late && !has_new_for_late(frame, head->options, kvo_group_key_accessors(group_key)))
     return;
-  if (kvo_registration_state(head) != KVO_LIVE) return;
+  if (kvo_registration_state(head) != KVO_LIVE) return; // a getter has run and may have ended it
   bool has_old = frame->flags & KVO_FRAME_HAS_OLD, has_new = frame->flags & KVO_FRAME_HAS_NEW;
   if (!has_new && head->options & KVO_NEW) return;
   if (!has_old && !is_late && head->options & KVO_OLD) return;
@@ -219,8 +221,8 @@ static void finish_general_delivery(kvo_frame *frame) {
 KVO_INLINE void change_begin(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation, bool by_setter) {
   uint32_t options = kvo_observers_options(observers);
-  bool reaches = options & KVO_PATH_NODE || kvo_in_place_may_hold(observers);
-  if (KVO_UNLIKELY(mutation || reaches || kvo_observers_are_tracked(observers))) {
+  bool reaches_further = options & KVO_PATH_NODE || kvo_in_place_may_hold(observers);
+  if (KVO_UNLIKELY(mutation || reaches_further || kvo_observers_are_tracked(observers))) {
     if (mutation || !kvo_single_recipient_begin(frame, observers))
       change_begin_general_delivery(frame, mutation);
     return;
@@ -278,16 +280,17 @@ static kvo_frame *take_into_batch(kvo_frame *frame, kvo_object *object, uintptr_
   return kvo_batch_record(frame->thread, object, id, mutation);
 }
 
-// The batch has taken a change of some elements. Its frame stays open, so that the change by which the program's setter
-// or accessor makes it joins it, and it stays the only one of the key. The frame notifies no observers.
-static void leave_to_batch(kvo_frame *frame, kvo_thread *thread, uintptr_t id) {
+// Marks the frame of a change of some elements that the batch delivers. The frame stays open but notifies no observers.
+// The program's setter or accessor, which makes the change, joins it instead of opening a second one of the key.
+static void mark_batched(kvo_frame *frame, kvo_thread *thread, uintptr_t id) {
   frame->id = id;
   frame->flags |= KVO_FRAME_SILENT | KVO_FRAME_BEGUN | KVO_FRAME_BATCHED;
   thread->open_count++;
   __atomic_store_n(&frame->state, KVO_FRAME_ANNOUNCED, __ATOMIC_RELAXED);
 }
 
-// Opens a change while this thread has another change or a batch open.
+// Opens a change while this thread has another change or a batch open. Returns the batch's frame if the batch delivers
+// the change, and NULL if the change joins an open one.
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
   kvo_frame *batch = kvo_batch_record_again(thread, object, id);
@@ -299,7 +302,7 @@ static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_
     kvo_frame_pop(frame);
     return batch;
   }
-  if (batch) leave_to_batch(frame, thread, id);
+  if (batch) mark_batched(frame, thread, id);
   else change_open_frame_state(frame, thread, object, id, mutation);
   return frame;
 }
@@ -312,7 +315,6 @@ KVO_INLINE kvo_frame *open_change(kvo_object *object, uintptr_t id, const kvo_mu
   return frame;
 }
 
-// The caller pushed `frame` while no other change was open on this thread.
 kvo_frame *kvo_change_open_frame(kvo_frame *frame, kvo_object *object) {
   change_open_frame_state(frame, frame->thread, object, frame->id, NULL);
   return frame;
@@ -352,10 +354,11 @@ KVO_INLINE void change_finish(kvo_frame *frame, bool by_setter) {
     return;
   }
   uint32_t options = kvo_observers_options(observers);
-  bool reaches = options & KVO_PATH_NODE ||
-                 frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT) ||
-                 kvo_in_place_may_hold(observers); // perhaps a mutation that began after the change
-  if (KVO_UNLIKELY(reaches || kvo_observers_are_tracked(observers))) {
+  bool reaches_further =
+      options & KVO_PATH_NODE ||
+      frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT) ||
+      kvo_in_place_may_hold(observers); // perhaps a mutation that began after the change
+  if (KVO_UNLIKELY(reaches_further || kvo_observers_are_tracked(observers))) {
     bool was_single = frame->flags & KVO_FRAME_SINGLE_RECIPIENT;
     if (!was_single || !kvo_single_recipient_finish(frame, observers))
       finish_general_delivery(frame);
@@ -379,17 +382,17 @@ KVO_INLINE void finish_unrecorded(kvo_frame *frame, bool by_setter) {
 
 void kvo_change_finish(kvo_frame *frame) { finish_unrecorded(frame, false); }
 
-// Notifies the observers that have been added since the change began, if any.
-static __attribute__((noinline)) void notify_late_observers(kvo_frame *frame, bool by_hand) {
+// Notifies the observers of a key that had none to notify when the change began, if it has some by now.
+static __attribute__((noinline)) void notify_late_observers(kvo_frame *frame, bool also_manual) {
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_light_fence();
   kvo_observers observers = kvo_object_observers(frame->object, frame->id);
-  bool is_silent = !by_hand && observers && kvo_observers_are_manual(observers) &&
+  bool is_silent = !also_manual && observers && kvo_observers_are_manual(observers) &&
                    !kvo_observers_are_announced(observers);
   if (observers && !is_silent) kvo_change_finish(frame);
 }
 
-void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_hand) {
+void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool also_manual) {
   kvo_thread *thread = kvo_thread_current();
   if (thread && kvo_thread_join_open(thread, object, id)) return; // the open change delivers it
   if (thread && kvo_batch_will_deliver(thread, object, id)) return;
@@ -400,13 +403,13 @@ void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_
   }
   frame->id = id;
   kvo_frame_backdate(frame, 0); // all present observers count as late
-  notify_late_observers(frame, by_hand);
+  notify_late_observers(frame, also_manual);
   kvo_frame_pop(frame);
 }
 
-// The thread that began the change may be searching for open changes that notify a recipient. It finds those that are
-// open, under the graph lock.
-static void take_over(kvo_frame *frame, uint32_t state) {
+// Makes this thread the one that ends the change, and the frame no longer open. Both under the graph lock: the thread
+// that began the change may be searching, under that lock, for open changes to which it can leave a recipient.
+static void transfer_to_this_thread(kvo_frame *frame, uint32_t state) {
   uint32_t next = state == KVO_FRAME_ANNOUNCED ? KVO_FRAME_ANNOUNCING : KVO_FRAME_DELIVERING;
   KVO_LOCKED(&kvo_graph_lock);
   kvo_frame_transfer(frame);
@@ -418,7 +421,7 @@ void kvo_change_close(kvo_frame *frame) {
   if (KVO_UNLIKELY(state == KVO_FRAME_BATCH)) return; // the batch delivers it when it ends
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
   if (KVO_LIKELY(frame->thread == kvo_this_thread)) frame->thread->open_count--;
-  else take_over(frame, state);
+  else transfer_to_this_thread(frame, state);
   if (KVO_LIKELY(state == KVO_FRAME_OPEN)) {
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
     finish_unrecorded(frame, true);
@@ -430,16 +433,20 @@ void kvo_change_close(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
-// Whether other changes have left recipients to this one. If not, none can from then on.
-static bool change_is_joined(kvo_frame *frame, uint32_t state) {
+// Marks a change as cancelled if it must be closed all the same: other changes have left recipients to it, or it is
+// announced, so that the class's did method has to run. Otherwise returns false, and no other change can leave
+// recipients to it from then on.
+static bool cancel_but_close(kvo_frame *frame, bool is_announced) {
   KVO_LOCKED(&kvo_graph_lock);
-  bool is_joined = frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->has_others;
-  if (!is_joined && state != KVO_FRAME_ANNOUNCED && frame->thread != kvo_this_thread)
+  bool is_general = frame->flags & KVO_FRAME_GENERAL_DELIVERY;
+  if (is_announced || (is_general && frame->general_delivery->notifies_for_others)) {
+    frame->flags |= KVO_FRAME_CANCELLED;
+    return true;
+  }
+  if (frame->thread != kvo_this_thread)
     __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  if (is_joined || state == KVO_FRAME_ANNOUNCED) frame->flags |= KVO_FRAME_CANCELLED;
-  else if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
-    kvo_open_path_changes_end_locked(frame->general_delivery);
-  return is_joined;
+  if (is_general) kvo_open_path_changes_end_locked(frame->general_delivery);
+  return false;
 }
 
 // The thread that began the change may still make it a setting.
@@ -458,10 +465,9 @@ void kvo_change_cancel(kvo_frame *frame) {
   }
   if (KVO_UNLIKELY(frame->flags & KVO_FRAME_IN_PLACE)) kvo_in_place_end(frame);
   bool is_announced = state == KVO_FRAME_ANNOUNCED;
-  bool may_be_joined =
+  bool may_have_to_close =
       is_announced || frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT);
-  bool is_joined = may_be_joined && change_is_joined(frame, state);
-  if (is_joined || is_announced) {
+  if (may_have_to_close && cancel_but_close(frame, is_announced)) {
     kvo_change_close(frame);
     return;
   }
@@ -469,7 +475,8 @@ void kvo_change_cancel(kvo_frame *frame) {
   kvo_frame_pop(frame);
 }
 
-static bool read_initial(kvo_registration *registration, const kvo_accessors *accessors,
+// Reads what the registration observes, its key or its path, as the frame's new value. False if out of memory.
+static bool read_present(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame) {
   kvo_path_node *node = kvo_path_node_of(registration);
   bool is_read =
@@ -481,14 +488,14 @@ static bool read_initial(kvo_registration *registration, const kvo_accessors *ac
 
 // Reads the value at registration. Sets `is_overtaken` if a distinct change has been compared before it, so that the
 // present value must be compared too.
-static bool read_first(kvo_registration *registration, const kvo_accessors *accessors,
+static bool read_at_registration(kvo_registration *registration, const kvo_accessors *accessors,
     kvo_frame *frame, bool *is_overtaken) {
   bool is_distinct = registration->options & KVO_DISTINCT;
   bool is_initial = registration->options & KVO_INITIAL;
   uint64_t ticket = is_distinct ? kvo_distinct_take_ticket() : 0;
   kvo_fence_setters(); // a change under way finds the registration, or its value is read here: I3
   if (!(registration->options & (KVO_NEW | KVO_DISTINCT))) return true;
-  if (!read_initial(registration, accessors, frame)) return false;
+  if (!read_present(registration, accessors, frame)) return false;
   if (is_distinct)
     *is_overtaken = !kvo_distinct_begin(registration, ticket, &frame->new_value, is_initial);
   return true;
@@ -505,7 +512,7 @@ static void deliver_overtaking_value(kvo_registration *registration, const kvo_a
   frame->old_value = frame->new_value;
   frame->flags = (frame->flags | KVO_FRAME_HAS_OLD) & ~(uint32_t)KVO_FRAME_HAS_NEW;
   accessors = kvo_accessors_current(accessors);
-  if (read_initial(registration, accessors, frame)) {
+  if (read_present(registration, accessors, frame)) {
     kvo_change_call_late(frame, registration, frame->ticket, &frame->old_value, &frame->new_value);
   } else {
     change_report_unread(frame, accessors);
@@ -526,7 +533,7 @@ bool kvo_deliver_initial(kvo_registration *registration, const kvo_accessors *ac
   if (!kvo_handle_is_valid(registration)) return true;
   void *recorder = kvo_suspend_recording();
   bool is_overtaken = false;
-  bool is_read = read_first(registration, accessors, frame, &is_overtaken);
+  bool is_read = read_at_registration(registration, accessors, frame, &is_overtaken);
   if (is_read && registration->options & KVO_INITIAL) call_initially(registration, frame);
   if (is_overtaken && kvo_registration_state(registration) == KVO_LIVE)
     deliver_overtaking_value(registration, accessors, frame);

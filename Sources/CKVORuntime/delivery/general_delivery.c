@@ -25,7 +25,7 @@ static kvo_general_delivery *general_delivery_make(void) {
   if (!delivery) return NULL;
   delivery->references = 1;
   delivery->has_before = delivery->ran_out_of_memory = false;
-  delivery->has_others = false;
+  delivery->notifies_for_others = false;
   delivery->newer = NULL;
   delivery->slot = NULL;
   delivery->task = NULL;
@@ -62,7 +62,7 @@ bool kvo_general_delivery_drop(kvo_general_delivery *delivery) {
   return true;
 }
 
-// Nothing is released twice.
+// An object that dies with a value may throw. Then this is called again, and continues with what is left.
 void kvo_general_delivery_destroy(kvo_general_delivery *delivery) {
   kvo_recipients_destroy(&delivery->before);
   if (delivery->newer) kvo_recipients_destroy(delivery->newer);
@@ -74,20 +74,23 @@ void kvo_general_delivery_destroy(kvo_general_delivery *delivery) {
   kvo_free(delivery);
 }
 
-static void general_delivery_go_on(void *delivery) { kvo_general_delivery_destroy(delivery); }
+static void continue_destroying(void *delivery) { kvo_general_delivery_destroy(delivery); }
 
 void kvo_general_delivery_release(kvo_general_delivery *delivery) {
-  if (kvo_general_delivery_drop(delivery)) kvo_until_done(general_delivery_go_on, delivery);
+  if (kvo_general_delivery_drop(delivery)) kvo_until_done(continue_destroying, delivery);
 }
 
-static void general_delivery_put_into(kvo_frame *frame, kvo_general_delivery *delivery) {
+static void give_to_frame(kvo_frame *frame, kvo_general_delivery *delivery) {
   frame->general_delivery = delivery;
   frame->flags |= KVO_FRAME_GENERAL_DELIVERY;
 }
 
-// MARK: Holding
+// MARK: Protecting objects
 
-static kvo_frame *general_delivery_visit(const kvo_frame *frame, kvo_object *object,
+// A recipient's object may die at any time. It is read and called only under a frame (*protector*) that publishes a
+// hazard pointer for it and keeps it alive.
+
+static kvo_frame *protect_object(const kvo_frame *frame, kvo_object *object,
     const kvo_class_operations *operations) {
   kvo_thread *thread = kvo_thread_current();
   return thread ? kvo_change_protect(frame, thread, object, operations) : NULL;
@@ -112,12 +115,12 @@ static const kvo_path_observation *observation_of(const kvo_pending_notification
 }
 
 static void read_dirty_key(const kvo_frame *frame, kvo_dirty_key *dirty) {
-  kvo_frame *hazard = general_delivery_visit(frame, dirty->object, dirty->operations);
-  if (!hazard) return;
-  kvo_frame_reads(hazard, dirty->id);
+  kvo_frame *protector = protect_object(frame, dirty->object, dirty->operations);
+  if (!protector) return;
+  kvo_frame_reads(protector, dirty->id);
   const kvo_accessors *accessors = kvo_change_accessors(dirty->object, dirty->id);
   dirty->is_read = accessors && kvo_change_read(accessors, dirty->object, &dirty->value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
 }
 
 // Copies the value that a tracked key had when it was read for this change, once for all of its recipients. False if
@@ -131,21 +134,21 @@ static bool copy_result(const kvo_frame *frame, const kvo_general_delivery *deli
 
 static void read_tracked(const kvo_frame *frame, kvo_pending_notification *pending) {
   const kvo_dependent_key *path = pending->path;
-  kvo_frame *hazard = general_delivery_visit(frame, path->object, path->operations);
-  if (!hazard) return;
-  kvo_frame_reads(hazard, path->accessors->id);
+  kvo_frame *protector = protect_object(frame, path->object, path->operations);
+  if (!protector) return;
+  kvo_frame_reads(protector, path->accessors->id);
   pending->is_read =
       kvo_change_read(kvo_accessors_current(path->accessors), path->object, &pending->value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
 }
 
 static void general_delivery_read_path(const kvo_frame *frame,
     const kvo_path_observation *observation, kvo_pending_notification *pending) {
-  kvo_frame *hazard = general_delivery_visit(frame, observation->root, observation->operations);
-  if (!hazard) return;
-  kvo_frame_reads(hazard, (uintptr_t)observation);
+  kvo_frame *protector = protect_object(frame, observation->root, observation->operations);
+  if (!protector) return;
+  kvo_frame_reads(protector, (uintptr_t)observation);
   pending->is_read = kvo_change_read_path(observation->root, observation, &pending->value);
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
 }
 
 static void read_path_key(const kvo_frame *frame, const kvo_general_delivery *delivery,
@@ -168,13 +171,13 @@ static const kvo_pending_notification *pending_before(const kvo_general_delivery
 }
 
 static bool is_owed(const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
-  if (KVO_LIKELY(!delivery->has_others)) return false;
+  if (KVO_LIKELY(!delivery->notifies_for_others)) return false;
   const kvo_pending_notification *before = pending_before(delivery, pending);
   return before && before->is_owed;
 }
 
-// Whether a change that was cancelled notifies, because others have been left to it.
-static bool stands_for_others(const kvo_general_delivery *delivery,
+// Whether a change that was cancelled notifies this member, because other changes have left the member to it.
+static bool is_notified_despite_cancel(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   const kvo_pending_notification *before = pending_before(delivery, pending);
   return before && (before->is_owed || before->stands_for_others);
@@ -208,8 +211,9 @@ static uint32_t options_of_detailed(const kvo_recipients *recipients,
   uint32_t options = 0;
   for (uint32_t i = 0; i < recipients->pending_count; i++) {
     const kvo_pending_notification *pending = &recipients->pending[i];
-    bool is_of_root = recipients->dirty_keys[pending->dirty_key].changed_key == changed_key;
-    if (is_of_root && is_detailed(recipients, pending)) options |= pending->registration->options;
+    bool is_of_changed_key = recipients->dirty_keys[pending->dirty_key].changed_key == changed_key;
+    if (is_of_changed_key && is_detailed(recipients, pending))
+      options |= pending->registration->options;
   }
   return options;
 }
@@ -243,14 +247,14 @@ static const kvo_class_operations *general_delivery_operations_of(const kvo_reci
 }
 
 // A frame that protects and holds the object of a member that is live, or NULL.
-static kvo_frame *visit_member(const kvo_frame *frame, const kvo_recipients *recipients,
+static kvo_frame *protect_member(const kvo_frame *frame, const kvo_recipients *recipients,
     const kvo_pending_notification *pending) {
   kvo_registration *registration = pending->registration;
   if (kvo_registration_state(registration) != KVO_LIVE) return NULL;
-  kvo_frame *hazard = general_delivery_visit(frame, registration->object,
+  kvo_frame *protector = protect_object(frame, registration->object,
       general_delivery_operations_of(recipients, pending));
-  if (!hazard || kvo_registration_state(registration) == KVO_LIVE) return hazard;
-  kvo_frame_pop(hazard);
+  if (!protector || kvo_registration_state(registration) == KVO_LIVE) return protector;
+  kvo_frame_pop(protector);
   return NULL;
 }
 
@@ -271,13 +275,14 @@ static bool general_delivery_is_admitted(const kvo_frame *frame,
 static void general_delivery_call(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending, const kvo_change *change) {
   bool is_prior = change->is_prior;
-  kvo_frame *hazard = visit_member(frame, is_prior ? &delivery->before : &delivery->after, pending);
-  if (!hazard) return;
+  kvo_frame *protector =
+      protect_member(frame, is_prior ? &delivery->before : &delivery->after, pending);
+  if (!protector) return;
   uint64_t shortages = kvo_shortages;
   if (is_prior || general_delivery_is_admitted(frame, delivery, pending))
-    kvo_change_call(hazard, pending->registration, change);
+    kvo_change_call(protector, pending->registration, change);
   kvo_shortages = shortages; // a shortage inside the observer is not this change's
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
 }
 
 static kvo_change describe_prior(const kvo_mutation_record *mutation, uint32_t options) {
@@ -316,22 +321,23 @@ static bool was_plain(const kvo_frame *frame, const kvo_general_delivery *delive
          pending->dirty_key == 0 && pending->serial <= frame->serial;
 }
 
-// Whether a recipient that was added during the change is notified of it. One that another thread has registered, or
-// that a change has led here, may have read the old value already, so it is notified (I3). One that this thread has
-// registered waits for the next change (D7).
-static bool is_due(const kvo_pending_notification *pending) {
+// Whether a member that was added during the change was not added by this thread's own registration, but by another
+// thread, or by a change that led a path here. It may have read the old value already, so it is notified (I3). One that
+// this thread has registered waits for the next change (D7).
+static bool was_added_elsewhere(const kvo_pending_notification *pending) {
   return pending->is_led || pending->thread != kvo_thread_number();
 }
 
-// Whether another change was to notify it when this one began, or it was found later and left to this one. If no other
-// change notifies it, it has yet to be notified of this one.
+// Whether this change had left the member to another one when it began, or has come to reach it since. In both cases
+// this change has neither read nor called anything for it so far.
 static bool was_behind(const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   const kvo_pending_notification *before = pending_before(delivery, pending);
   return before && before->is_behind;
 }
 
-static bool was_there(const kvo_frame *frame, const kvo_general_delivery *delivery,
+// Whether the member was there when the change began, and this change was to notify it.
+static bool was_recipient(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   const kvo_pending_notification *before = pending_before(delivery, pending);
   return before ? !before->is_behind : was_plain(frame, delivery, pending);
@@ -357,9 +363,9 @@ static bool lacks_details(const kvo_general_delivery *delivery,
   return options & KVO_NEW && compares && !mutation->has_before;
 }
 
-// The recipient was there, and is left to another change after this one has been made. A prior call, if it asked for
-// one, has been made, so this change notifies it, unless reading for it would stop the program. Then the other change
-// gets the old value.
+// Decides who notifies a member that was a recipient before the change, and that the search after the change has left
+// to another change. A prior call, if the member asked for one, has been made. So this change notifies it, unless the
+// value is held by an in-place mutation: reading would stop the program. Then the other change gets the old value.
 static void stay_or_leave(const kvo_frame *frame, const kvo_general_delivery *delivery,
     kvo_pending_notification *pending) {
   pending->is_behind = kvo_in_place_holds(pending->registration);
@@ -367,13 +373,15 @@ static void stay_or_leave(const kvo_frame *frame, const kvo_general_delivery *de
     kvo_recipients_hand_on(pending->registration, old_value(frame, delivery, pending), true);
 }
 
-// A recipient that is late, or lacks elements that it asked for, is notified of a setting.
-static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
+// Sets whether a member is late, gets whole values, and lacks its old value. A recipient that is late, or lacks
+// elements that it asked for, is notified of a setting.
+static void decide_how_to_notify(const kvo_frame *frame, kvo_general_delivery *delivery,
     kvo_pending_notification *pending) {
-  bool comes_in_time = is_due(pending) || pending->is_within || was_behind(delivery, pending);
-  bool was_here = was_there(frame, delivery, pending);
-  if (was_here && pending->is_behind) stay_or_leave(frame, delivery, pending);
-  pending->is_late = !was_here && comes_in_time && !pending->is_behind;
+  bool waits_for_next =
+      !was_added_elsewhere(pending) && !pending->is_within && !was_behind(delivery, pending);
+  bool was_recipient_before = was_recipient(frame, delivery, pending);
+  if (was_recipient_before && pending->is_behind) stay_or_leave(frame, delivery, pending);
+  pending->is_late = !was_recipient_before && !waits_for_next && !pending->is_behind;
   if (pending->is_late || lacks_details(delivery, pending)) pending->is_whole = true;
   bool is_whole = !is_detailed(&delivery->after, pending);
   bool wants_old = pending->registration->options & KVO_OLD && is_whole;
@@ -381,7 +389,7 @@ static void find_late(const kvo_frame *frame, kvo_general_delivery *delivery,
 }
 
 // Whether there was no memory for a value that is asked for.
-static bool general_delivery_lacks(const kvo_change *change, uint32_t options) {
+static bool lacks_value(const kvo_change *change, uint32_t options) {
   bool needs_old = options & KVO_OLD && change->kind != KVO_INSERTION;
   bool needs_new = options & KVO_NEW && change->kind != KVO_REMOVAL && !change->is_prior;
   return (needs_old && !change->old_value) || (needs_new && !change->new_value);
@@ -392,32 +400,33 @@ static void call_late(const kvo_frame *frame, const kvo_general_delivery *delive
   kvo_registration *registration = pending->registration;
   const kvo_value *new = value_of(&delivery->after, pending);
   if (!new && registration->options & (KVO_OLD | KVO_NEW)) return;
-  kvo_frame *hazard = visit_member(frame, &delivery->after, pending);
-  if (!hazard) return;
+  kvo_frame *protector = protect_member(frame, &delivery->after, pending);
+  if (!protector) return;
   uint64_t shortages = kvo_shortages;
-  kvo_change_call_late(hazard, registration, frame->ticket, NULL, new);
+  kvo_change_call_late(protector, registration, frame->ticket, NULL, new);
   kvo_shortages = shortages;
-  kvo_frame_pop(hazard);
+  kvo_frame_pop(protector);
 }
 
 static void call_final(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
   uint32_t options = pending->registration->options;
-  if (frame->flags & KVO_FRAME_CANCELLED && !stands_for_others(delivery, pending)) return;
+  if (frame->flags & KVO_FRAME_CANCELLED && !is_notified_despite_cancel(delivery, pending)) return;
   if (pending->is_late) {
     call_late(frame, delivery, pending);
     return;
   }
-  if (!was_there(frame, delivery, pending) || pending->is_behind) return;
+  if (!was_recipient(frame, delivery, pending) || pending->is_behind) return;
   const kvo_value *old = options & KVO_OLD ? old_value(frame, delivery, pending) : NULL;
   const kvo_value *new = value_of(&delivery->after, pending);
+  // After a shortage the old value is missing because of that: then the call is left out, which has been reported.
   if (pending->lacks_old && !(frame->flags & KVO_FRAME_REPORTED)) old = new;
   kvo_change change = {
       .kind = KVO_SETTING, .old_value = old, .new_value = options & KVO_NEW ? new : NULL};
   if (is_detailed(&delivery->after, pending))
     change =
         general_delivery_describe(general_delivery_mutation_of(&delivery->after, pending), options);
-  if (KVO_UNLIKELY(general_delivery_lacks(&change, options))) return;
+  if (KVO_UNLIKELY(lacks_value(&change, options))) return;
   if (KVO_UNLIKELY(is_owed(delivery, pending)))
     kvo_recipients_hand_on(pending->registration, new, false);
   general_delivery_call(frame, delivery, pending, &change);
@@ -432,7 +441,7 @@ static void begin_mutation(kvo_changed_key *changed_key, const kvo_mutation *mut
   changed_key->mutation.kind = KVO_SETTING;
 }
 
-// Reads old values for the members of `before` that the root has added.
+// Reads old values for the members of `before` that the changed key has added: those from `start` on.
 static void read_before(const kvo_frame *frame, kvo_general_delivery *delivery,
     kvo_changed_key *changed_key, uint32_t start, bool also_detailed) {
   if (changed_key->mutation.kind != KVO_SETTING)
@@ -448,16 +457,16 @@ void kvo_change_expect_joins(kvo_frame *frame, uint32_t joins) {
 
 // Begins the delta by which nodes at the key are followed.
 static void begin_delta(const kvo_frame *frame, const kvo_changed_key *changed_key) {
-  kvo_named_elements part;
-  if (changed_key->delta && kvo_mutation_name_elements(&changed_key->mutation, &part))
-    kvo_delta_begin(changed_key->delta, frame->object, &part);
+  kvo_named_elements named;
+  if (changed_key->delta && kvo_mutation_name_elements(&changed_key->mutation, &named))
+    kvo_delta_begin(changed_key->delta, frame->object, &named);
 }
 
 kvo_general_delivery *kvo_general_delivery_make(kvo_frame *frame) {
   kvo_general_delivery *delivery = general_delivery_make();
   if (!delivery) return NULL;
   if (frame->flags & KVO_FRAME_IN_PLACE) delivery->task = frame->task;
-  general_delivery_put_into(frame, delivery);
+  give_to_frame(frame, delivery);
   return delivery;
 }
 
@@ -555,8 +564,10 @@ void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
   if (has_prior(&delivery->before, 0)) call_priors(frame, delivery, 0);
 }
 
-// The members before `start` whose old value and prior call are due.
-static void begin_due(const kvo_frame *frame, kvo_general_delivery *delivery, uint32_t start) {
+// Reads the old value of, and calls, those members of earlier changed keys that another change was to notify until now:
+// from this changed key a way leads to them that is not behind that change.
+static void catch_up_with_due(const kvo_frame *frame, kvo_general_delivery *delivery,
+    uint32_t start) {
   kvo_recipients *before = &delivery->before;
   bool any = false;
   for (uint32_t i = 0; i < start; i++) {
@@ -588,7 +599,7 @@ bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
     return false;
   }
   delivery->has_before = true;
-  begin_due(frame, delivery, start);
+  catch_up_with_due(frame, delivery, start);
   read_before(frame, delivery, changed_key, start, true);
   if (has_prior(before, start)) call_priors(frame, delivery, start);
   return true;
@@ -601,13 +612,15 @@ static void find_after(kvo_frame *frame, kvo_general_delivery *delivery, bool is
     kvo_recipients_find_after(delivery, frame->object, changed_key, is_again);
 }
 
-// Changes that joined this one may have changed other elements, and the did call may have named other elements than
-// the will call.
-static bool follow_part(const kvo_frame *frame, const kvo_changed_key *changed_key,
+// Follows a node by the elements that the change names. False, having done nothing, if they are not certain: changes
+// that joined this one may have changed other elements, and the did call may have named other elements than the will
+// call.
+static bool follow_by_delta(const kvo_frame *frame, const kvo_changed_key *changed_key,
     kvo_path_node *node) {
   uint32_t joins = __atomic_load_n(&frame->joins, __ATOMIC_RELAXED);
-  bool is_alone = joins <= changed_key->expected_joins && changed_key->mutation.kind != KVO_SETTING;
-  return changed_key->delta && is_alone &&
+  bool has_unexpected_joins = joins > changed_key->expected_joins;
+  bool names_elements = changed_key->mutation.kind != KVO_SETTING;
+  return changed_key->delta && !has_unexpected_joins && names_elements &&
          kvo_delta_follow(changed_key->delta, frame->object, node);
 }
 
@@ -622,7 +635,7 @@ static void end_delta(kvo_changed_key *changed_key) {
 static bool general_delivery_follow(const kvo_frame *frame, kvo_general_delivery *delivery) {
   kvo_path_nodes *nodes = &delivery->nodes;
   for (size_t i = 0; i < nodes->count; i++)
-    if (!follow_part(frame, &delivery->first, nodes->items[i]))
+    if (!follow_by_delta(frame, &delivery->first, nodes->items[i]))
       kvo_path_node_follow(nodes->items[i]);
   end_delta(&delivery->first);
   bool any = nodes->count;
@@ -665,9 +678,9 @@ void kvo_general_delivery_finish(kvo_frame *frame) {
     kvo_recipients_destroy(&delivery->after);
     find_after(frame, delivery, true);
   }
-  if (KVO_UNLIKELY(delivery->has_others)) kvo_recipients_add_owed(delivery);
+  if (KVO_UNLIKELY(delivery->notifies_for_others)) kvo_recipients_add_owed(delivery);
   for (uint32_t i = 0; i < delivery->after.pending_count; i++)
-    find_late(frame, delivery, &delivery->after.pending[i]);
+    decide_how_to_notify(frame, delivery, &delivery->after.pending[i]);
   general_delivery_read_new(frame, delivery);
   delivery->ran_out_of_memory = kvo_shortages != shortages;
   for (uint32_t i = 0; i < delivery->after.pending_count; i++)

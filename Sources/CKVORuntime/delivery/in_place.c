@@ -173,7 +173,7 @@ bool kvo_in_place_holds(const kvo_registration *registration) {
   KVO_LOCKED(&kvo_graph_lock);
   while ((mutation = next_mutation(mutation, task))) {
     kvo_general_delivery *delivery = mutation->in_place_delivery;
-    if (delivery && kvo_recipients_have_locked(delivery, registration)) return true;
+    if (delivery && kvo_recipients_contain_locked(delivery, registration)) return true;
   }
   return false;
 }
@@ -197,7 +197,7 @@ bool kvo_in_place_leave_locked(const kvo_registration *registration,
   while ((mutation = next_mutation(mutation, task))) {
     kvo_general_delivery *delivery = mutation->in_place_delivery;
     if (delivery && delivery != searching &&
-        kvo_recipients_owe_locked(delivery, registration, also_behind))
+        kvo_recipients_leave_to_locked(delivery, registration, also_behind))
       return true;
   }
   return false;

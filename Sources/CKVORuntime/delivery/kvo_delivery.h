@@ -68,8 +68,8 @@ void kvo_change_becomes_setting(kvo_object *object, uintptr_t id,
 void kvo_change_close(kvo_frame *frame);
 /// Delivers a setting to observers that other threads registered while a property was set without an open change. Its
 /// old and new values are both the current one. The caller retains the object.
-/// - by_hand: also delivers for a key whose notifications are manual
-void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool by_hand);
+/// - also_manual: also delivers for a key whose notifications are manual
+void kvo_change_notify_late_observers(kvo_object *object, uintptr_t id, bool also_manual);
 /// Closes a change that did not take place: calls no final observers.
 void kvo_change_cancel(kvo_frame *frame);
 

@@ -35,7 +35,7 @@ typedef struct kvo_mutation_record {
   kvo_replaced_value *KVO_NULLABLE replaced; ///< if it became a setting; owned
 } kvo_mutation_record;
 
-/// A changed key of the frame's object. A single change has one root; a batch (batch.c) has one for each changed key.
+/// A changed key of the frame's object. A single change has one; a batch (batch.c) has several.
 typedef struct kvo_changed_key {
   uintptr_t id;
   kvo_mutation_record mutation;
@@ -53,32 +53,33 @@ typedef struct kvo_dirty_key {
   uintptr_t id;
   const char *KVO_NULLABLE key; ///< for a derived key; interned
   uint64_t serial;              ///< orders keys of one name by when they were first watched
-  bool is_led;      ///< reached only through nodes that a change or another thread placed
+  /// The path was *led* here: the search reached the key only through nodes that a change or another thread placed.
+  bool is_led;
   uint32_t tracked; ///< for a tracked key: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
-  uint64_t behind;  ///< what all ways to it lead behind
+  uint64_t behind;  ///< the open changes that all ways to it lead behind: a set of bits
   const kvo_changed_key *KVO_NULLABLE changed_key; ///< for a changed key
   bool is_read;
   kvo_value value; ///< the value that was read, for the key's plain observers
 } kvo_dirty_key;
 
-/// A registration that is to be notified, with a reference to it.
+/// A member of a set of recipients: a registration that is to be notified, with a reference to it.
 typedef struct kvo_pending_notification {
   kvo_registration *registration;
   uint64_t serial; ///< the registration's
   uint32_t thread; ///< the registration's
   /// For an observer of a tracked path: the path, with a reference.
   kvo_dependent_key *KVO_NULLABLE path;
-  uint32_t dirty_key; ///< without `path`: index of the affected key that it observes
+  uint32_t dirty_key; ///< without `path`: index of the dirty key that it observes
   uint32_t tracked;   ///< with `path`: its index in `kvo_path_nodes.tracked`, or KVO_NO_INDEX
   bool is_whole;      ///< gets whole values, not removed and added elements
-  bool is_led;        ///< reached only through nodes that a change or another thread placed
+  bool is_led;        ///< as in kvo_dirty_key
   bool is_late;       ///< added during the change, by another thread or by a change that led here
   bool lacks_old;     ///< it asks for the old value, which was not read: the new one stands in
   bool is_within;     ///< it was there at the last change, in the batch, of a key that leads to it
   bool is_read;
   kvo_value value;       ///< the path's value, or one that another change has handed on
   uint32_t index_before; ///< its index in `before`, or KVO_NO_INDEX
-  uint64_t behind;       ///< what all ways to it lead behind, if it is `is_behind`
+  uint64_t behind;       ///< as in kvo_dirty_key, if it is `is_behind`
   /// Another open change notifies it (open_path_changes.c, in_place.c). Nothing has been read for it.
   bool is_behind;
   /// In a batch: it was `is_behind` and is no longer, so its old value and prior call are due.
@@ -141,7 +142,7 @@ void kvo_path_nodes_destroy(kvo_path_nodes *nodes);
 bool kvo_mutation_begin(kvo_mutation_record *record, const kvo_mutation *mutation);
 void kvo_mutation_destroy(kvo_mutation_record *record);
 /// The elements that the record names as removed and added. False if it names none.
-bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part);
+bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *named);
 /// Read what observers with these options ask for, before and after the change.
 void kvo_mutation_read_before(kvo_mutation_record *record, kvo_object *object, uintptr_t id,
     uint32_t options);
@@ -150,11 +151,11 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
 
 /// The state of a general delivery, kept by a frame or an open manual change.
 typedef struct kvo_general_delivery {
-  uint32_t references;                  ///< atomic: frames and pairs
-  bool has_others;                      ///< other changes have left recipients to it; graph lock
-  bool has_before;                      ///< `before` has been found
-  bool ran_out_of_memory;               ///< there was no memory for some of the new values
-  kvo_changed_key first;                ///< the changed key; those of a batch follow by `next`
+  uint32_t references;      ///< atomic: frames and pairs
+  bool notifies_for_others; ///< it has a member with `is_owed` or `stands_for_others`; graph lock
+  bool has_before;          ///< `before` has been found
+  bool ran_out_of_memory;   ///< there was no memory for some of the new values
+  kvo_changed_key first;    ///< the changed key; those of a batch follow by `next`
   struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
   kvo_recipients before, after;
   /// The recipients that the property has come to reach since its in-place mutation began (in_place.c); graph lock.
@@ -201,13 +202,13 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
 
 /// Leaves a registration to an open change that has found it. `also_behind` includes what that change left to another
 /// one, and what is newer than it. Graph lock held, as for the next three.
-bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
-    bool also_behind);
+bool kvo_recipients_leave_to_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration, bool also_behind);
 /// Whether an open change has found the registration.
-bool kvo_recipients_have_locked(kvo_general_delivery *delivery,
+bool kvo_recipients_contain_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration);
 /// Whether something has been left to an open change for the registration.
-bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
+bool kvo_recipients_was_left_to_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration);
 /// Adds to `newer` of an open change the recipients that a change of the property reaches now, and that are not in
 /// `before`. False if out of memory.
@@ -280,7 +281,7 @@ kvo_in_place_next_change_locked(kvo_frame *KVO_NULLABLE *KVO_NONNULL mutation);
 /// from now on. Sets `is_open` if the task is mutating one. False if out of memory. Graph lock held.
 bool kvo_in_place_hold_locked(bool *is_open);
 /// Leaves a registration to the change of a property that the task is mutating in place, other than the one that is
-/// searching. The arguments are as for `kvo_recipients_owe_locked`. Graph lock held.
+/// searching. The arguments are as for `kvo_recipients_leave_to_locked`. Graph lock held.
 bool kvo_in_place_leave_locked(const kvo_registration *registration,
     const kvo_general_delivery *searching, bool also_behind);
 /// Whether what the registration observes depends on such a property, so that it can't be read. No lock held.
@@ -301,15 +302,15 @@ void kvo_general_delivery_resume(kvo_frame *frame, const kvo_path_observation *o
 void kvo_general_delivery_resume_locked(kvo_frame *frame, const kvo_path_observation *observation,
     kvo_registration *recipient);
 void kvo_general_delivery_deliver_priors(kvo_frame *frame);
-/// Adds a root to a batch's frame (`kvo_general_delivery_add`), with the recording of reads suspended.
+/// Adds a changed key to a batch's frame (`kvo_general_delivery_add`), with the recording of reads suspended.
 bool kvo_change_add_key(kvo_frame *frame, kvo_changed_key *changed_key,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// Adds a root to the general delivery of a batch's frame. Finds its recipients, reads old values for those that no
-/// earlier root reached, and calls their prior observers. Observers that get the elements of `mutation` have whole
-/// old values read as well. Returns false, having added nothing, if out of memory.
+/// Adds a changed key to the general delivery of a batch's frame. Finds its recipients, reads old values for those that
+/// no earlier changed key reached, and calls their prior observers. Observers that get the elements of `mutation` have
+/// whole old values read as well. Returns false, having added nothing, if out of memory.
 bool kvo_general_delivery_add(kvo_frame *frame, kvo_changed_key *changed_key,
     const kvo_mutation *KVO_NULLABLE mutation);
-/// Makes a general delivery without roots, which belongs to the frame from then on. NULL if out of memory.
+/// Makes a general delivery without changed keys, which belongs to the frame from then on. NULL if out of memory.
 kvo_general_delivery *KVO_NULLABLE kvo_general_delivery_make(kvo_frame *frame);
 /// Finishes a change: follows nodes and tracked keys again, finds the recipients again, reads new values and calls
 /// the observers. The frame has no general delivery yet if the key had only plain observers when the change began.

@@ -15,6 +15,7 @@ static bool copy_objects(kvo_mutation_record *record, const kvo_mutation *mutati
   return true;
 }
 
+// Copies the elements that the binding names. False if out of memory.
 static bool copy_given(kvo_mutation_record *record, const kvo_mutation *mutation) {
   record->elements_are_given = mutation->goes || mutation->comes;
   record->has_predicted =
@@ -60,17 +61,17 @@ void kvo_mutation_free(kvo_mutation_record *record) {
 }
 
 // The elements that an intersection removes are not named, nor those that setting a set adds and removes.
-bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *part) {
+bool kvo_mutation_name_elements(const kvo_mutation_record *record, kvo_named_elements *named) {
   if (record->kind == KVO_REPLACEMENT && !record->indexes) return false;
-  *part = (kvo_named_elements){.kind = record->kind,
+  *named = (kvo_named_elements){.kind = record->kind,
       .indexes = record->indexes,
       .inserted = record->inserted,
       .is_exact = record->is_exact};
-  if (record->set_mutation == KVO_UNION) part->comes = &record->objects;
-  else if (record->set_mutation == KVO_MINUS) part->goes = &record->objects;
-  else if (record->elements_are_given && record->has_predicted) part->goes = &record->predicted;
-  if (record->elements_are_given && record->has_new) part->comes = &record->new_value;
-  return part->indexes || part->goes || part->comes;
+  if (record->set_mutation == KVO_UNION) named->comes = &record->objects;
+  else if (record->set_mutation == KVO_MINUS) named->goes = &record->objects;
+  else if (record->elements_are_given && record->has_predicted) named->goes = &record->predicted;
+  if (record->elements_are_given && record->has_new) named->comes = &record->new_value;
+  return named->indexes || named->goes || named->comes;
 }
 
 static bool gives_old_elements(const kvo_mutation_record *record) {
@@ -153,6 +154,7 @@ static void find_difference(void *opaque) {
   difference *difference = opaque;
   kvo_mutation_record *record = difference->record;
   const kvo_value *before = &record->before, *after = &difference->after;
+  // An observer asked for the removed members exactly if they were predicted.
   record->has_old =
       record->has_predicted && kvo_value_difference(before, after, &record->old_value) == KVO_OK;
   record->has_new = gives_new_elements(record) &&
@@ -177,7 +179,7 @@ void kvo_mutation_read_after(kvo_mutation_record *record, kvo_object *object, ui
   }
   record->has_old =
       record->has_predicted && kvo_value_copy(&record->old_value, &record->predicted) == KVO_OK;
-  if (options & KVO_NEW && gives_new_elements(record) && record->indexes &&
-      !record->elements_are_given)
+  bool reads_indexed = record->indexes && !record->elements_are_given;
+  if (options & KVO_NEW && gives_new_elements(record) && reads_indexed)
     record->has_new = mutation_pick(object, id, record->indexes, &record->new_value);
 }

@@ -25,7 +25,7 @@ uint32_t kvo_change_get_key_index(const kvo_change *change) {
 
 // MARK: Calling
 
-KVO_INLINE void notify_call(const kvo_group_key *group_key, const char *key,
+KVO_INLINE void call_group_key(const kvo_group_key *group_key, const char *key,
     kvo_keyed_change *keyed) {
   const kvo_registration *head = kvo_group_key_head(group_key);
   keyed->key_index = group_key->index;
@@ -34,9 +34,10 @@ KVO_INLINE void notify_call(const kvo_group_key *group_key, const char *key,
 }
 
 void kvo_group_key_call(const kvo_group_key *group_key, const char *key, kvo_keyed_change *keyed) {
-  notify_call(group_key, key, keyed);
+  call_group_key(group_key, key, keyed);
 }
 
+// The index of a group member's key. With group keys, only promoted members are asked.
 static uint32_t member_index(const kvo_registration *member) {
   const kvo_group *group = member->group;
   return group->key_count ? ((const kvo_promoted_registration *)member)->index
@@ -57,7 +58,7 @@ void kvo_fast_path_call_other(kvo_frame *frame, kvo_registration *registration, 
 #ifdef KVO_POISON
     (void)kvo_registration_state(kvo_group_key_head(group_key)); // traps if it has been freed
 #endif
-    notify_call(group_key, key ? key : kvo_group_key_accessors(group_key)->key, &frame->keyed);
+    call_group_key(group_key, key ? key : kvo_group_key_accessors(group_key)->key, &frame->keyed);
   } else if (registration->options & KVO_GROUPED) {
     kvo_group_call_member(registration, &frame->keyed);
   } else {
@@ -140,14 +141,16 @@ const kvo_accessors *kvo_change_accessors(kvo_object *object, uintptr_t id) {
   return accessors ? kvo_accessors_current(accessors) : NULL;
 }
 
-// A value that could not be read for lack of memory must not be taken for nil.
+// A value that could not be read for lack of memory must not be taken for nil: it is destroyed, and false returned.
 static bool was_read_whole(kvo_value *value, uint64_t shortages) {
   if (KVO_LIKELY(kvo_shortages == shortages)) return true;
   kvo_value_destroy(value);
   return false;
 }
 
-KVO_INLINE bool keep_read(kvo_value *value, uint64_t shortages) {
+// Replaces a proxy that was read by a stored collection. False, with no value, if memory ran out since the reading
+// began.
+KVO_INLINE bool snapshot_read(kvo_value *value, uint64_t shortages) {
   if (KVO_UNLIKELY(value->type && value->type->kind == KVO_KIND_OBJECT)) kvo_value_snapshot(value);
   return was_read_whole(value, shortages);
 }
@@ -155,13 +158,13 @@ KVO_INLINE bool keep_read(kvo_value *value, uint64_t shortages) {
 bool kvo_change_read(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read(accessors, object, value);
-  return keep_read(value, shortages);
+  return snapshot_read(value, shortages);
 }
 
 bool kvo_change_read_own(const kvo_accessors *accessors, kvo_object *object, kvo_value *value) {
   uint64_t shortages = kvo_shortages;
   kvo_accessors_read_own(accessors, object, value);
-  return keep_read(value, shortages);
+  return snapshot_read(value, shortages);
 }
 
 // Errors for values that an operator can't work on, such as nil in a union, or that have no keys where the path

@@ -6,6 +6,13 @@
 // many members. The observers of a tracked path are among those of the property that changed, like those of a path of
 // keys.
 //
+// A registration that another open change will notify is *left* to that change. That is the case if the change which
+// searches is made *behind* the other one on the registration's path (open_path_changes.c), or if the registration
+// observes what is *held* by an in-place mutation (in_place.c). The search adds it all the same, as a member that
+// `is_behind`: the change skips it. In the set of the other change it `is_owed`.
+//
+// Functions named `reach_…` add to the set what the search has come to, or merge it with what is there.
+//
 // The graph lock is held throughout, and an object's lock while its observers are looked at. Nothing is read from
 // objects here.
 #include "delivery/kvo_general_delivery.h"
@@ -25,8 +32,8 @@ _Static_assert(sizeof((kvo_recipients){0}.inline_dirty_keys) ==
                        INLINE_PENDING * sizeof(kvo_pending_notification),
     "the room in place");
 
-// Doubles an array whose first items may be stored inline. Returns NULL, with the old array unchanged, if out of
-// memory.
+// Copies a full array, whose first items may be stored inline, to one with room for twice as many, and at least four.
+// Returns NULL, with the old array unchanged, if out of memory.
 static void *recipients_grown(void *items, const void *in_place, size_t count, size_t size) {
   size_t room = (count ? count : 2) * 2;
   void *copy = kvo_alloc(room * size);
@@ -38,7 +45,7 @@ static void *recipients_grown(void *items, const void *in_place, size_t count, s
 
 // MARK: Index
 
-enum { INLINE_INDEX_SIZE = 8 };
+enum { MOST_WITHOUT_INDEX = 8 };
 
 static kvo_recipient_index_entry *recipients_index_entry(const kvo_recipients *recipients,
     const kvo_registration *registration) {
@@ -80,7 +87,7 @@ static void exchange_index(kvo_recipients *recipients, kvo_recipient_index_entry
 
 // The index has at least twice as many slots as there are members.
 static bool enlarge_index(kvo_recipients *recipients) {
-  uint32_t room = INLINE_INDEX_SIZE * 4;
+  uint32_t room = MOST_WITHOUT_INDEX * 4;
   while (room < recipients->pending_count * 2) room *= 2;
   uint64_t shortages = kvo_shortages;
   kvo_recipient_index_entry *larger = recipients_make_index(room);
@@ -89,13 +96,13 @@ static bool enlarge_index(kvo_recipients *recipients) {
   return larger;
 }
 
-// If memory for a larger index is out, the old one is used while it has a free slot. After that members are searched
-// linearly.
+// Adds the newest member to the index. If memory for a larger index is out, the old one is used while it has a free
+// slot. After that members are searched linearly.
 static void index_newest(kvo_recipients *recipients) {
   uint32_t count = recipients->pending_count,
            room = recipients->index ? recipients->index_mask + 1 : 0;
-  bool is_large = count * 2 <= room;
-  if (count <= INLINE_INDEX_SIZE || (!is_large && enlarge_index(recipients))) return;
+  bool is_large_enough = count * 2 <= room;
+  if (count <= MOST_WITHOUT_INDEX || (!is_large_enough && enlarge_index(recipients))) return;
   if (count < room) index_from(recipients, count - 1);
   else if (room) exchange_index(recipients, NULL, 0);
 }
@@ -167,7 +174,8 @@ void kvo_recipients_init(kvo_recipients *recipients) {
   recipients->pending_capacity = INLINE_PENDING;
 }
 
-// Each step may be repeated if an object that dies with a value throws: the value is nil then.
+// May be called again if an object that dies with a value throws. Each count is lowered last, so the interrupted step
+// is repeated, with a value that is nil by then.
 static void destroy_from(kvo_recipients *recipients, uint32_t dirty_key_count,
     uint32_t member_count) {
   for (; recipients->dirty_key_count > dirty_key_count; recipients->dirty_key_count--) {
@@ -214,37 +222,38 @@ void kvo_path_nodes_destroy(kvo_path_nodes *nodes) {
 // MARK: The search
 
 typedef struct {
-  kvo_recipients *recipients;
-  const kvo_recipients *before;
-  kvo_path_nodes *nodes;
-  const kvo_path_nodes *read; // tracked keys that have been read already
+  kvo_recipients *recipients;   // the set to be filled
+  const kvo_recipients *before; // after the change: the recipients from before it
+  kvo_path_nodes *collected;    // first search after the change: where to add what must be followed
+  const kvo_path_nodes *followed; // second one: what the first one collected, followed by now
   kvo_changed_key *changed_key;
-  kvo_general_delivery *general_delivery;
-  bool leads_on; // a path continues from a key that was found
+  kvo_general_delivery *general_delivery; // of the change that searches
+  bool leads_on;                          // a path continues from a key that was found
   // How the current key or path was reached, as in kvo_dirty_key.
   bool is_led;
   uint64_t behind;
-  uint64_t stamp;
+  uint64_t stamp; // marks the dependent keys that this search has reached
   // The keys with a stamp from this one on, up to the search's own, are held; 0 if no key is.
   uint64_t held_since;
-  bool has_open;              // the thread has changes open to which recipients may be left
-  bool has_left;              // a recipient has been left to another change
-  bool is_extending;          // only finds what an open change reaches now
-  uint32_t start;             // index of the root among the affected keys
-  uint32_t first;             // index of the first recipient that the root has added
-  uint32_t index;             // index of the affected key whose observers are searched
-  kvo_dependent_key *path;    // the tracked path whose observers are searched instead
-  kvo_dependent_key *pending; // tracked paths found at that key, linked by `pending`
+  bool has_open;                // the thread has changes open to which recipients may be left
+  bool has_left;                // a recipient has been left to another change
+  bool is_extending;            // only finds what an open change reaches now
+  uint32_t changed;             // index of the changed key among the dirty keys
+  uint32_t first_added;         // index of the first member that this search has added
+  uint32_t current;             // index of the dirty key whose observers are searched
+  kvo_dependent_key *path;      // the tracked path whose observers are searched instead
+  kvo_dependent_key *next_path; // tracked paths found at that key, linked by `next_path`
   bool ok;
 } search;
 
 // The key's index among the tracked keys that were read for this change. KVO_NO_INDEX if a thread has tracked the key
 // since then, or is tracking it now: that thread has the newer value.
 static uint32_t index_of_tracked(const search *search, const kvo_dependent_key *dependent_key) {
-  const kvo_path_nodes *read = search->read;
-  uint32_t index = dependent_key->index;
-  if (!read || !dependent_key->is_tracked || index >= read->tracked_count) return KVO_NO_INDEX;
-  const kvo_tracked *tracked = &read->tracked[index];
+  const kvo_path_nodes *followed = search->followed;
+  uint32_t index = dependent_key->index; // perhaps that of another change's search
+  if (!followed || !dependent_key->is_tracked || index >= followed->tracked_count)
+    return KVO_NO_INDEX;
+  const kvo_tracked *tracked = &followed->tracked[index];
   bool is_current = tracked->dependent_key == dependent_key && tracked->result.is_read &&
                     tracked->result.ticket == dependent_key->issued;
   return is_current ? index : KVO_NO_INDEX;
@@ -262,81 +271,86 @@ static kvo_pending_notification *find_member(kvo_general_delivery *delivery,
   return index == KVO_NO_INDEX ? NULL : &recipients->pending[index];
 }
 
-bool kvo_recipients_owe_locked(kvo_general_delivery *delivery, const kvo_registration *registration,
-    bool also_behind) {
+bool kvo_recipients_leave_to_locked(kvo_general_delivery *delivery,
+    const kvo_registration *registration, bool also_behind) {
   kvo_pending_notification *member = find_member(delivery, registration);
   if (!member || (member->is_behind && !also_behind)) return false;
   member->is_newer = member->is_behind; // nothing was read for it when the change began
-  member->is_owed = delivery->has_others = true;
+  member->is_owed = delivery->notifies_for_others = true;
   if (delivery->batch) kvo_open_path_changes_add_locked(delivery);
   return true;
 }
 
-bool kvo_recipients_have_locked(kvo_general_delivery *delivery,
+bool kvo_recipients_contain_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration) {
   return find_member(delivery, registration);
 }
 
-bool kvo_recipients_owes_locked(kvo_general_delivery *delivery,
+bool kvo_recipients_was_left_to_locked(kvo_general_delivery *delivery,
     const kvo_registration *registration) {
-  if (!delivery->has_others) return false;
+  if (!delivery->notifies_for_others) return false;
   const kvo_pending_notification *member = find_member(delivery, registration);
   return member && member->is_owed;
 }
 
-// Lets an open change of a node stand for a change behind the node, even if it is cancelled. It owes no more than that:
-// if the path is led elsewhere before it ends, the change that leads it there notifies (G5).
-static bool stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
-  if (open->batch) return kvo_recipients_owe_locked(open, registration, false);
+// Lets an open change of a node stand for a change behind the node: the open one notifies the registration even if it
+// is cancelled. It owes no more than that: if the path is led elsewhere before the open change ends, the change that
+// leads it there notifies (G5).
+static bool let_stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
+  if (open->batch) return kvo_recipients_leave_to_locked(open, registration, false);
   kvo_pending_notification *member = find_member(open, registration);
   if (!member || member->is_behind) return false;
-  member->stands_for_others = open->has_others = true;
+  member->stands_for_others = open->notifies_for_others = true;
   return true;
 }
 
-// Leaves the registration to an open change of a node if it is behind that. A batch to which it has been left gets all
-// of its changes until the batch ends.
+// Leaves the registration to the open change of a node behind which it was reached, if there is one. A batch to which
+// it was left before gets all further changes of it until the batch ends.
 static bool leave_to_open(const search *search, const kvo_registration *registration,
     uint64_t behind) {
   kvo_general_delivery *open = NULL;
   while ((open = kvo_open_path_changes_next_locked(open))) {
     if (open == search->general_delivery) continue;
-    if (behind & open->bit && stand_for(open, registration)) return true;
-    if (open->batch && kvo_recipients_owes_locked(open, registration)) return true;
+    if (behind & open->bit && let_stand_for(open, registration)) return true;
+    if (open->batch && kvo_recipients_was_left_to_locked(open, registration)) return true;
   }
   return false;
 }
 
-// Leaves the registration to the change of a property that is being mutated in place if that has it among its own
-// recipients, or else to another open change, or else to a mutation that has found it since.
-static bool leave(const search *search, const kvo_registration *registration, uint64_t behind) {
+// Leaves the registration to another open change. These are asked in turn: in-place mutations that had it among their
+// recipients when they began; changes of nodes; mutations that have come to reach it since, or left it to another
+// change.
+static bool leave_to_other_change(const search *search, const kvo_registration *registration,
+    uint64_t behind) {
   const kvo_general_delivery *searching = search->general_delivery;
   if (search->held_since && kvo_in_place_leave_locked(registration, searching, false)) return true;
   return leave_to_open(search, registration, behind) ||
          (search->held_since && kvo_in_place_leave_locked(registration, searching, true));
 }
 
-// Whether another change notifies the registration.
-KVO_INLINE bool is_left(search *search, const kvo_registration *registration, uint64_t behind) {
-  if (KVO_LIKELY(!search->has_open) || !leave(search, registration, behind)) return false;
+// Leaves the registration to another change, if one will notify it. False if none will.
+KVO_INLINE bool try_leave(search *search, const kvo_registration *registration, uint64_t behind) {
+  if (KVO_LIKELY(!search->has_open) || !leave_to_other_change(search, registration, behind))
+    return false;
   search->has_left = true;
   return true;
 }
 
-// Another way leads to a member that was found behind an open change, in this search or in that for an earlier key of a
-// batch.
-static __attribute__((noinline)) void stay_behind(search *search, kvo_pending_notification *known,
-    uint64_t behind) {
+// Decides again whether a member is left to another change, because another way leads to it than the one by which it
+// was found behind an open change, in this search or in that for an earlier key of a batch. A member that is newer than
+// the change stays behind, because nothing has been read for it.
+static __attribute__((noinline)) void reconsider_behind(search *search,
+    kvo_pending_notification *known, uint64_t behind) {
   if (known->is_newer) return;
   known->behind &= behind;
-  known->is_behind = is_left(search, known->registration, known->behind);
-  bool is_of_earlier_root = known - search->recipients->pending < search->first;
-  known->is_due = is_of_earlier_root && !known->is_behind;
+  known->is_behind = try_leave(search, known->registration, known->behind);
+  bool was_added_earlier = known - search->recipients->pending < search->first_added;
+  known->is_due = was_added_earlier && !known->is_behind;
 }
 
-// Whether the search is that of a batch to which a mutation belongs, and the mutation holds what the registration
-// observes.
-static bool is_held_by_own(const search *search, const kvo_registration *registration) {
+// Whether a batch searches before a change, and an in-place mutation that is part of the same batch holds what the
+// registration observes.
+static bool is_held_within_own_batch(const search *search, const kvo_registration *registration) {
   if (KVO_LIKELY(!search->held_since)) return false;
   kvo_general_delivery *delivery = search->general_delivery;
   bool is_before = search->recipients == &delivery->before;
@@ -344,31 +358,31 @@ static bool is_held_by_own(const search *search, const kvo_registration *registr
          recipients_index_of(delivery->newer, registration) != KVO_NO_INDEX;
 }
 
-static void find_pending(search *search, kvo_registration *registration, bool is_whole, bool is_led,
-    uint64_t behind) {
+static void reach_registration(search *search, kvo_registration *registration, bool is_whole,
+    bool is_led, uint64_t behind) {
   uint32_t index = recipients_index_of(search->recipients, registration);
   if (index != KVO_NO_INDEX) {
     kvo_pending_notification *known = &search->recipients->pending[index];
-    if (search->index == search->start && is_whole) known->is_whole = true;
+    if (search->current == search->changed && is_whole) known->is_whole = true;
     known->is_led &= is_led;
-    if (KVO_UNLIKELY(known->is_behind)) stay_behind(search, known, behind);
+    if (KVO_UNLIKELY(known->is_behind)) reconsider_behind(search, known, behind);
     known->is_within |= known->serial <= search->changed_key->last_serial;
     return;
   }
   if (search->is_extending && find_member(search->general_delivery, registration)) return;
-  bool is_owed = is_held_by_own(search, registration);
-  if (is_owed) search->general_delivery->has_others = true;
+  bool is_owed = is_held_within_own_batch(search, registration);
+  if (is_owed) search->general_delivery->notifies_for_others = true;
   bool is_newer = is_owed || search->is_extending;
   kvo_pending_notification pending = {.registration = registration,
       .serial = kvo_registration_serial(registration),
       .thread = kvo_registration_thread(registration),
       .path = search->path,
-      .dirty_key = search->index,
+      .dirty_key = search->current,
       .tracked = search->path ? index_of_tracked(search, search->path) : KVO_NO_INDEX,
-      .is_whole = is_whole || search->index > search->start || search->path,
+      .is_whole = is_whole || search->current > search->changed || search->path,
       .is_led = is_led,
       .behind = behind,
-      .is_behind = is_newer || is_left(search, registration, behind),
+      .is_behind = is_newer || try_leave(search, registration, behind),
       .is_newer = is_newer,
       .is_owed = is_owed,
       .is_within = kvo_registration_serial(registration) <= search->changed_key->last_serial,
@@ -383,21 +397,24 @@ static bool is_unreadable(const search *search, uint64_t behind) {
   return KVO_UNLIKELY(behind) && search->held_since;
 }
 
+// Stamps rise. Those from `held_since` on that are not this search's own were set by the searches from properties that
+// are being mutated. When this search stamps a key, it keeps the answer in the key.
 static bool is_held(const search *search, const kvo_dependent_key *dependent_key) {
   if (KVO_LIKELY(!search->held_since)) return false;
   return dependent_key->stamp == search->stamp ? dependent_key->is_held
                                                : dependent_key->stamp >= search->held_since;
 }
 
-static void enter(const search *search, kvo_dependent_key *dependent_key, uint64_t behind) {
+static void mark_reached(const search *search, kvo_dependent_key *dependent_key, uint64_t behind) {
   dependent_key->is_held = is_held(search, dependent_key);
   dependent_key->behind = behind | (dependent_key->is_held ? KVO_HELD : 0);
   dependent_key->stamp = search->stamp;
 }
 
-static void find_tracked(search *search, kvo_dependent_key *dependent_key) {
-  if (search->nodes && dependent_key->is_tracked && !is_unreadable(search, dependent_key->behind))
-    search->ok = search->ok && add_tracked(search->nodes, dependent_key);
+static void collect_tracked(search *search, kvo_dependent_key *dependent_key) {
+  if (search->collected && dependent_key->is_tracked &&
+      !is_unreadable(search, dependent_key->behind))
+    search->ok = search->ok && add_tracked(search->collected, dependent_key);
 }
 
 // A getter may set the properties that it reads. That does not count as a change of the key being read, or the
@@ -414,28 +431,29 @@ static bool joins_own_change(const kvo_dependent_key *dependent_key) {
          kvo_thread_join_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
-// A key found first behind an open change or through a node that a change has placed, and then by a way without that,
-// is searched again.
-static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key, bool is_led,
+// A key that was reached behind an open change, or through a node that a change has placed, and is now reached by a way
+// without that, is searched again: its observers get this change after all, or are not taken for late.
+static void reach_dependent_key(search *search, kvo_dependent_key *dependent_key, bool is_led,
     uint64_t behind) {
-  bool is_found = dependent_key->stamp == search->stamp;
-  bool is_nearer = dependent_key->behind & ~behind || (dependent_key->is_led && !is_led);
-  if (is_found && !is_nearer) return;
+  bool was_reached = dependent_key->stamp == search->stamp;
+  bool is_less_behind = dependent_key->behind & ~behind;
+  bool is_less_led = dependent_key->is_led && !is_led;
+  if (was_reached && !is_less_behind && !is_less_led) return;
   if (is_being_read(dependent_key) || joins_own_change(dependent_key)) return;
-  bool is_new = !is_found || is_unreadable(search, dependent_key->behind);
-  if (is_found) {
+  bool is_uncollected = !was_reached || is_unreadable(search, dependent_key->behind);
+  if (was_reached) {
     behind &= dependent_key->behind;
     is_led &= dependent_key->is_led;
   }
-  enter(search, dependent_key, behind);
+  mark_reached(search, dependent_key, behind);
   dependent_key->is_led = is_led;
-  if (is_new) find_tracked(search, dependent_key);
+  if (is_uncollected) collect_tracked(search, dependent_key);
   const kvo_property_description *property = dependent_key->accessors->property;
   if (dependent_key->is_tracked && (property->is_path || property->has_link))
     search->leads_on = true;
   if (dependent_key->is_tracked && property->is_path) {
-    dependent_key->pending = search->pending;
-    search->pending = dependent_key;
+    dependent_key->next_path = search->next_path;
+    search->next_path = dependent_key;
     return;
   }
   kvo_dirty_key dirty = {.object = dependent_key->object,
@@ -449,15 +467,17 @@ static void find_dependent_keys(search *search, kvo_dependent_key *dependent_key
   search->ok = search->ok && add_dirty_key(search->recipients, dirty);
 }
 
-// Whether the path's value is another one than the node's: it continues after the node, or has an operator.
-static bool recipients_leads_on(const kvo_path_node *node) {
+// Whether the path's value is another one than that of the node's key: the path continues after the node, or has an
+// operator.
+static bool path_has_other_value(const kvo_path_node *node) {
   const kvo_key_path *path = node->observation->path;
   bool has_operator = false;
   for (size_t i = 0; i <= node->depth; i++) has_operator |= path->components[i].operates;
   return !kvo_path_node_is_last(node) || has_operator;
 }
 
-// Whether another thread placed the node. A user's registration, which records its own thread, is not considered.
+// Whether a change or another thread placed the node. A path's first node is the user's registration, which records its
+// own thread and is judged by that (general_delivery.c).
 static bool is_led_by_node(const kvo_path_node *node) {
   if (!node->parent && !node->observation->dependent_key) return false;
   return node->is_led || node->entry.thread != kvo_thread_number();
@@ -468,59 +488,60 @@ static bool is_led_by_node(const kvo_path_node *node) {
 static void recipients_announce(search *search, kvo_path_node *node) {
   kvo_changed_key *changed_key = search->changed_key;
   bool is_named = changed_key->mutation.kind != KVO_SETTING && !changed_key->last_serial &&
-                  search->index == search->start && !search->path;
+                  search->current == search->changed && !search->path;
   kvo_path_node_announce_locked(node, is_named ? &changed_key->delta : NULL);
 }
 
-static void recipients_find_node(search *search, kvo_path_node *node) {
+static void reach_node(search *search, kvo_path_node *node) {
   const kvo_path_observation *observation = node->observation;
   bool is_led = search->is_led || is_led_by_node(node);
   uint64_t behind =
       search->behind | kvo_open_path_changes_before_locked(node, search->general_delivery);
   if (!kvo_path_node_is_last(node)) {
     search->leads_on = true;
-    bool is_followed = search->nodes && !is_unreadable(search, search->behind);
-    bool is_announced = !search->nodes && !search->read && !search->is_extending;
-    if (is_followed) search->ok = search->ok && add_node(search->nodes, node);
-    else if (is_announced) recipients_announce(search, node);
+    bool must_follow = search->collected && !is_unreadable(search, search->behind);
+    bool is_before_change = !search->collected && !search->followed && !search->is_extending;
+    if (must_follow) search->ok = search->ok && add_node(search->collected, node);
+    else if (is_before_change) recipients_announce(search, node);
   }
   kvo_dependent_key *derived = observation->dependent_key;
   if (derived) {
-    find_dependent_keys(search, derived, is_led,
+    reach_dependent_key(search, derived, is_led,
         behind | (is_held(search, derived) ? KVO_HELD : 0));
   } else if (observation->first &&
              !kvo_thread_is_reading(observation->root, (uintptr_t)observation)) {
-    find_pending(search, &observation->first->entry, recipients_leads_on(node), is_led, behind);
+    reach_registration(search, &observation->first->entry, path_has_other_value(node), is_led,
+        behind);
   }
 }
 
-static void find_entry(search *search, kvo_registration *entry) {
+static void reach_entry(search *search, kvo_registration *entry) {
   if (!entry || entry->state != KVO_LIVE) return;
   kvo_path_node *node = kvo_path_node_of(entry);
-  if (node) recipients_find_node(search, node);
-  else find_pending(search, entry, false, search->is_led, search->behind);
+  if (node) reach_node(search, node);
+  else reach_registration(search, entry, false, search->is_led, search->behind);
 }
 
 // A group key cannot be retained, so it is promoted to a full registration first.
-static bool find_group_key(search *search, kvo_object *object, uintptr_t id) {
+static bool reach_group_key(search *search, kvo_object *object, uintptr_t id) {
   kvo_cell *cell = kvo_table_find(kvo_table_of(object), id);
   if (!kvo_cell_promote_locked(cell)) return false;
-  find_entry(search, kvo_observers_registration(cell->observers));
+  reach_entry(search, kvo_observers_registration(cell->observers));
   return search->ok;
 }
 
 static void search_observers_locked(search *search, kvo_observers observers) {
   kvo_dependent_key *dependent_key = kvo_observers_dependent_key(observers);
   if (dependent_key && dependent_key->stamp != search->stamp && !is_being_read(dependent_key)) {
-    enter(search, dependent_key, 0);
-    find_tracked(search, dependent_key);
+    mark_reached(search, dependent_key, 0);
+    collect_tracked(search, dependent_key);
   }
   if (!kvo_observers_is_list(observers)) {
-    find_entry(search, kvo_observers_registration(observers));
+    reach_entry(search, kvo_observers_registration(observers));
     return;
   }
   kvo_list *list = kvo_observers_list(observers);
-  for (uint32_t i = 0; i < list->count; i++) find_entry(search, list->items[i]);
+  for (uint32_t i = 0; i < list->count; i++) reach_entry(search, list->items[i]);
 }
 
 static int compare_pending(const void *a, const void *b) {
@@ -551,15 +572,15 @@ static void search_key(search *search, kvo_object *object, uintptr_t id) {
   kvo_object_share_locked(object); // its observers are going to be called
   kvo_observers observers = kvo_object_observers_locked(object, id);
   if (kvo_observers_is_group_key(observers))
-    search->ok = find_group_key(search, object, id) && search->ok;
+    search->ok = reach_group_key(search, object, id) && search->ok;
   else if (observers) search_observers_locked(search, observers);
 }
 
 // Observers of tracked paths belong to the current level; keys derived from those paths belong to the next one.
 static void search_paths(search *search) {
-  while (search->pending) {
-    search->path = search->pending;
-    search->pending = search->path->pending;
+  while (search->next_path) {
+    search->path = search->next_path;
+    search->next_path = search->path->next_path;
     search->is_led = search->path->is_led;
     search->behind = search->path->behind;
     search_key(search, search->path->object, search->path->accessors->id);
@@ -570,7 +591,7 @@ static void search_paths(search *search) {
 static void search_from(search *search, uint32_t index) {
   const kvo_dirty_key dirty = search->recipients->dirty_keys[index];
   uint32_t start = search->recipients->pending_count;
-  search->index = index;
+  search->current = index;
   search->is_led = dirty.is_led;
   search->behind = dirty.behind;
   search_key(search, dirty.object, dirty.id);
@@ -578,9 +599,9 @@ static void search_from(search *search, uint32_t index) {
   sort_pending(search->recipients, start);
 }
 
-static void recipients_go_on(search *search) {
+static void search_levels(search *search) {
   kvo_recipients *recipients = search->recipients;
-  uint32_t start = search->start;
+  uint32_t start = search->changed;
   while (start < recipients->dirty_key_count && search->ok) {
     uint32_t end = recipients->dirty_key_count;
     for (uint32_t i = start; i < end; i++) search_from(search, i);
@@ -598,17 +619,17 @@ KVO_INLINE bool recipients_find_locked(search *search, kvo_object *object) {
       .changed_key = search->changed_key,
       .tracked = KVO_NO_INDEX};
   search->ok = true;
-  search->start = search->recipients->dirty_key_count;
-  search->first = search->recipients->pending_count;
+  search->changed = search->recipients->dirty_key_count;
+  search->first_added = search->recipients->pending_count;
   search->stamp = kvo_graph_next_stamp_locked();
   if (!add_dirty_key(search->recipients, changed)) return false;
-  recipients_go_on(search);
+  search_levels(search);
   return search->ok;
 }
 
-// Whether other changes are open to which recipients may be left, and what is held because of them. False if there is
-// no memory to find out what is held, so that nothing may be read.
-static bool hold_locked(search *search) {
+// Notes whether other changes are open to which recipients may be left, and finds the keys that in-place mutations
+// hold. False if there is no memory to find these, so that nothing may be read.
+static bool note_open_changes_locked(search *search) {
   uint64_t stamp = kvo_in_place_newest ? kvo_graph_next_stamp_locked() : 0;
   bool is_open = false, ok = !stamp || kvo_in_place_hold_locked(&is_open);
   if (is_open) search->held_since = stamp;
@@ -621,17 +642,18 @@ bool kvo_recipients_find_before(kvo_general_delivery *delivery, kvo_object *obje
   search search = {
       .general_delivery = delivery, .recipients = &delivery->before, .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
-  bool ok = hold_locked(&search) && recipients_find_locked(&search, object);
+  bool ok = note_open_changes_locked(&search) && recipients_find_locked(&search, object);
   if (ok && (search.leads_on || search.has_left)) kvo_open_path_changes_add_locked(delivery);
   return ok;
 }
 
-// Adds what has been left to the change since it began to the members that it had then.
+// Adds to `before`, the members from when the change began, those that it has come to reach since and that another
+// change has left to it.
 static bool add_newer(kvo_recipients *before, kvo_recipients *newer) {
   for (uint32_t i = 0; i < newer->pending_count; i++) {
     kvo_pending_notification *pending = &newer->pending[i], added = *pending;
-    bool is_added = recipients_index_of(before, pending->registration) != KVO_NO_INDEX;
-    if (!pending->is_owed || is_added) continue;
+    bool is_there = recipients_index_of(before, pending->registration) != KVO_NO_INDEX;
+    if (!pending->is_owed || is_there) continue;
     added.dirty_key = before->dirty_key_count;
     if (!add_dirty_key(before, newer->dirty_keys[pending->dirty_key])) return false;
     if (!add_pending(before, added)) return false;
@@ -645,13 +667,13 @@ bool kvo_recipients_find_after(kvo_general_delivery *delivery, kvo_object *objec
   search search = {.general_delivery = delivery,
       .recipients = &delivery->after,
       .before = delivery->has_before ? &delivery->before : NULL,
-      .nodes = is_again ? NULL : &delivery->nodes,
-      .read = is_again ? &delivery->nodes : NULL,
+      .collected = is_again ? NULL : &delivery->nodes,
+      .followed = is_again ? &delivery->nodes : NULL,
       .changed_key = changed_key};
   KVO_LOCKED(&kvo_graph_lock);
   kvo_open_path_changes_end_locked(delivery);
   if (delivery->newer && !add_newer(&delivery->before, delivery->newer)) return false;
-  return hold_locked(&search) && recipients_find_locked(&search, object);
+  return note_open_changes_locked(&search) && recipients_find_locked(&search, object);
 }
 
 // MARK: Recipients that other changes have left
@@ -681,8 +703,8 @@ bool kvo_recipients_extend_locked(kvo_general_delivery *delivery, kvo_object *ob
   return ok;
 }
 
-// The key by which a member of `before` is in `after`, if that is the same one.
-static uint32_t key_after(const kvo_recipients *after, const kvo_recipients *before,
+// The index in `after` of the dirty key of a member of `before`, if the member is there with the same key.
+static uint32_t dirty_key_after(const kvo_recipients *after, const kvo_recipients *before,
     uint32_t index) {
   const kvo_pending_notification *member = &before->pending[index];
   const kvo_dirty_key *dirty = &before->dirty_keys[member->dirty_key];
@@ -693,21 +715,22 @@ static uint32_t key_after(const kvo_recipients *after, const kvo_recipients *bef
   return found->object == dirty->object && found->id == dirty->id ? key : KVO_NO_INDEX;
 }
 
-// The key in `after` of the other members that were found with this one. The search begins with the previous member,
-// which usually has been added, so adding all members of a key is linear.
-static uint32_t key_of_others(const kvo_recipients *after, const kvo_recipients *before,
+// The index in `after` of this member's dirty key, if other members of that key are there. The search begins with the
+// previous member, which usually has been added, so adding all members of a key is linear.
+static uint32_t dirty_key_of_others(const kvo_recipients *after, const kvo_recipients *before,
     uint32_t index) {
   uint32_t key = before->pending[index].dirty_key, found = KVO_NO_INDEX;
   for (uint32_t i = index; found == KVO_NO_INDEX && i-- > 0 && before->pending[i].dirty_key == key;)
-    found = key_after(after, before, i);
+    found = dirty_key_after(after, before, i);
   for (uint32_t i = index + 1;
       found == KVO_NO_INDEX && i < before->pending_count && before->pending[i].dirty_key == key;
       i++)
-    found = key_after(after, before, i);
+    found = dirty_key_after(after, before, i);
   return found;
 }
 
-// Nothing has been read for it, and it was not reached. If other observers of its key were, it joins them.
+// Adds a member that other changes have left to this one, and that the search after the change has not reached. Nothing
+// has been read for it. If other observers of its key were reached, it gets the value that is read for them.
 static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32_t index) {
   kvo_pending_notification owed = before->pending[index];
   kvo_dirty_key dirty = before->dirty_keys[owed.dirty_key];
@@ -716,7 +739,7 @@ static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32
   dirty.tracked = owed.tracked = KVO_NO_INDEX;
   owed.is_whole = true;
   owed.index_before = index;
-  owed.dirty_key = key_of_others(after, before, index);
+  owed.dirty_key = dirty_key_of_others(after, before, index);
   if (owed.dirty_key != KVO_NO_INDEX) return add_pending(after, owed);
   owed.dirty_key = after->dirty_key_count;
   return add_dirty_key(after, dirty) && add_pending(after, owed);
@@ -725,7 +748,7 @@ static bool add_owed(kvo_recipients *after, const kvo_recipients *before, uint32
 void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
   const kvo_recipients *before = &delivery->before;
   KVO_LOCKED(&kvo_graph_lock);
-  for (uint32_t i = 0; delivery->has_others && i < before->pending_count; i++) {
+  for (uint32_t i = 0; delivery->notifies_for_others && i < before->pending_count; i++) {
     const kvo_pending_notification *pending = &before->pending[i];
     bool is_missing = pending->is_owed && (!pending->is_behind || pending->is_newer) &&
                       pending->registration->state == KVO_LIVE &&
@@ -738,10 +761,12 @@ void kvo_recipients_add_owed(kvo_general_delivery *delivery) {
 static bool take_value(kvo_pending_notification *pending, const kvo_value *value, bool has_prior) {
   uint32_t options = pending->registration->options;
   if (options & KVO_PRIOR && !has_prior) return false;
-  if (!value) return !(options & KVO_OLD);
+  bool needs_value = options & KVO_OLD;
+  if (!value) return !needs_value;
   if (pending->is_read) return false;
   pending->value = *value;
-  return pending->is_read = true;
+  pending->is_read = true;
+  return true;
 }
 
 bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
@@ -753,7 +778,8 @@ bool kvo_recipients_take_value_locked(kvo_general_delivery *delivery,
   return true;
 }
 
-// Takes over the value if there is such a change.
+// Gives the value to the newest of this task's open changes that still lacks it. False, without taking the value over,
+// if there is none.
 static bool hand_to_next(const kvo_registration *registration, const kvo_value *value,
     bool has_prior) {
   kvo_general_delivery *open = NULL;
@@ -763,6 +789,7 @@ static bool hand_to_next(const kvo_registration *registration, const kvo_value *
   return kvo_in_place_take_value_locked(registration, value, has_prior);
 }
 
+// Each change that takes a value no longer waits for one, so the loop ends.
 void kvo_recipients_hand_on(const kvo_registration *registration, const kvo_value *value,
     bool has_prior) {
   kvo_value copy;

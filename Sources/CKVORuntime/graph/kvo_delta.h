@@ -42,7 +42,7 @@ void kvo_path_node_announce_locked(kvo_path_node *node,
     kvo_delta *KVO_NULLABLE *KVO_NULLABLE delta);
 /// Before the change: finds the elements that it says it will remove. Calls getters: no lock held, the object is
 /// held.
-void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_named_elements *part);
+void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_named_elements *named);
 /// Follows a node at the key by the elements that the change removed and added. Returns false, having done nothing,
 /// if the node has to be read again. Calls getters and hooks: no lock held, the object is held.
 bool kvo_delta_follow(kvo_delta *delta, kvo_object *object, kvo_path_node *node);

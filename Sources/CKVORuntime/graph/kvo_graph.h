@@ -120,8 +120,8 @@ struct kvo_dependent_key {
   uint64_t serial; ///< orders keys by when they were first watched
   uint64_t stamp;  ///< stamp of the search for recipients that found it last
   uint64_t behind; ///< what all ways of that search to it lead behind; graph lock
-  kvo_dependent_key *KVO_NULLABLE pending; ///< next one whose observers that search is to look at
-  uint64_t issued, installed;              ///< tickets of tracking, as in a node
+  kvo_dependent_key *KVO_NULLABLE next_path; ///< next tracked path for that search to look at
+  uint64_t issued, installed;                ///< tickets of tracking, as in a node
   /// For a tracked one: how often a path observation was placed, and how many of these placements a reading has fenced.
   uint64_t insertions, fenced;
   /// For a settled tracked dependent key: the reads of the reading that was installed last. The next reading takes it.

@@ -88,7 +88,7 @@ static bool owes(const kvo_frame *frame) {
   KVO_LOCKED(&kvo_graph_lock);
   if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) return false;
   kvo_open_path_changes_end_locked(frame->general_delivery);
-  return frame->general_delivery->has_others;
+  return frame->general_delivery->notifies_for_others;
 }
 
 static void announced_finish(kvo_frame *frame) {

@@ -63,7 +63,7 @@ static bool delta_read_key(const kvo_delta *delta, kvo_object *object, kvo_value
   kvo_accessors_read_link(kvo_accessors_current(accessors), object, value);
   kvo_value_unwrap(value);
   kvo_collection_kind kind;
-  return kvo_value_is_collection(value, &kind) && (kind == KVO_SET) == !delta->part.indexes;
+  return kvo_value_is_collection(value, &kind) && (kind == KVO_SET) == !delta->named.indexes;
 }
 
 // The element as an object, if the path continues with the object's keys.
@@ -126,9 +126,9 @@ static bool is_beside_itself(const kvo_difference *difference, kvo_range_neighbo
 
 // The elements before and behind each range.
 static bool note_neighbours(kvo_delta *delta) {
-  const kvo_index_set *indexes = delta->part.indexes;
+  const kvo_index_set *indexes = delta->named.indexes;
   size_t ranges = kvo_index_set_range_count(indexes), passed = 0;
-  bool is_insertion = delta->part.kind == KVO_INSERTION;
+  bool is_insertion = delta->named.kind == KVO_INSERTION;
   delta->neighbours = kvo_alloc(ranges * sizeof *delta->neighbours + 1);
   for (size_t i = 0; delta->neighbours && i < ranges; i++) {
     kvo_range range = kvo_index_set_range(indexes, i);
@@ -142,17 +142,17 @@ static bool note_neighbours(kvo_delta *delta) {
 }
 
 static bool read_gone(kvo_delta *delta, const kvo_value *from) {
-  const kvo_index_set *indexes = delta->part.indexes;
+  const kvo_index_set *indexes = delta->named.indexes;
   return !kvo_value_elements(from, indexes, &delta->elements, NULL) &&
          (!indexes || delta->elements.count == kvo_index_set_count(indexes)) &&
          hold_gone(&delta->difference, &delta->elements);
 }
 
 static bool find_gone(kvo_delta *delta, kvo_object *object) {
-  const kvo_named_elements *part = &delta->part;
-  bool is_insertion = part->kind == KVO_INSERTION;
-  if (!part->indexes) return is_insertion || !part->goes || read_gone(delta, part->goes);
-  if (is_insertion && part->is_exact) return true;
+  const kvo_named_elements *named = &delta->named;
+  bool is_insertion = named->kind == KVO_INSERTION;
+  if (!named->indexes) return is_insertion || !named->goes || read_gone(delta, named->goes);
+  if (is_insertion && named->is_exact) return true;
   if (!delta_read_key(delta, object, &delta->value)) return false;
   return (is_insertion || read_gone(delta, &delta->value)) && note_neighbours(delta);
 }
@@ -163,10 +163,10 @@ static void let_values_go(kvo_delta *delta) {
   delta->value = KVO_VALUE_NIL;
 }
 
-void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_named_elements *part) {
+void kvo_delta_begin(kvo_delta *delta, kvo_object *object, const kvo_named_elements *named) {
   if (!delta->count) return; // there was no memory for any
   uint64_t shortages = kvo_shortages;
-  delta->part = *part;
+  delta->named = *named;
   delta->state = find_gone(delta, object) ? KVO_DELTA_BEGUN : KVO_DELTA_INVALID;
   let_values_go(delta); // a collection that is changed in place must have no other owner
   kvo_shortages = shortages;
@@ -185,8 +185,8 @@ static bool find_came(kvo_difference *difference, const kvo_elements *elements) 
 }
 
 static bool has_neighbours(const kvo_delta *delta) {
-  const kvo_index_set *indexes = delta->part.indexes;
-  bool is_removal = delta->part.kind == KVO_REMOVAL;
+  const kvo_index_set *indexes = delta->named.indexes;
+  bool is_removal = delta->named.kind == KVO_REMOVAL;
   size_t passed = 0;
   for (size_t i = 0; delta->neighbours && i < kvo_index_set_range_count(indexes); i++) {
     kvo_range range = kvo_index_set_range(indexes, i);
@@ -207,24 +207,24 @@ static bool has_replaced(const kvo_difference *difference) {
 }
 
 static bool read_indexed(kvo_delta *delta) {
-  const kvo_named_elements *part = &delta->part;
+  const kvo_named_elements *named = &delta->named;
   if (!has_neighbours(delta)) return false;
-  if (part->kind == KVO_REMOVAL) return true;
-  if (kvo_value_elements(&delta->value, part->indexes, &delta->elements, NULL)) return false;
-  bool is_read = delta->elements.count == kvo_index_set_count(part->indexes) &&
+  if (named->kind == KVO_REMOVAL) return true;
+  if (kvo_value_elements(&delta->value, named->indexes, &delta->elements, NULL)) return false;
+  bool is_read = delta->elements.count == kvo_index_set_count(named->indexes) &&
                  find_came(&delta->difference, &delta->elements);
-  if (part->kind == KVO_REPLACEMENT) return is_read && has_replaced(&delta->difference);
+  if (named->kind == KVO_REPLACEMENT) return is_read && has_replaced(&delta->difference);
   const kvo_difference *difference = &delta->difference;
   bool is_inserted =
-      is_read && difference->came_count == 1 && difference->came[0] == part->inserted;
-  delta->is_known = is_inserted || part->is_exact;
+      is_read && difference->came_count == 1 && difference->came[0] == named->inserted;
+  delta->is_known = is_inserted || named->is_exact;
   return is_read;
 }
 
 // A set of C may contain an element that is only equal to the added one. A binding's set contains the added one
 // itself.
 static bool read_set(kvo_delta *delta) {
-  const kvo_value *comes = delta->part.comes;
+  const kvo_value *comes = delta->named.comes;
   if (!comes) return true;
   return !kvo_collection_of_value(&delta->value) &&
          !kvo_value_elements(comes, NULL, &delta->elements, NULL) &&
@@ -235,7 +235,7 @@ static void read_after(kvo_delta *delta, kvo_object *object) {
   uint64_t shortages = kvo_shortages;
   bool is_read = delta_read_key(delta, object, &delta->value);
   if (is_read) delta->difference.total = kvo_value_count(&delta->value);
-  is_read = is_read && (delta->part.indexes ? read_indexed(delta) : read_set(delta));
+  is_read = is_read && (delta->named.indexes ? read_indexed(delta) : read_set(delta));
   delta->state = is_read ? KVO_DELTA_READ : KVO_DELTA_INVALID;
   kvo_shortages = shortages;
 }

@@ -125,10 +125,10 @@ typedef struct kvo_range_neighbours {
 } kvo_range_neighbours;
 struct kvo_delta {
   enum { KVO_DELTA_INVALID, KVO_DELTA_BEGUN, KVO_DELTA_READ } state;
-  bool is_known; ///< as `is_exact` of `part`, or by comparing `inserted`
+  bool is_known; ///< as `is_exact` of `named`, or by comparing `inserted`
   kvo_announced_node *KVO_NULLABLE nodes;
   size_t count, capacity, next; ///< of the nodes; the one that is followed next
-  kvo_named_elements part;
+  kvo_named_elements named;
   kvo_difference difference;                     ///< its elements are held by `elements`
   kvo_range_neighbours *KVO_NULLABLE neighbours; ///< of each range of a removal
   kvo_value value;                               ///< the key's, while its elements are read

@@ -184,7 +184,7 @@ static void push_came(const application *application) {
 
 // The list of elements that the node has followed gets those that have come instead of those that have gone.
 static void update_followed_locked(kvo_path_node *node, const kvo_delta *delta) {
-  const kvo_index_set *indexes = delta->part.indexes;
+  const kvo_index_set *indexes = delta->named.indexes;
   bool is_one = kvo_index_set_range_count(indexes) == 1;
   if (!node->followed) return;
   if (is_one && kvo_followed_elements_replace(node->followed,
@@ -236,8 +236,8 @@ bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *n
       .node = node,
       .ticket = ticket,
       .since = ticket - 1,
-      .is_set = !delta->part.indexes,
-      .is_known = delta->is_known || delta->part.kind == KVO_REPLACEMENT,
+      .is_set = !delta->named.indexes,
+      .is_known = delta->is_known || delta->named.kind == KVO_REPLACEMENT,
       .difference = &delta->difference,
       .delta = delta};
   return apply_application(&application);
