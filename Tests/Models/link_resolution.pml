@@ -1,8 +1,8 @@
 // Several threads follow links. A thread that returns has all of the path followed, and in the end each link leads to
 // the object at which the next one is attached.
 //
-// Models kvo_path_worklist_resolve_node with resolution_install and begin_resolution of node_resolution.c, insert_child
-// and push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_starts of active_threads.c, for a
+// Models kvo_path_worklist_resolve_node with install_reading and begin_resolution of node_resolution.c, insert_child
+// and push_consequences of path_tasks.c, and kvo_active_threads and kvo_path_worklist_take_on of active_threads.c, for a
 // path of three keys. Link 0 is at the root, link 1 at the object it leads to (`child`), and `leaf` is the key behind
 // link 1. With DERIVED, link 1 is at a derived key, whose dependent key has a link of its own and a leaf behind that.
 //

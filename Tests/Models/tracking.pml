@@ -1,7 +1,7 @@
 // Tracked keys: when several threads read one tracked key, its dependent key ends up with path observations exactly
 // where its getter read last, and has been read since each of them was placed.
 //
-// Models kvo_path_worklist_track with tracking_begin and tracking_install of tracking.c, rounds_go_on and
+// Models kvo_path_worklist_track with tracking_begin and install_changed of tracking.c, begin_next_round and
 // is_settled_locked of tracking_rounds.c, and insert_first and note_inserted_locked of path_tasks.c. The getter reads a
 // choice, then the chosen flag, then one of two values by that flag. Path observations 0 and 1 are at the flags, 2 and
 // 3 at the values; the choice always has one. Two threads set the choice. A third sets a flag that may have no path

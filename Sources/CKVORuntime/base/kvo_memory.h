@@ -7,7 +7,8 @@
 KVO_ASSUME_NONNULL_BEGIN
 #pragma GCC visibility push(hidden)
 
-/// As malloc, calloc, strdup, free. NULL when out of memory.
+/// As malloc, calloc, strdup, free. NULL when out of memory. Callers add a byte to a size that may be 0, to which NULL
+/// may be the answer as well.
 void *KVO_NULLABLE kvo_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *KVO_NULLABLE kvo_alloc_zeroed(size_t size) __attribute__((malloc, alloc_size(1)));
 /// As `kvo_alloc_zeroed`, aligned at a power of two.

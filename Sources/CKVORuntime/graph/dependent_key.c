@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static uint64_t watched_keys; // graph lock
+static uint64_t last_serial; // graph lock
 
 static void release_observations(kvo_dependent_key *dependent_key) {
   for (uint32_t i = 0; i < dependent_key->count; i++)
@@ -42,25 +42,25 @@ void kvo_dependent_key_release(kvo_dependent_key *dependent_key) {
 
 void kvo_dependent_key_install_locked(kvo_dependent_key *dependent_key, kvo_table *table,
     kvo_list *list) {
-  dependent_key->serial = ++watched_keys;
+  dependent_key->serial = ++last_serial;
   list->dependent_key = kvo_dependent_key_retain(dependent_key);
   table->graph_entries++;
 }
 
-void kvo_dependent_key_remove_locked(kvo_table *table, kvo_dependent_key *dependent_key) {
+void kvo_dependent_key_mark_ended_locked(kvo_table *table, kvo_dependent_key *dependent_key) {
   dependent_key->ended = true;
   table->graph_entries--;
   for (uint32_t i = 0; i < dependent_key->count; i++)
     dependent_key->path_observations[i]->ended = true;
 }
 
-bool kvo_dependent_key_leave_locked(kvo_dependent_key *dependent_key) {
+bool kvo_dependent_key_remove_from_cell_locked(kvo_dependent_key *dependent_key) {
   KVO_LOCKED_OBJECTS(dependent_key->object, NULL);
   kvo_observers observers =
       kvo_object_observers_locked(dependent_key->object, dependent_key->accessors->id);
   if (kvo_observers_dependent_key(observers) != dependent_key) return false;
   kvo_observers_list(observers)->dependent_key = NULL;
-  kvo_dependent_key_remove_locked(kvo_table_of(dependent_key->object), dependent_key);
+  kvo_dependent_key_mark_ended_locked(kvo_table_of(dependent_key->object), dependent_key);
   return true;
 }
 
@@ -78,7 +78,8 @@ typedef struct {
   uint64_t stamp;
 } search;
 
-static void dependent_key_enter(search *search, kvo_dependent_key *dependent_key) {
+// Puts a dependent key on the stack, unless this search has been there.
+static void push_unless_visited(search *search, kvo_dependent_key *dependent_key) {
   if (dependent_key->stamp == search->stamp) return;
   dependent_key->stamp = search->stamp;
   dependent_key->low = 0;
@@ -104,23 +105,24 @@ static bool is_observed(kvo_observers observers) {
   return false;
 }
 
-// True if the entry is a registration of the key. For a node, the search continues with the dependent key.
-static bool dependent_key_is_observed_by(search *search, kvo_registration *entry) {
+// Looks at an entry of the key on top. True if it is a registration, so that the key is needed. For a node that serves
+// another dependent key, that one is pushed, and needs this key if it is needed itself.
+static bool visit_entry(search *search, kvo_registration *entry) {
   if (!entry) return false;
   kvo_path_node *node = kvo_path_node_of(entry);
   if (node && node->observation->ended) return false;
   kvo_dependent_key *dependent = node ? node->observation->dependent_key : NULL;
-  if (dependent) dependent_key_enter(search, dependent);
+  if (dependent) push_unless_visited(search, dependent);
   return !dependent;
 }
 
 // The list is searched from both ends in turn, because ended entries leave holes at either end.
-static bool search_next(search *search, kvo_dependent_key *dependent_key, const kvo_list *list) {
+static bool search_entries(search *search, kvo_dependent_key *dependent_key, const kvo_list *list) {
   if (dependent_key->high > list->count) dependent_key->high = list->count;
   while (dependent_key->low < dependent_key->high && search->top == dependent_key) {
-    bool from_below = dependent_key->low + dependent_key->high <= list->count;
-    uint32_t i = from_below ? dependent_key->low++ : --dependent_key->high;
-    if (dependent_key_is_observed_by(search, list->items[i])) return true;
+    bool from_front = dependent_key->low + dependent_key->high <= list->count;
+    uint32_t i = from_front ? dependent_key->low++ : --dependent_key->high;
+    if (visit_entry(search, list->items[i])) return true;
   }
   return false;
 }
@@ -132,14 +134,14 @@ static bool search_top(search *search) {
       kvo_object_observers_locked(dependent_key->object, dependent_key->accessors->id);
   if (dependent_key->high == UINT32_MAX && is_observed(observers)) return true;
   bool is_list = kvo_observers_is_list(observers); // else the dependent key is no longer there
-  if (is_list && search_next(search, dependent_key, kvo_observers_list(observers))) return true;
+  if (is_list && search_entries(search, dependent_key, kvo_observers_list(observers))) return true;
   if (search->top == dependent_key) search->top = dependent_key->below;
   return false;
 }
 
 bool kvo_dependent_key_is_needed_locked(kvo_dependent_key *dependent_key) {
   search search = {NULL, kvo_graph_next_stamp_locked()};
-  dependent_key_enter(&search, dependent_key);
+  push_unless_visited(&search, dependent_key);
   while (search.top)
     if (search_top(&search)) return true;
   return false;

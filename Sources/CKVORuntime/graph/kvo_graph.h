@@ -258,13 +258,14 @@ void kvo_dependent_key_release(kvo_dependent_key *KVO_NULLABLE dependent_key);
 void kvo_dependent_key_install_locked(kvo_dependent_key *dependent_key, kvo_table *table,
     kvo_list *list);
 /// Marks a dependent key that is no longer in its list as ended. Graph and object lock held.
-void kvo_dependent_key_remove_locked(kvo_table *table, kvo_dependent_key *dependent_key);
+void kvo_dependent_key_mark_ended_locked(kvo_table *table, kvo_dependent_key *dependent_key);
 
 /// Whether a registration observes the key, or a derived key that is needed depends on it. Graph lock held. Usually
 /// O(1), at worst O(what depends on it, directly or not).
 bool kvo_dependent_key_is_needed_locked(kvo_dependent_key *dependent_key);
-/// Removes it from its cell. False if it is in none. Graph lock held.
-bool kvo_dependent_key_leave_locked(kvo_dependent_key *dependent_key);
+/// Removes a dependent key from its cell, and marks it as ended. The caller gets the cell's reference. False if it is
+/// in no cell. Graph lock held.
+bool kvo_dependent_key_remove_from_cell_locked(kvo_dependent_key *dependent_key);
 /// A new stamp, for marking what a search has found. Graph lock held.
 uint64_t kvo_graph_next_stamp_locked(void);
 

@@ -24,24 +24,25 @@ static void add_doomed(kvo_path_node **doomed, kvo_path_node *node) {
 }
 
 // Clears the first node before it is retired, so that a thread that protects its object from now on does not find it.
-static void set_first(kvo_path_observation *observation, kvo_path_node *first) {
+static void store_first(kvo_path_observation *observation, kvo_path_node *first) {
   __atomic_store_n(&observation->first, first, __ATOMIC_SEQ_CST);
 }
 
+// Adds the nodes of a dependent key that is in no cell any more, and releases the reference that its cell had.
 static void add_observations(kvo_path_node **doomed, kvo_dependent_key *dependent_key) {
   for (uint32_t i = 0; i < dependent_key->count; i++) {
     kvo_path_observation *observation = dependent_key->path_observations[i];
     if (observation->first) add_doomed(doomed, observation->first);
-    set_first(observation, NULL);
+    store_first(observation, NULL);
   }
   kvo_dependent_key_release(dependent_key);
 }
 
-// Ends a dependent key if nothing but its own dependents may still watch it. Derived keys may depend on one another in
-// a circle, which must not keep itself alive.
+// Ends a dependent key that no registration needs, directly or through other derived keys. Those may depend on one
+// another in a circle, which must not keep itself alive.
 static void end_unless_needed(kvo_path_node **doomed, kvo_dependent_key *dependent_key) {
   if (!kvo_dependent_key_is_needed_locked(dependent_key) &&
-      kvo_dependent_key_leave_locked(dependent_key))
+      kvo_dependent_key_remove_from_cell_locked(dependent_key))
     add_observations(doomed, dependent_key);
 }
 
@@ -52,7 +53,7 @@ static void end_entry(kvo_path_node **doomed, kvo_registration *entry, kvo_retir
   if (removal.maybe_unused) end_unless_needed(doomed, removal.maybe_unused);
 }
 
-static void path_end_all_locked(kvo_path_node *doomed, kvo_retired **retired) {
+static void end_doomed_locked(kvo_path_node *doomed, kvo_retired **retired) {
   while (doomed) {
     kvo_path_node *node = doomed;
     doomed = node->next;
@@ -64,21 +65,21 @@ static void path_end_all_locked(kvo_path_node *doomed, kvo_retired **retired) {
   }
 }
 
-static void end_observation_of(kvo_path_node *first) {
-  set_first(first->observation, NULL);
+static void end_observation_from(kvo_path_node *first) {
+  store_first(first->observation, NULL);
   first->observation->ended = true;
 }
 
 void kvo_entry_end_locked(kvo_registration *entry, kvo_retired **retired) {
   kvo_path_node *doomed = NULL, *node = kvo_path_node_of(entry);
-  if (node && node->observation->first == node) end_observation_of(node);
+  if (node && node->observation->first == node) end_observation_from(node);
   if (node) add_doomed(&doomed, node);
   else end_entry(&doomed, entry, retired);
-  path_end_all_locked(doomed, retired);
+  end_doomed_locked(doomed, retired);
 }
 
 void kvo_dependent_key_end_locked(kvo_dependent_key *dependent_key, kvo_retired **retired) {
   kvo_path_node *doomed = NULL;
   add_observations(&doomed, dependent_key);
-  path_end_all_locked(doomed, retired);
+  end_doomed_locked(doomed, retired);
 }

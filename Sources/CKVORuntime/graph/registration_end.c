@@ -68,7 +68,7 @@ void kvo_registration_reclaim(kvo_retired *retired, struct kvo_known **taken) {
   kvo_registration_release(registration);
 }
 
-static void registration_end_retire(kvo_registration *registration, kvo_retired **retired) {
+static void retire_entry(kvo_registration *registration, kvo_retired **retired) {
   bool has_end = !(registration->options & KVO_BY_OBSERVER) && registration->ended;
   bool reports_end = has_end || registration->options & KVO_DISTINCT;
   kvo_retire_protected(retired, &registration->retired,
@@ -110,7 +110,7 @@ static kvo_removal_result end_in_table_locked(kvo_registration *registration, kv
   if (remove_locked(registration, table, retired)) {
     removal.maybe_unused = dependent_key;
   } else if (dependent_key) {
-    kvo_dependent_key_remove_locked(table, dependent_key);
+    kvo_dependent_key_mark_ended_locked(table, dependent_key);
     removal.detached = dependent_key;
   }
   unlink_from_observer_locked(registration);
@@ -125,7 +125,7 @@ static kvo_removal_result end_in_table_locked(kvo_registration *registration, kv
 
 // Whether no other thread can be calling the registration. A registration with a path is also found from objects
 // further along.
-static bool is_own_locked(const kvo_registration *registration) {
+static bool is_unshared_locked(const kvo_registration *registration) {
   if (registration->options & KVO_PATH_NODE) return false;
   kvo_object *observer = kvo_registration_observer(registration);
   return kvo_object_is_own(registration->object) && (!observer || kvo_object_is_own(observer));
@@ -137,7 +137,7 @@ KVO_INLINE kvo_removal_result end_one_locked(kvo_registration *registration,
   kvo_table *table = kvo_table_of(object);
   kvo_removal_result removal = {0};
   kvo_retired *before = *retired;
-  bool is_own = is_own_locked(registration);
+  bool is_own = is_unshared_locked(registration);
   kvo_registration_set_state(registration, KVO_ENDED);
   if (table) {
     removal = end_in_table_locked(registration, table, retired);
@@ -146,7 +146,7 @@ KVO_INLINE kvo_removal_result end_one_locked(kvo_registration *registration,
     kvo_inline_registration_remove_locked(object,
         registration); // last: the object may be freed from then on
   }
-  registration_end_retire(registration, retired);
+  retire_entry(registration, retired);
   if (is_own) kvo_retire_mark_own(*retired, before);
   return removal;
 }
@@ -158,7 +158,8 @@ static kvo_registration *live_head(const kvo_registration *registration) {
   return head && head != registration && head->state == KVO_LIVE ? head : NULL;
 }
 
-KVO_INLINE kvo_removal_result end_locked(kvo_registration *registration, kvo_retired **retired) {
+KVO_INLINE kvo_removal_result end_with_head_locked(kvo_registration *registration,
+    kvo_retired **retired) {
   kvo_registration *head = live_head(registration);
   if (KVO_UNLIKELY(head != NULL)) end_one_locked(head, retired);
   return end_one_locked(registration, retired);
@@ -173,7 +174,7 @@ KVO_INLINE bool reaches_further_locked(const kvo_registration *registration) {
 
 bool kvo_registration_take_out_locked(kvo_registration *registration, kvo_retired **retired) {
   if (reaches_further_locked(registration)) return false;
-  end_locked(registration, retired);
+  end_with_head_locked(registration, retired);
   return true;
 }
 
@@ -182,7 +183,7 @@ bool kvo_registration_take_out(kvo_registration *registration, kvo_removal_resul
   KVO_LOCKED_OBJECTS(registration->object, kvo_registration_observer(registration));
   if (registration->state != KVO_LIVE) return true;
   if (!removal) return kvo_registration_take_out_locked(registration, retired);
-  *removal = end_locked(registration, retired);
+  *removal = end_with_head_locked(registration, retired);
   return true;
 }
 
@@ -229,44 +230,47 @@ void kvo_handle_release(kvo_handle *handle) {
 
 // MARK: Ending many
 
-static void end_for_path_locked(kvo_registration *registration, kvo_retired **chain) {
+// These functions build two chains. `ended` has the registrations, whose observers' lists have yet to drop them, and
+// whose `ended` functions may throw, so that it is retired last. `retired` has the memory that is no longer needed.
+
+static void end_entry_locked(kvo_registration *registration, kvo_retired **ended) {
   kvo_registration *head = live_head(registration);
-  if (KVO_UNLIKELY(head != NULL)) end_for_path_locked(head, chain);
+  if (KVO_UNLIKELY(head != NULL)) end_entry_locked(head, ended);
   if (registration->state != KVO_LIVE) return; // a head, found before at another of its keys
   kvo_registration_set_state(registration, KVO_ENDED);
   if (registration->options & KVO_GROUPED)
     registration->group->has_ended = true; // another thread may be inserting the group's other keys
-  registration_end_retire(registration, chain);
+  retire_entry(registration, ended);
 }
 
-static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **chain,
+static void empty_cell_locked(kvo_object *object, kvo_cell *cell, kvo_retired **ended,
     kvo_retired **retired) {
   kvo_observers observers = cell->observers;
   if (!observers) return;
   __atomic_store_n(&cell->observers, 0, __ATOMIC_SEQ_CST);
   if (!kvo_observers_is_list(observers)) {
-    end_for_path_locked(kvo_observers_single(observers), chain);
+    end_entry_locked(kvo_observers_single(observers), ended);
     return;
   }
   kvo_list *list = kvo_observers_list(observers);
   for (uint32_t i = list->count; i-- > 0;)
-    if (list->items[i]) end_for_path_locked(list->items[i], chain);
+    if (list->items[i]) end_entry_locked(list->items[i], ended);
   kvo_list_retire_locked(list, object, retired);
 }
 
-// Empties the whole table in one critical section of the object's lock. The dependent keys to end are linked by
-// `next`.
-static kvo_retired *registration_end_all_locked(kvo_object *object, kvo_dependent_key **orphans,
+// Ends all registrations and nodes of an object in one critical section of its lock. Returns the chain of them. The
+// dependent keys to end are linked by `next`.
+static kvo_retired *empty_object_locked(kvo_object *object, kvo_dependent_key **orphans,
     kvo_retired **retired) {
-  kvo_retired *chain = NULL;
+  kvo_retired *ended = NULL;
   kvo_table *table = kvo_table_of(object);
   kvo_registration *inline_registration = kvo_object_inline_registration(object);
-  if (inline_registration) end_for_path_locked(inline_registration, &chain);
+  if (inline_registration) end_entry_locked(inline_registration, &ended);
   for (uint32_t i = 0; table && i <= table->mask; i++) {
     kvo_dependent_key *orphan = kvo_observers_dependent_key(table->cells[i].observers);
-    empty_cell_locked(object, &table->cells[i], &chain, retired);
+    empty_cell_locked(object, &table->cells[i], &ended, retired);
     if (!orphan) continue;
-    kvo_dependent_key_remove_locked(table, orphan);
+    kvo_dependent_key_mark_ended_locked(table, orphan);
     orphan->next = *orphans;
     *orphans = orphan;
   }
@@ -274,13 +278,13 @@ static kvo_retired *registration_end_all_locked(kvo_object *object, kvo_dependen
   kvo_swizzle_out_locked(object);
   if (inline_registration) kvo_inline_registration_remove_locked(object, inline_registration);
   else kvo_table_trim_locked(object, retired);
-  return chain;
+  return ended;
 }
 
-static kvo_retired *end_all(kvo_object *object, kvo_dependent_key **orphans,
+static kvo_retired *empty_object(kvo_object *object, kvo_dependent_key **orphans,
     kvo_retired **retired) {
   KVO_LOCKED_OBJECTS(object, NULL);
-  return registration_end_all_locked(object, orphans, retired);
+  return empty_object_locked(object, orphans, retired);
 }
 
 // Ends what belonged to the ended registrations elsewhere: their paths' nodes at other objects, and what followed the
@@ -297,33 +301,34 @@ static void end_detached_locked(kvo_retired *ended, kvo_dependent_key *orphans,
   }
 }
 
-// Whether some are registrations of observer objects: other threads may be reading these objects' lists.
-static bool has_observer_objects(kvo_retired *chain) {
-  for (; chain; chain = kvo_retired_next(chain))
-    if (kvo_retired_registration(chain)->options & KVO_BY_OBSERVER) return true;
+// Whether some of the registrations belong to observer objects, whose lists other threads may be reading.
+static bool has_observer_objects(kvo_retired *ended) {
+  for (; ended; ended = kvo_retired_next(ended))
+    if (kvo_retired_registration(ended)->options & KVO_BY_OBSERVER) return true;
   return false;
 }
 
-// Returns false, with nothing changed, if there are nodes or derived keys. Then the graph lock has to be taken first.
-static bool end_all_plain(kvo_object *object, kvo_retired **chain, kvo_retired **retired) {
+// Ends all registrations of an object without nodes and derived keys. Returns false, with nothing changed, if there are
+// any: then the graph lock has to be taken first.
+static bool empty_plain_object(kvo_object *object, kvo_retired **ended, kvo_retired **retired) {
   kvo_dependent_key *none = NULL;
   KVO_LOCKED_OBJECTS(object, NULL);
   const kvo_table *table = kvo_table_of(object);
   if (table && table->graph_entries) return false;
   bool is_own = kvo_object_is_own(object);
-  *chain = registration_end_all_locked(object, &none, retired);
+  *ended = empty_object_locked(object, &none, retired);
   if (!is_own) return true;
   kvo_retire_mark_own(*retired, NULL);
-  if (!has_observer_objects(*chain)) kvo_retire_mark_own(*chain, NULL);
+  if (!has_observer_objects(*ended)) kvo_retire_mark_own(*ended, NULL);
   return true;
 }
 
-static kvo_retired *end_all_in_graph(kvo_object *object, kvo_retired **retired) {
+static kvo_retired *empty_object_in_graph(kvo_object *object, kvo_retired **retired) {
   kvo_dependent_key *orphans = NULL;
   KVO_LOCKED(&kvo_graph_lock);
-  kvo_retired *chain = end_all(object, &orphans, retired);
-  end_detached_locked(chain, orphans, retired);
-  return chain;
+  kvo_retired *ended = empty_object(object, &orphans, retired);
+  end_detached_locked(ended, orphans, retired);
+  return ended;
 }
 
 static void unlink_from_observer(kvo_registration *registration) {
@@ -339,20 +344,21 @@ static void unlink_from_observer(kvo_registration *registration) {
 
 // The table was emptied in one critical section of the object's lock. The observers' lists follow one by one, before
 // anything is retired.
-static void retire_all(kvo_retired *chain, kvo_retired *retired) {
-  for (kvo_retired *link = chain; link; link = kvo_retired_next(link)) {
+static void unlink_and_retire_all(kvo_retired *ended, kvo_retired *retired) {
+  for (kvo_retired *link = ended; link; link = kvo_retired_next(link)) {
     kvo_registration *registration = kvo_retired_registration(link);
     kvo_log_registration(registration, "ended");
     if (registration->options & KVO_BY_OBSERVER) unlink_from_observer(registration);
   }
   kvo_retire(retired);
-  kvo_retire(chain); // last, since it may throw
+  kvo_retire(ended); // last, since it may throw
 }
 
-void kvo_registrations_end_with(kvo_object *object) {
-  kvo_retired *retired = NULL, *chain = NULL;
-  if (!end_all_plain(object, &chain, &retired)) chain = end_all_in_graph(object, &retired);
-  retire_all(chain, retired);
+void kvo_registrations_end_of_observed(kvo_object *object) {
+  kvo_retired *retired = NULL, *ended = NULL;
+  if (!empty_plain_object(object, &ended, &retired))
+    ended = empty_object_in_graph(object, &retired);
+  unlink_and_retire_all(ended, retired);
 }
 
 typedef struct {
@@ -387,8 +393,9 @@ static void find_direct_before(void *context, kvo_registration *registration,
     const kvo_group_key *group_key) {
   earlier *earlier = context;
   (void)group_key;
-  bool counts = registration->serial <= earlier->serial && kvo_registration_is_direct(registration);
-  if (counts && !earlier->found) earlier->found = registration;
+  bool matches =
+      registration->serial <= earlier->serial && kvo_registration_is_direct(registration);
+  if (matches && !earlier->found) earlier->found = registration;
 }
 
 static kvo_registration *hold_direct_before(kvo_object *object, uint64_t serial) {
@@ -419,9 +426,9 @@ static void end_held(void *opaque) {
 
 // Nodes that serve registrations of other objects stay.
 void kvo_remove_all_observers(kvo_object *object) {
-  kvo_retired *retired = NULL, *chain = NULL;
-  if (end_all_plain(object, &chain, &retired)) {
-    retire_all(chain, retired);
+  kvo_retired *retired = NULL, *ended = NULL;
+  if (empty_plain_object(object, &ended, &retired)) {
+    unlink_and_retire_all(ended, retired);
     return;
   }
   held_registrations held = hold_direct(object);
@@ -441,7 +448,7 @@ static kvo_registration *hold_first_watched(kvo_object *observer) {
 
 // If the observed object is dying on another thread, that thread may have ended a registration and not yet unlinked it
 // from this list. Then this thread unlinks it, and the other one finds that done.
-void kvo_registrations_end_by(kvo_object *observer) {
+void kvo_registrations_end_of_observer(kvo_object *observer) {
   kvo_registration *first;
   while ((first = hold_first_watched(observer))) {
     kvo_retired *retired = NULL;

@@ -24,8 +24,8 @@ void kvo_object_will_die(kvo_object *object) {
           kvo_class_of(object)->name);
       return;
     }
-    kvo_registrations_end_with(object);
-    kvo_registrations_end_by(object);
+    kvo_registrations_end_of_observed(object);
+    kvo_registrations_end_of_observer(object);
     kvo_manual_changes_end_with(object);
     kvo_associations_end_with(object);
   }

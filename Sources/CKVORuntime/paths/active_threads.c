@@ -55,8 +55,9 @@ void kvo_path_worklist_enter_locked(kvo_path_worklist *worklist) {
 
 // MARK: Dependent keys
 
-// Each dependent key is followed once, because derived keys may depend on one another in a circle.
-static bool joins_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
+// Counts the worklist at a dependent key that another worklist has begun to attach. False if it has been counted there:
+// each dependent key is followed once, because derived keys may depend on one another in a circle.
+static bool take_on_foreign_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
   for (size_t i = 0; i < worklist->foreign_count; i++)
     if (worklist->foreign[i] == dependent_key) return false;
   if (worklist->foreign_count == worklist->foreign_capacity) {
@@ -70,7 +71,8 @@ static bool joins_locked(kvo_path_worklist *worklist, kvo_dependent_key *depende
   return true;
 }
 
-static bool takes_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
+// Makes the worklist the one that attaches the dependent key.
+static bool take_on_own_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
   active_threads_enter_locked(&dependent_key->active_threads);
   dependent_key->state = KVO_BEING_ATTACHED;
   dependent_key->attached_by = worklist;
@@ -79,16 +81,17 @@ static bool takes_locked(kvo_path_worklist *worklist, kvo_dependent_key *depende
   return true;
 }
 
-bool kvo_path_worklist_starts(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
+bool kvo_path_worklist_take_on(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
   KVO_LOCKED(&kvo_graph_lock);
   switch (dependent_key->state) {
-  case KVO_UNATTACHED: return takes_locked(worklist, dependent_key);
+  case KVO_UNATTACHED: return take_on_own_locked(worklist, dependent_key);
   case KVO_BEING_ATTACHED:
-    return dependent_key->attached_by != worklist && joins_locked(worklist, dependent_key);
+    return dependent_key->attached_by != worklist &&
+           take_on_foreign_locked(worklist, dependent_key);
   case KVO_ATTACHED: break;
   }
   bool has_others = kvo_active_threads_have_others_locked(&dependent_key->active_threads);
-  return has_others && joins_locked(worklist, dependent_key);
+  return has_others && take_on_foreign_locked(worklist, dependent_key);
 }
 
 static kvo_dependent_key *take_own(kvo_path_worklist *worklist) {

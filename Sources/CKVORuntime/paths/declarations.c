@@ -71,7 +71,8 @@ static void end_effect(void *opaque) {
   if (!effect->has_effect) declaration_take_back(effect->cls, effect->one);
 }
 
-static bool takes_effect(kvo_class *cls, kvo_declaration *one) {
+// Extends the observed objects by a new declaration. False, with the declaration taken back, if out of memory.
+static bool put_into_effect(kvo_class *cls, kvo_declaration *one) {
   effect effect = {cls, one, false};
   kvo_unwinding(declaration_extend, end_effect, &effect);
   end_effect(&effect);
@@ -86,7 +87,7 @@ kvo_status kvo_class_add_dependency(kvo_class *cls, const char *key, const char 
   const char *interned = kvo_key_intern(key);
   bool is_new = false;
   kvo_declaration *one = interned ? declaration_make(cls, interned, path->text, &is_new) : NULL;
-  if (one && (!is_new || takes_effect(cls, one))) {
+  if (one && (!is_new || put_into_effect(cls, one))) {
     hint_if_observed(cls);
     return KVO_OK;
   }

@@ -33,8 +33,9 @@ static bool delta_make_room(kvo_delta **delta) {
 }
 
 void kvo_path_node_announce_locked(kvo_path_node *node, kvo_delta **delta) {
-  bool is_settled = node->issued++ == node->installed;
-  if (!delta || !is_settled || !kvo_path_node_is_plain_locked(node) ||
+  bool is_read_completely = node->issued == node->installed;
+  node->issued++;
+  if (!delta || !is_read_completely || !kvo_path_node_is_plain_locked(node) ||
       !kvo_path_node_misses_nothing_locked(node))
     return;
   uint64_t shortages = kvo_shortages;
@@ -45,7 +46,8 @@ void kvo_path_node_announce_locked(kvo_path_node *node, kvo_delta **delta) {
   kvo_shortages = shortages; // the node is read again
 }
 
-// The nodes are followed in the order in which they were announced. Returns 0 for a node that was not.
+// The ticket with which a node was announced, or 0 if it was not. The nodes are usually followed in the order in which
+// they were announced, so the search begins behind the last one found.
 static uint64_t ticket_of(kvo_delta *delta, const kvo_path_node *node) {
   for (size_t i = 0; i < delta->count; i++) {
     const kvo_announced_node *announced = &delta->nodes[(delta->next + i) % delta->count];
@@ -115,7 +117,7 @@ static kvo_range_neighbours neighbours_of(const kvo_delta *delta, bounds bounds)
 }
 
 // If a neighbour of a range is equal to an element in it, comparing neighbours proves nothing.
-static bool is_beside_itself(const kvo_difference *difference, kvo_range_neighbours beside,
+static bool is_gone_beside(const kvo_difference *difference, kvo_range_neighbours beside,
     size_t first, size_t length) {
   for (size_t i = first; i < first + length && i < difference->gone_count; i++) {
     const kvo_object *gone = difference->gone[i].object;
@@ -134,7 +136,7 @@ static bool note_neighbours(kvo_delta *delta) {
     kvo_range range = kvo_index_set_range(indexes, i);
     kvo_range_neighbours beside =
         neighbours_of(delta, bounds_of(range, is_insertion ? passed : 0, !is_insertion));
-    if (is_beside_itself(&delta->difference, beside, passed, range.length)) return false;
+    if (is_gone_beside(&delta->difference, beside, passed, range.length)) return false;
     delta->neighbours[i] = beside;
     passed += range.length;
   }
@@ -148,6 +150,8 @@ static bool read_gone(kvo_delta *delta, const kvo_value *from) {
          hold_gone(&delta->difference, &delta->elements);
 }
 
+// Holds the elements that the change will remove, and notes their neighbours. False if they can't be found, so that the
+// nodes are read again.
 static bool find_gone(kvo_delta *delta, kvo_object *object) {
   const kvo_named_elements *named = &delta->named;
   bool is_insertion = named->kind == KVO_INSERTION;
@@ -184,7 +188,7 @@ static bool find_came(kvo_difference *difference, const kvo_elements *elements) 
   return difference->came;
 }
 
-static bool has_neighbours(const kvo_delta *delta) {
+static bool are_neighbours_unchanged(const kvo_delta *delta) {
   const kvo_index_set *indexes = delta->named.indexes;
   bool is_removal = delta->named.kind == KVO_REMOVAL;
   size_t passed = 0;
@@ -200,7 +204,8 @@ static bool has_neighbours(const kvo_delta *delta) {
   return true;
 }
 
-static bool has_replaced(const kvo_difference *difference) {
+// Whether none of the new elements is the one that it has replaced.
+static bool is_wholly_replaced(const kvo_difference *difference) {
   for (size_t i = 0; i < difference->came_count; i++)
     if (difference->came[i] == difference->gone[i].object) return false;
   return true;
@@ -208,12 +213,12 @@ static bool has_replaced(const kvo_difference *difference) {
 
 static bool read_indexed(kvo_delta *delta) {
   const kvo_named_elements *named = &delta->named;
-  if (!has_neighbours(delta)) return false;
+  if (!are_neighbours_unchanged(delta)) return false;
   if (named->kind == KVO_REMOVAL) return true;
   if (kvo_value_elements(&delta->value, named->indexes, &delta->elements, NULL)) return false;
   bool is_read = delta->elements.count == kvo_index_set_count(named->indexes) &&
                  find_came(&delta->difference, &delta->elements);
-  if (named->kind == KVO_REPLACEMENT) return is_read && has_replaced(&delta->difference);
+  if (named->kind == KVO_REPLACEMENT) return is_read && is_wholly_replaced(&delta->difference);
   const kvo_difference *difference = &delta->difference;
   bool is_inserted =
       is_read && difference->came_count == 1 && difference->came[0] == named->inserted;

@@ -32,7 +32,7 @@ static bool is_tracked(const kvo_accessors *accessors, const kvo_dependencies *d
   return !dependencies->count && accessors->is_bound && accessors->property->track;
 }
 
-static kvo_dependent_key *dependent_keys_make(kvo_object *object, const kvo_accessors *accessors,
+static kvo_dependent_key *make_with_dependencies(kvo_object *object, const kvo_accessors *accessors,
     const kvo_dependencies *dependencies) {
   kvo_dependent_key *made = kvo_alloc_zeroed(sizeof *made);
   if (!made) return NULL;
@@ -52,13 +52,14 @@ bool kvo_dependent_key_make(kvo_object *object, const kvo_accessors *accessors,
     kvo_dependent_key **made) {
   const kvo_dependencies *dependencies = kvo_accessors_dependencies(accessors, object);
   bool is_derived = dependencies->count || is_tracked(accessors, dependencies);
-  *made = is_derived ? dependent_keys_make(object, accessors, dependencies) : NULL;
+  *made = is_derived ? make_with_dependencies(object, accessors, dependencies) : NULL;
   return *made || !is_derived;
 }
 
 // MARK: Refreshing
 
-// Retained objects, gathered under their locks.
+// Retained objects, gathered under their locks. Some are missing if memory ran out, which callers see by
+// `kvo_shortages`.
 typedef struct {
   const kvo_class *cls;
   kvo_object **objects;
@@ -99,11 +100,11 @@ static kvo_list *list_locked(kvo_object *object, const kvo_accessors *accessors,
 }
 
 // Replaces a list's dependent key. Returns the old one.
-static kvo_dependent_key *exchange_locked(kvo_table *table, kvo_list *list,
+static kvo_dependent_key *exchange_in_list_locked(kvo_table *table, kvo_list *list,
     kvo_dependent_key *made) {
   kvo_dependent_key *old = list->dependent_key;
   list->dependent_key = NULL;
-  if (old) kvo_dependent_key_remove_locked(table, old);
+  if (old) kvo_dependent_key_mark_ended_locked(table, old);
   if (made) kvo_dependent_key_install_locked(made, table, list);
   if (made && old) made->serial = old->serial; // keeps its order among keys of one name
   return old;
@@ -111,7 +112,7 @@ static kvo_dependent_key *exchange_locked(kvo_table *table, kvo_list *list,
 
 // Replaces the dependent key of a key by `made`, or by none. Returns false, having ended `made`, if the key has no
 // observer any more or there is no memory.
-static bool dependent_keys_insert_all(kvo_object *object, const kvo_accessors *accessors,
+static bool exchange_in_cell(kvo_object *object, const kvo_accessors *accessors,
     kvo_dependent_key *made) {
   kvo_dependent_key *old = NULL;
   kvo_retired *retired = NULL;
@@ -120,7 +121,7 @@ static bool dependent_keys_insert_all(kvo_object *object, const kvo_accessors *a
   {
     KVO_LOCKED_OBJECTS(object, NULL);
     list = list_locked(object, accessors, made != NULL, &retired);
-    if (list) old = exchange_locked(kvo_table_of(object), list, made);
+    if (list) old = exchange_in_list_locked(kvo_table_of(object), list, made);
   }
   if (!list && made) discard_locked(made, &retired);
   if (old) kvo_dependent_key_end_locked(old, &retired);
@@ -129,17 +130,18 @@ static bool dependent_keys_insert_all(kvo_object *object, const kvo_accessors *a
   return list;
 }
 
-static void dependent_keys_install(kvo_object *object, const kvo_accessors *accessors) {
+// If there is no memory, the key keeps the dependent key that it has.
+static void make_and_attach(kvo_object *object, const kvo_accessors *accessors) {
   kvo_dependent_key *made;
   if (!kvo_dependent_key_make(object, accessors, &made)) return;
-  if (dependent_keys_insert_all(object, accessors, made)) kvo_path_attach(NULL, made);
+  if (exchange_in_cell(object, accessors, made)) kvo_path_attach(NULL, made);
 }
 
 // Of two threads that do this, the one that asked the class earlier may install its answer last. It then finds that
 // the class has changed since, and repeats the work.
-static void dependent_keys_replace(kvo_object *object, const kvo_accessors *accessors) {
+static void replace_until_current(kvo_object *object, const kvo_accessors *accessors) {
   for (;;) {
-    dependent_keys_install(object, accessors);
+    make_and_attach(object, accessors);
     const kvo_accessors *current = kvo_accessors_current(accessors);
     if (current == accessors) return;
     accessors = current;
@@ -172,8 +174,7 @@ static observed_key *copy_observed_keys(kvo_object *object, size_t *count) {
   return keys;
 }
 
-static bool dependent_keys_is_up_to_date(const kvo_dependencies *known,
-    const kvo_dependencies *current) {
+static bool are_same_dependencies(const kvo_dependencies *known, const kvo_dependencies *current) {
   if (!known) return !current->count;
   return known->count == current->count &&
          !memcmp(known->paths, current->paths, known->count * sizeof *known->paths);
@@ -197,7 +198,7 @@ static void visit_keys(void *opaque) {
     uint64_t shortages = kvo_shortages;
     const kvo_dependencies *dependencies = kvo_accessors_dependencies(current, visit->object);
     bool is_known = kvo_shortages == shortages; // or else the key keeps those that it has
-    if (is_known && !dependent_keys_is_up_to_date(key->dependencies, dependencies))
+    if (is_known && !are_same_dependencies(key->dependencies, dependencies))
       visit->visit(visit->context, visit->object, current);
   }
 }
@@ -213,18 +214,16 @@ static void visit_outdated(kvo_object *object,
   end_visit(&visit);
 }
 
-static void replace_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+static void replace_key(void *context, kvo_object *object, const kvo_accessors *accessors) {
   (void)context;
-  dependent_keys_replace(object, accessors);
+  replace_until_current(object, accessors);
 }
 
-static void dependent_keys_refresh(kvo_object *object) {
-  visit_outdated(object, replace_visited, NULL);
-}
+static void refresh_object(kvo_object *object) { visit_outdated(object, replace_key, NULL); }
 
 void kvo_object_refresh_dependent_keys(kvo_object *object) {
   uint64_t shortages = kvo_shortages;
-  dependent_keys_refresh(object);
+  refresh_object(object);
   if (kvo_shortages != shortages) kvo_report_underived(kvo_class_of(object)->name);
 }
 
@@ -236,7 +235,7 @@ static void end_gathering(void *opaque) {
 
 static void refresh_all(void *opaque) {
   const gathering *gathered = opaque;
-  for (size_t i = 0; i < gathered->count; i++) dependent_keys_refresh(gathered->objects[i]);
+  for (size_t i = 0; i < gathered->count; i++) refresh_object(gathered->objects[i]);
 }
 
 void kvo_dependent_keys_refresh(const kvo_class *cls) {
@@ -282,7 +281,8 @@ static void prepare_list(kvo_object *object, const kvo_accessors *accessors) {
   kvo_retire(retired);
 }
 
-static void prepare_visited(void *context, kvo_object *object, const kvo_accessors *accessors) {
+// If there is no memory for one of the steps, kvo_dependent_keys_extend sees that by `kvo_shortages`, and undoes all.
+static void prepare_replacement(void *context, kvo_object *object, const kvo_accessors *accessors) {
   replacements *all = context;
   kvo_dependent_key *made;
   if (!make_room_for_one(all) || !kvo_dependent_key_make(object, accessors, &made) || !made) return;
@@ -291,12 +291,12 @@ static void prepare_visited(void *context, kvo_object *object, const kvo_accesso
   kvo_path_attach(NULL, kvo_dependent_key_retain(made));
 }
 
-static void take_effect(const replacement *one) {
-  if (dependent_keys_insert_all(one->object, one->accessors, one->made))
+static void install_replacement(const replacement *one) {
+  if (exchange_in_cell(one->object, one->accessors, one->made))
     kvo_dependent_key_release(one->made);
 }
 
-static void dependent_keys_undo(const replacement *one) {
+static void undo_replacement(const replacement *one) {
   kvo_retired *retired = NULL;
   {
     KVO_LOCKED(&kvo_graph_lock);
@@ -308,7 +308,7 @@ static void dependent_keys_undo(const replacement *one) {
 static void prepare_each(void *opaque) {
   replacements *all = opaque;
   for (size_t i = 0; i < all->gathered.count; i++)
-    visit_outdated(all->gathered.objects[i], prepare_visited, all);
+    visit_outdated(all->gathered.objects[i], prepare_replacement, all);
 }
 
 static void end_replacements(void *opaque) {
@@ -320,7 +320,7 @@ static void end_replacements(void *opaque) {
 // Undoes all of them, because a getter of one of the new paths has thrown.
 static void undo_all(void *opaque) {
   replacements *all = opaque;
-  for (size_t i = 0; i < all->count; i++) dependent_keys_undo(&all->items[i]);
+  for (size_t i = 0; i < all->count; i++) undo_replacement(&all->items[i]);
   end_replacements(all);
 }
 
@@ -343,7 +343,7 @@ bool kvo_dependent_keys_extend(const kvo_class *cls) {
     undo_all(&all);
     return false;
   }
-  for (size_t i = 0; i < all.count; i++) take_effect(&all.items[i]);
+  for (size_t i = 0; i < all.count; i++) install_replacement(&all.items[i]);
   kvo_unwinding(refresh_changed, end_replacements, &all);
   end_replacements(&all);
   return true;

@@ -17,7 +17,7 @@ typedef struct kvo_task {
     KVO_ATTACH_PATH,
     KVO_RESOLVE_NODE,
     KVO_APPLY_DELTA,
-    KVO_ENSURE_NODE,
+    KVO_FOLLOW_NODE,
     KVO_INSERT_NODE,
     KVO_TRACK
   } kind;
@@ -94,7 +94,7 @@ void kvo_path_worklist_push_path_observations(kvo_path_worklist *worklist,
 void kvo_task_end(kvo_task *task);
 /// Call before reading anything: makes visible what was stored by changes that did not find the nodes placed here
 /// (I3).
-void kvo_path_worklist_settle(kvo_path_worklist *worklist);
+void kvo_path_worklist_fence(kvo_path_worklist *worklist);
 /// Reads where a node leads, ends its children at other objects, and pushes tasks to place the missing ones. Calls a
 /// getter: no lock held.
 void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *node,
@@ -169,9 +169,9 @@ void kvo_path_worklist_enter_locked(kvo_path_worklist *worklist);
 /// Stops counting the worklist there, and at the dependent keys that it has worked on. `is_torn`: an exception has
 /// left something undone.
 void kvo_path_worklist_leave(kvo_path_worklist *worklist, bool is_torn);
-/// Whether this worklist has to follow the dependent key's path observations: either no thread has done so, or another
-/// one is still doing it.
-bool kvo_path_worklist_starts(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
+/// Counts this worklist among those that follow the dependent key's path observations, if it has to: either no thread
+/// has done so, or another one is still doing it. False if it need not, or has been counted there already.
+bool kvo_path_worklist_take_on(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key);
 /// Whether another thread may have placed nodes that it has not followed yet. Graph lock held.
 bool kvo_active_threads_have_others_locked(const kvo_active_threads *active);
 bool kvo_path_node_has_others_locked(const kvo_path_node *node);

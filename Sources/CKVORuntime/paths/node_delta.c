@@ -99,9 +99,10 @@ static kvo_path_node *find_child(const application *application, kvo_object *obj
 
 static bool is_current(const application *application) {
   const kvo_path_node *node = application->node;
-  bool is_first = application->found || node->issued == application->ticket;
-  return is_first && node->installed == application->since && kvo_path_node_is_plain_locked(node) &&
-         kvo_path_node_misses_nothing_locked(node) && !kvo_path_node_has_others_locked(node);
+  bool is_only_change = application->found || node->issued == application->ticket;
+  return is_only_change && node->installed == application->since &&
+         kvo_path_node_is_plain_locked(node) && kvo_path_node_misses_nothing_locked(node) &&
+         !kvo_path_node_has_others_locked(node);
 }
 
 // An object that has died has no child any more.
@@ -140,6 +141,7 @@ static bool add_came(application *application) {
   return true;
 }
 
+// Undoes the counting of `take_gone` and `add_came`, as far as they came: elements without a child were not counted.
 static void node_delta_take_back(application *application) {
   for (size_t i = 0; !application->is_set && i < application->came_count; i++) {
     if (!application->staying[i]) continue;
@@ -161,7 +163,8 @@ static void end_gone(const application *application) {
   }
 }
 
-// The first one is processed first, so it is pushed last.
+// Pushes tasks to place children at the added objects that have none. The others are marked as taken, so that they are
+// passed over. The first task is processed first, so it is pushed last.
 static void push_came(const application *application) {
   const kvo_difference *difference = application->difference;
   kvo_path_worklist *worklist = application->worklist;
@@ -194,16 +197,16 @@ static void update_followed_locked(kvo_path_node *node, const kvo_delta *delta) 
   node->followed = NULL;
 }
 
-// Whether there is nothing more to do: it has been applied, or the node has ended.
+// Applies the difference as a whole. True if there is nothing more to do: it has been applied, or the node has ended.
 static bool node_delta_apply(application *application) {
   kvo_path_node *node = application->node;
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return true;
   kvo_path_worklist_enter_locked(application->worklist);
   if (!is_current(application)) return false;
-  bool fits = take_gone(application) && add_came(application) &&
-              node->covered + application->inserted == application->difference->total;
-  if (!fits) {
+  bool adds_up = take_gone(application) && add_came(application) &&
+                 node->covered + application->inserted == application->difference->total;
+  if (!adds_up) {
     node_delta_take_back(application);
     return false;
   }
@@ -216,7 +219,7 @@ static bool node_delta_apply(application *application) {
   return true;
 }
 
-static bool apply_application(application *application) {
+static bool apply(application *application) {
   const kvo_path_node *node = application->node;
   const kvo_component *component = &node->observation->path->components[node->depth];
   application->key = kvo_key_find(node->observation->path->components[component->next_key].key);
@@ -240,7 +243,7 @@ bool kvo_path_worklist_apply_delta(kvo_path_worklist *worklist, kvo_path_node *n
       .is_known = delta->is_known || delta->named.kind == KVO_REPLACEMENT,
       .difference = &delta->difference,
       .delta = delta};
-  return apply_application(&application);
+  return apply(&application);
 }
 
 bool kvo_path_worklist_apply_difference(kvo_path_worklist *worklist, kvo_path_node *node,
@@ -252,5 +255,5 @@ bool kvo_path_worklist_apply_difference(kvo_path_worklist *worklist, kvo_path_no
       .is_known = true,
       .difference = &found->followed->difference,
       .found = found};
-  return apply_application(&application);
+  return apply(&application);
 }

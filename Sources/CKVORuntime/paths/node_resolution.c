@@ -121,7 +121,8 @@ static void report_collection(const kvo_path_node *node, uint32_t next) {
 
 static void read_targets(const kvo_path_node *node, kvo_object *object, kvo_targets *found) {
   const kvo_accessors *accessors = kvo_registration_accessors(&node->entry);
-  kvo_value read;
+  kvo_value
+      read; // apart: if the getter throws, `found` is destroyed, and must not have half a value
   kvo_accessors_read_link(kvo_accessors_current(accessors), object, &read);
   found->value = read;
   kvo_value_unwrap(&found->value);
@@ -171,7 +172,6 @@ static int compare_addresses(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-// Takes an object out of a sorted array. The lowest bit marks those that were taken.
 kvo_object_count *kvo_object_count_take(kvo_object_count *sorted, size_t count,
     const kvo_object *object) {
   size_t low = 0, high = count;
@@ -227,12 +227,13 @@ static void push_children_locked(kvo_path_worklist *worklist, kvo_path_node *nod
   for (kvo_path_node *child = node->children; child; child = child->next) {
     if (!kvo_path_worklist_make_room(worklist, 1)) return;
     kvo_registration_retain(&child->entry);
-    worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_ENSURE_NODE, .node = child};
+    worklist->tasks[worklist->count++] = (kvo_task){.kind = KVO_FOLLOW_NODE, .node = child};
   }
 }
 
-// Installs what was read. If another thread's reading that began later is installed already, the node is read again.
-static bool resolution_install(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
+// Installs what was read, and pushes tasks for the children that stay if they may not have been followed. False if the
+// node has ended, or another thread's reading that began later is installed already: then the node is read again.
+static bool install_reading(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     kvo_targets *found, kvo_object_count *sorted, size_t count, bool is_recursive) {
   KVO_LOCKED(&kvo_graph_lock);
   if (node->entry.state != KVO_LIVE) return false;
@@ -280,9 +281,8 @@ static void push_missing(kvo_path_worklist *worklist, kvo_path_node *node, uint6
   reverse_tasks(worklist->tasks, start, worklist->count);
 }
 
-// Takes over the reference to the object.
-static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
-    kvo_targets *found) {
+// Reads where the node leads, under a frame to which the reference to the object passes.
+static void read_under_frame(const kvo_path_node *node, kvo_object *object, kvo_targets *found) {
   kvo_frame *frame = kvo_frame_push_held(object);
   if (!frame) return;
   read_targets(node, object, found);
@@ -291,14 +291,15 @@ static void resolution_read_held(const kvo_path_node *node, kvo_object *object,
 
 enum { FEW_TARGETS = 4 };
 
-static void install_all(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
+// Installs the objects that were read, and pushes tasks to place the missing children.
+static void install_targets(kvo_path_worklist *worklist, kvo_path_node *node, uint64_t ticket,
     bool is_recursive) {
   kvo_targets *found = &worklist->found;
   kvo_object_count few[FEW_TARGETS];
   kvo_object_count *sorted =
       found->count > FEW_TARGETS ? kvo_alloc(found->count * sizeof *sorted) : few;
   size_t count = sorted ? kvo_count_objects(sorted, found->objects, found->count) : 0;
-  if (sorted && resolution_install(worklist, node, ticket, found, sorted, count, is_recursive))
+  if (sorted && install_reading(worklist, node, ticket, found, sorted, count, is_recursive))
     push_missing(worklist, node, ticket, found, sorted, count);
   if (sorted != few) kvo_free(sorted);
 }
@@ -306,13 +307,13 @@ static void install_all(kvo_path_worklist *worklist, kvo_path_node *node, uint64
 void kvo_path_worklist_resolve_node(kvo_path_worklist *worklist, kvo_path_node *node,
     bool is_recursive) {
   // Before the ticket is taken: a reading with a later ticket has to see what was pending.
-  kvo_path_worklist_settle(worklist);
+  kvo_path_worklist_fence(worklist);
   uint64_t ticket;
   kvo_object *object = begin_resolution(worklist, node, &ticket, is_recursive);
   if (!object) return;
   kvo_targets *found = &worklist->found;
-  resolution_read_held(node, object, found);
-  if (!found->is_compared) install_all(worklist, node, ticket, is_recursive);
+  read_under_frame(node, object, found);
+  if (!found->is_compared) install_targets(worklist, node, ticket, is_recursive);
   else if (!kvo_path_worklist_apply_difference(worklist, node, ticket, found))
     // The node has no list of elements now, so it is read again with a value for each element.
     kvo_path_worklist_push_resolution(worklist, node, false);

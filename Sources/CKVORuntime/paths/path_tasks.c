@@ -36,7 +36,7 @@ static void free_node(kvo_path_node *node) {
 static void push_consequences(kvo_path_worklist *worklist, kvo_path_node *node,
     kvo_prepared_registration *prepared) {
   kvo_path_worklist_push_resolution(worklist, node, true);
-  if (prepared->dependent_key && kvo_path_worklist_starts(worklist, prepared->dependent_key))
+  if (prepared->dependent_key && kvo_path_worklist_take_on(worklist, prepared->dependent_key))
     kvo_path_worklist_push_path_observations(worklist, prepared->dependent_key);
   kvo_prepared_registration_finish(prepared);
   kvo_registration_release(&node->entry);
@@ -53,15 +53,16 @@ static kvo_dependent_key *dependent_key_at(const kvo_path_node *node) {
   return dependent_key ? kvo_dependent_key_retain(dependent_key) : NULL;
 }
 
-// Takes over the reference.
+// Pushes the tasks to attach a dependent key, if this worklist has to. Releases the reference to it.
 static void push_dependent_key(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key) {
-  if (kvo_path_worklist_starts(worklist, dependent_key))
+  if (kvo_path_worklist_take_on(worklist, dependent_key))
     kvo_path_worklist_push_path_observations(worklist, dependent_key);
   kvo_dependent_key_release(dependent_key);
 }
 
-// Follows a node that exists already. The thread that placed it may not have fenced yet, so this one does.
-static void path_task_ensure(kvo_path_worklist *worklist, kvo_path_node *node) {
+// Pushes the tasks to follow a node that exists already, with the dependent key of its key. The thread that placed the
+// node may not have fenced yet, so this one does.
+static void follow_existing(kvo_path_worklist *worklist, kvo_path_node *node) {
   worklist->has_inserted = true;
   kvo_path_worklist_push_resolution(worklist, node, true);
   kvo_dependent_key *dependent_key = dependent_key_at(node);
@@ -70,9 +71,10 @@ static void path_task_ensure(kvo_path_worklist *worklist, kvo_path_node *node) {
 
 // MARK: Placing
 
-// A key may depend on one that its class does not have and that the object announces manually. Such a key may be
-// misspelt, so this is a hint, given here or, for a class of a binding, by the binding.
-static bool is_by_hand(const kvo_path_observation *observation, uint32_t depth,
+// Whether the path of a dependency is one key that its class does not have. The object may announce changes of such a
+// key manually. The key may also be misspelt, so there is a hint, given here or, for a class of a binding, by the
+// binding.
+static bool can_only_be_announced(const kvo_path_observation *observation, uint32_t depth,
     const kvo_error *error) {
   const kvo_component *component = &observation->path->components[depth];
   bool is_own = depth == observation->path->first_key;
@@ -80,7 +82,7 @@ static bool is_by_hand(const kvo_path_observation *observation, uint32_t depth,
   return observation->dependent_key && is_own && is_last && error->status == KVO_UNDEFINED_KEY;
 }
 
-static void hint_by_hand(const kvo_path_observation *observation, const kvo_error *error) {
+static void hint_at_announced(const kvo_path_observation *observation, const kvo_error *error) {
   if (!kvo_wants_hints() || kvo_class_of(observation->root)->is_bound) return;
   kvo_hint("\"%s\" of %s depends on \"%s\", which only manual changes can change: %s",
       observation->dependent_key->accessors->key, kvo_class_of(observation->root)->name,
@@ -92,8 +94,8 @@ static bool path_task_prepare(kvo_path_observation *observation, kvo_object *obj
   kvo_error error;
   const char *key = observation->path->components[depth].key;
   if (!kvo_registration_prepare(object, key, prepared, &error)) return true;
-  if (is_by_hand(observation, depth, &error)) {
-    hint_by_hand(observation, &error);
+  if (can_only_be_announced(observation, depth, &error)) {
+    hint_at_announced(observation, &error);
     if (!kvo_registration_prepare_manual(object, key, prepared, &error)) return true;
   }
   if (error.status != KVO_NO_MEMORY) kvo_path_observation_report(observation, &error);
@@ -126,22 +128,23 @@ static kvo_path_node *hold_first(kvo_path_observation *observation) {
 }
 
 // Follows the path observation's first node. False if there is none.
-static bool ensure_first(kvo_path_worklist *worklist, kvo_path_observation *observation) {
+static bool follow_existing_first(kvo_path_worklist *worklist, kvo_path_observation *observation) {
   kvo_path_node *first = hold_first(observation);
   if (!first) return false;
-  path_task_ensure(worklist, first);
+  follow_existing(worklist, first);
   kvo_registration_release(&first->entry);
   return true;
 }
 
-static void note_void(kvo_path_observation *observation) {
+// Notes that the node could not be placed, unless another thread has done so: tracking does not wait for it.
+static void note_unplaced(kvo_path_observation *observation) {
   KVO_LOCKED(&kvo_graph_lock);
   observation->is_void = !observation->first;
 }
 
 static void attach_path(kvo_path_worklist *worklist, kvo_path_observation *observation,
     kvo_object *root) {
-  if (ensure_first(worklist, observation)) return;
+  if (follow_existing_first(worklist, observation)) return;
   kvo_prepared_registration prepared;
   uint32_t depth = observation->path->first_key;
   bool is_ready =
@@ -154,7 +157,7 @@ static void attach_path(kvo_path_worklist *worklist, kvo_path_observation *obser
   if (node) free_node(node);
   if (is_ready) kvo_prepared_registration_discard(&prepared);
   // Another thread may not have finished placing it.
-  if (!ensure_first(worklist, observation)) note_void(observation);
+  if (!follow_existing_first(worklist, observation)) note_unplaced(observation);
 }
 
 // Whether the node can be found by the object's class and the key (node_delta.c).
@@ -181,7 +184,8 @@ static bool insert_child(kvo_path_worklist *worklist, kvo_path_node *parent, uin
   return true;
 }
 
-static void insert_at(kvo_path_worklist *worklist, const kvo_task *task) {
+// Places a node at an object to which its parent was found to lead.
+static void place_child(kvo_path_worklist *worklist, const kvo_task *task) {
   kvo_prepared_registration prepared;
   kvo_path_node *parent = task->node;
   if (!path_task_prepare(parent->observation, task->object, task->depth, &prepared)) return;
@@ -201,12 +205,12 @@ static void run_task(kvo_path_worklist *worklist, const kvo_task *task) {
   case KVO_RESOLVE_NODE:
     kvo_path_worklist_resolve_node(worklist, task->node, task->is_recursive);
     break;
-  case KVO_ENSURE_NODE: path_task_ensure(worklist, task->node); break;
+  case KVO_FOLLOW_NODE: follow_existing(worklist, task->node); break;
   case KVO_APPLY_DELTA:
     if (!kvo_path_worklist_apply_delta(worklist, task->node, task->ticket, task->delta))
       kvo_path_worklist_push_resolution(worklist, task->node, false);
     break;
-  case KVO_INSERT_NODE: insert_at(worklist, task); break;
+  case KVO_INSERT_NODE: place_child(worklist, task); break;
   case KVO_TRACK:
     kvo_path_worklist_track_until_settled(worklist, task->dependent_key, task->ticket);
     break;
@@ -255,7 +259,7 @@ void kvo_path_node_follow(kvo_path_node *node) {
       .active_threads = &node->observation->followers, .is_following = true};
   kvo_path_worklist_push_resolution(&worklist, node, false);
   run_worklist(&worklist);
-  kvo_path_worklist_settle(&worklist);
+  kvo_path_worklist_fence(&worklist);
 }
 
 void kvo_path_node_follow_delta(kvo_path_node *node, uint64_t ticket, const kvo_delta *delta) {
@@ -263,7 +267,7 @@ void kvo_path_node_follow_delta(kvo_path_node *node, uint64_t ticket, const kvo_
       .active_threads = &node->observation->followers, .is_following = true};
   kvo_path_worklist_push_delta(&worklist, node, ticket, delta);
   run_worklist(&worklist);
-  kvo_path_worklist_settle(&worklist);
+  kvo_path_worklist_fence(&worklist);
 }
 
 void kvo_dependent_key_follow(kvo_dependent_key *dependent_key, kvo_read_result *result) {
@@ -271,5 +275,5 @@ void kvo_dependent_key_follow(kvo_dependent_key *dependent_key, kvo_read_result 
       .active_threads = &dependent_key->active_threads, .is_following = true, .result = result};
   kvo_path_worklist_push_track(&worklist, dependent_key, 0);
   run_worklist(&worklist);
-  kvo_path_worklist_settle(&worklist);
+  kvo_path_worklist_fence(&worklist);
 }

@@ -87,20 +87,21 @@ static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_
   bool is_collection, was_keyed = kvo_value_has_keys(value);
   kvo_value_follow_keys(path, value, place);
   uint32_t next = place->next;
-  bool collective = place->operates;
+  bool has_operator = place->operates;
   *target = kvo_value_target(value, &is_collection);
   if (is_collection) {
     if (next == path->count) return KVO_OK;
-    return collective ? walk_elements(value, path, next, error)
-                      : kvo_key_path_refuse_collection(path, next, cls, error);
+    return has_operator ? walk_elements(value, path, next, error)
+                        : kvo_key_path_refuse_collection(path, next, cls, error);
   }
   if (!*target && kvo_value_is_nil(value)) return KVO_OK;
-  if (was_keyed && next == path->count && !collective) return KVO_OK;
-  if (collective) return path_walk_refuse(cls, path, depth, "a collection", NULL, error);
+  if (was_keyed && next == path->count && !has_operator) return KVO_OK;
+  if (has_operator) return path_walk_refuse(cls, path, depth, "a collection", NULL, error);
   return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "an object", NULL, error);
 }
 
-// Checks and reads one component. `*target` lives as long as the value does.
+// Checks and reads the component `*at`, and moves `*at` to the next one. `*target` is the object to continue with, if
+// any; it lives as long as the value does.
 static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, uint32_t *at,
     kvo_value *value, kvo_object **target, kvo_error *error) {
   uint32_t depth = *at;
@@ -110,15 +111,16 @@ static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, u
   *value = KVO_VALUE_NIL;
   if (!accessors) return error->status;
   kvo_path_position place = kvo_path_position_after(&path->components[depth]);
-  bool collective = place.operates;
-  bool leads_on = collective || place.next < path->count;
+  bool has_operator = place.operates;
+  bool leads_on = has_operator || place.next < path->count;
   *at = place.next;
   if (!leads_on) return KVO_OK;
   const kvo_type *type = accessors->overrides_get_value ? NULL : accessors->type;
   if (!may_lead_on(type))
-    return path_walk_refuse(cls, path, depth, collective ? "a collection" : "an object", type,
+    return path_walk_refuse(cls, path, depth, has_operator ? "a collection" : "an object", type,
         error);
-  kvo_value read;
+  kvo_value
+      read; // apart: if the getter throws, `*value` is destroyed, and must not be half a value
   kvo_accessors_read_link(accessors, object, &read);
   *value = read;
   kvo_value_unwrap(value);

@@ -60,7 +60,7 @@ void kvo_task_end(kvo_task *task) {
   *task = (kvo_task){0};
 }
 
-void kvo_path_worklist_settle(kvo_path_worklist *worklist) {
+void kvo_path_worklist_fence(kvo_path_worklist *worklist) {
   if (worklist->has_inserted) kvo_fence_setters();
   worklist->has_inserted = false;
 }

@@ -23,13 +23,23 @@ static bool hook_answers(const kvo_class *cls, kvo_object *object, const char *k
 }
 
 // The message for a binding's class mentions neither getters nor ivars, because its programs do not know of them.
-static void insertion_undefined(const kvo_class *cls, const char *key, kvo_error *error) {
+static void fail_undefined(const kvo_class *cls, const char *key, kvo_error *error) {
   if (cls->is_bound)
     kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key, "%s has no key \"%s\".", cls->name, key);
   else
     kvo_fail(error, KVO_UNDEFINED_KEY, cls->name, key,
         "\"%s\" of %s can't be observed: it has no getter and no ivar.", key, cls->name);
   kvo_suggest_key(cls, key, error);
+}
+
+// Accessors of a key that only the hook for undefined keys answers. NULL if out of memory.
+static const kvo_accessors *hooked_accessors(const kvo_class *cls, const char *key,
+    kvo_error *error) {
+  const char *interned = kvo_key_keep(key, cls->name, error);
+  if (!interned) return NULL;
+  const kvo_accessors *accessors = kvo_class_undefined_accessors(cls, interned);
+  if (!accessors) kvo_fail_no_memory(error, "observe", cls->name, key);
+  return accessors;
 }
 
 // A key that can be read can be observed. A setter alone is no property: `Balance` is a misspelling of `balance`,
@@ -48,13 +58,10 @@ const kvo_accessors *kvo_observable_accessors(kvo_object *object, const char *ke
   const kvo_accessors *described =
       answers && cls->is_bound ? kvo_class_accessors(cls, key, NULL) : NULL;
   if (described && described->getter) return described;
-  const char *interned = answers ? kvo_key_keep(key, cls->name, error) : NULL;
-  accessors = interned ? kvo_class_undefined_accessors(cls, interned) : NULL;
-  if (interned && !accessors) kvo_fail_no_memory(error, "observe", cls->name, key);
-  else if (answers) return accessors;
-  else if (cause.status == KVO_NO_MEMORY) kvo_fail_no_memory(error, "observe", cls->name, key);
-  else if (!accessors) insertion_undefined(cls, key, error);
-  return accessors;
+  if (answers) return hooked_accessors(cls, key, error);
+  if (cause.status == KVO_NO_MEMORY) kvo_fail_no_memory(error, "observe", cls->name, key);
+  else fail_undefined(cls, key, error);
+  return NULL;
 }
 
 kvo_status kvo_collection_refuse_observing(kvo_object *object, const char *key, kvo_error *error) {
@@ -180,8 +187,8 @@ static bool may_run_unobserved(kvo_registration *registration) {
 // An object may observe itself. Then its table is reserved twice, which is harmless.
 //
 // The isa is swapped first, so a thread that has found the registration runs interposed setters from then on (I3).
-static bool insertion_in_cell_locked(kvo_registration *registration,
-    kvo_prepared_registration *prepared, kvo_retired **retired) {
+static bool insert_entry_locked(kvo_registration *registration, kvo_prepared_registration *prepared,
+    kvo_retired **retired) {
   kvo_object *object = registration->object, *observer = kvo_registration_observer(registration);
   registration->serial = KVO_NO_SERIAL;
   kvo_object_share_locked(object); // this thread makes the initial call
@@ -207,7 +214,7 @@ bool kvo_entry_insert(kvo_registration *registration, kvo_prepared_registration 
   kvo_retired *before = *retired;
   if (registration->options & KVO_GROUPED && !kvo_group_member_begin_locked(registration))
     return true;
-  if (insertion_in_cell_locked(registration, prepared, retired)) {
+  if (insert_entry_locked(registration, prepared, retired)) {
     if (is_own && !(registration->options & KVO_BY_OBSERVER)) kvo_retire_mark_own(*retired, before);
     return true;
   }

@@ -51,8 +51,9 @@ static kvo_last_reads *take_expected(kvo_reads *reads) {
   return expected;
 }
 
-// The getter reads something other than last time: the reads that were equal so far are recorded after all.
-static void tracking_diverge(kvo_reads *reads) {
+// Records the reads that were equal to last time's so far, because the getter reads something else now, or the reading
+// has ended before the last expected one.
+static void record_matched(kvo_reads *reads) {
   kvo_last_reads *expected = take_expected(reads);
   for (size_t i = 0; expected && i < reads->matched; i++) tracking_add(reads, expected->reads[i]);
   kvo_last_reads_free(expected);
@@ -62,8 +63,8 @@ static bool is_same(const kvo_read *read, const kvo_object *object, const char *
   return read->object == object && read->key == key;
 }
 
-// Whether the read is the next one expected, or a repetition of the last one.
-static bool is_expected(kvo_reads *reads, const kvo_read *read) {
+// Takes the read for the next one expected, or for a repetition of the last one. False if it is neither.
+static bool match_expected(kvo_reads *reads, const kvo_read *read) {
   kvo_read *next = reads->expected->reads + reads->matched;
   if (reads->matched < reads->expected->count && is_same(next, read->object, read->key)) {
     if (read->token) next->token = read->token;
@@ -74,8 +75,8 @@ static bool is_expected(kvo_reads *reads, const kvo_read *read) {
 }
 
 static void tracking_note(kvo_reads *reads, kvo_read read) {
-  if (reads->expected && is_expected(reads, &read)) return;
-  if (reads->expected) tracking_diverge(reads);
+  if (reads->expected && match_expected(reads, &read)) return;
+  if (reads->expected) record_matched(reads);
   read.operations = kvo_class_of(read.object)->operations;
   tracking_add(reads, read);
 }
@@ -128,7 +129,7 @@ void kvo_read_result_destroy(kvo_read_result *result) {
 }
 
 // Retains the memory of the objects, which the items still hold.
-static void tracking_hold(kvo_last_reads *last_reads) {
+static void retain_memory(kvo_last_reads *last_reads) {
   for (size_t i = 0; i < last_reads->count; i++)
     last_reads->reads[i].operations->unowned_retain(last_reads->reads[i].object);
 }
@@ -253,7 +254,7 @@ static const char *tracking_key_of(const kvo_path_observation *observation) {
 
 // Merges the reads with the existing path observations. Path observations that stay are moved to `path_observations`
 // and leave gaps in the old array. If there is no memory, a property is not followed.
-static uint32_t merge_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
+static uint32_t merge_observations_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
     kvo_path_observation **observations) {
   uint32_t count = 0, old = 0;
   for (size_t i = 0; i < reads->count; i++) {
@@ -290,7 +291,7 @@ static int compare_observations(const void *a, const void *b) {
 
 // If the new reads are not known completely, the old path observations are kept: the key is read again at the next
 // change of any of them.
-static uint32_t keep_old_locked(const kvo_dependent_key *dependent_key,
+static uint32_t add_old_observations_locked(const kvo_dependent_key *dependent_key,
     kvo_path_observation **observations, uint32_t count) {
   for (uint32_t i = 0; i < dependent_key->count; i++) {
     kvo_path_observation *old = dependent_key->path_observations[i];
@@ -303,11 +304,12 @@ static uint32_t keep_old_locked(const kvo_dependent_key *dependent_key,
 }
 
 // The new path observations are in place before the old ones end, because that may end this dependent key too.
-static void replace_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
+static void replace_observations_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
     kvo_path_observation **observations, kvo_retired **retired) {
-  uint32_t count = merge_locked(dependent_key, reads, observations),
+  uint32_t count = merge_observations_locked(dependent_key, reads, observations),
            old_count = dependent_key->count;
-  if (reads->ran_out_of_memory) count = keep_old_locked(dependent_key, observations, count);
+  if (reads->ran_out_of_memory)
+    count = add_old_observations_locked(dependent_key, observations, count);
   kvo_path_observation **old = dependent_key->path_observations;
   dependent_key->path_observations = observations;
   dependent_key->count = count;
@@ -316,8 +318,9 @@ static void replace_locked(kvo_dependent_key *dependent_key, kvo_reads *reads,
   kvo_free(old);
 }
 
-// Makes room for both the new and the old path observations. If there is no memory, nothing changes.
-static bool tracking_install(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
+// Replaces the path observations by those of the new reads, unless a later reading has been installed. There is room
+// for both the new and the old ones, in case the old ones are kept. If there is no memory, nothing changes.
+static bool install_changed(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     const reading *done) {
   KVO_LOCKED(&kvo_graph_lock);
   if (dependent_key->ended) return false;
@@ -329,29 +332,33 @@ static bool tracking_install(kvo_path_worklist *worklist, kvo_dependent_key *dep
   dependent_key->installed = done->ticket;
   drop_last_reads_locked(dependent_key);
   drop_path_cache_locked(dependent_key);
-  replace_locked(dependent_key, &worklist->reads, observations, &worklist->retired);
+  replace_observations_locked(dependent_key, &worklist->reads, observations, &worklist->retired);
   return true;
 }
 
 // MARK: Unchanged reads
 
-static bool tracking_is_whole(const kvo_reads *reads) {
+static bool all_are_matched(const kvo_reads *reads) {
   return reads->expected && reads->matched == reads->expected->count && !reads->ran_out_of_memory;
 }
 
-static bool may_stay_locked(const kvo_dependent_key *dependent_key, const reading *done) {
+// Whether no other reading has begun since this one, and none has been installed, and no other thread may have placed
+// nodes that it has not followed.
+static bool is_latest_and_alone_locked(const kvo_dependent_key *dependent_key,
+    const reading *done) {
   bool is_last =
       dependent_key->issued == done->ticket && dependent_key->installed == done->installed;
   return is_last && dependent_key->state == KVO_ATTACHED &&
          !kvo_active_threads_have_others_locked(&dependent_key->active_threads);
 }
 
-// Whether the reads are exactly those at which the path observations are placed. Then the reading counts as installed.
-static bool tracking_stays(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
+// Keeps the path observations, and counts the reading as installed, if the reads are exactly those at which the path
+// observations are placed. Otherwise returns false.
+static bool install_unchanged(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     const reading *done) {
-  if (!tracking_is_whole(&worklist->reads)) return false;
+  if (!all_are_matched(&worklist->reads)) return false;
   KVO_LOCKED(&kvo_graph_lock);
-  if (dependent_key->ended || !may_stay_locked(dependent_key, done)) return false;
+  if (dependent_key->ended || !is_latest_and_alone_locked(dependent_key, done)) return false;
   if (done->insertions > dependent_key->fenced) dependent_key->fenced = done->insertions;
   dependent_key->installed = done->ticket;
   dependent_key->last_reads = take_expected(&worklist->reads);
@@ -388,7 +395,7 @@ void kvo_path_worklist_keep_sequence_locked(kvo_path_worklist *worklist,
   bool is_installed = dependent_key->installed == worklist->ticket && !dependent_key->ended;
   if (!sequence || dependent_key->last_reads || !is_installed || !has_all_nodes(dependent_key))
     return;
-  tracking_hold(sequence);
+  retain_memory(sequence);
   worklist->reads.sequence = NULL;
   dependent_key->last_reads = sequence;
   if (worklist->reads.path_cache) keep_path_cache_locked(dependent_key, worklist->reads.path_cache);
@@ -411,13 +418,13 @@ bool kvo_path_worklist_track(kvo_path_worklist *worklist, kvo_dependent_key *dep
   // The worklist may have come to follow other keys, too, whose values are not asked for.
   bool is_asked = worklist->active_threads == &dependent_key->active_threads;
   kvo_read_result *result = reads->result = is_asked ? worklist->result : NULL;
-  kvo_path_worklist_settle(worklist);
+  kvo_path_worklist_fence(worklist);
   if (!tracking_read(dependent_key, reading.object, reads)) return false;
   if (result) result->ticket = reading.ticket;
-  if (tracking_stays(worklist, dependent_key, &reading)) return false;
-  tracking_diverge(reads);
+  if (install_unchanged(worklist, dependent_key, &reading)) return false;
+  record_matched(reads);
   note_last_reads(reads);
   reads->path_cache = kvo_path_cache_make(dependent_key, reads);
   sort_once(reads);
-  return tracking_install(worklist, dependent_key, &reading);
+  return install_changed(worklist, dependent_key, &reading);
 }

@@ -11,7 +11,7 @@ static bool is_unattached(const kvo_path_observation *observation) {
 
 // Whether the path observation's node was placed before the last reading, or can't be placed. A path observation that
 // has ended does not count, because a getter may make objects for its own use.
-static bool is_settled(const kvo_dependent_key *dependent_key,
+static bool is_observation_settled(const kvo_dependent_key *dependent_key,
     const kvo_path_observation *observation) {
   if (observation->ended) return true;
   return observation->first ? observation->inserted_at < dependent_key->installed
@@ -20,16 +20,16 @@ static bool is_settled(const kvo_dependent_key *dependent_key,
 
 static bool is_settled_locked(const kvo_dependent_key *dependent_key) {
   for (uint32_t i = 0; i < dependent_key->count; i++)
-    if (!is_settled(dependent_key, dependent_key->path_observations[i])) return false;
+    if (!is_observation_settled(dependent_key, dependent_key->path_observations[i])) return false;
   return true;
 }
 
-static bool needs_no_more(kvo_dependent_key *dependent_key) {
+static bool is_settled_now(kvo_dependent_key *dependent_key) {
   KVO_LOCKED(&kvo_graph_lock);
   return is_settled_locked(dependent_key);
 }
 
-static void push_attached(kvo_path_worklist *worklist, kvo_path_observation *observation) {
+static void push_attachment(kvo_path_worklist *worklist, kvo_path_observation *observation) {
   if (!kvo_path_worklist_make_room(worklist, 1)) return;
   if (!observation->operations->try_retain(observation->root)) {
     observation->is_void = true;
@@ -48,12 +48,15 @@ static void push_unattached_locked(kvo_path_worklist *worklist,
   bool all = kvo_active_threads_have_others_locked(&dependent_key->active_threads);
   for (uint32_t i = 0; i < dependent_key->count; i++)
     if (all || is_unattached(dependent_key->path_observations[i]))
-      push_attached(worklist, dependent_key->path_observations[i]);
+      push_attachment(worklist, dependent_key->path_observations[i]);
 }
 
-// A path observation that could not be placed is tried again after each change.
-static bool may_insert(const kvo_dependent_key *dependent_key, bool is_settled, uint64_t rounds) {
-  if (!is_settled || rounds) return !is_settled;
+// Whether the key is to be read again. If it is settled, that is so at the beginning of a change only (no rounds yet),
+// and if a path observation could not be placed: this is tried again after each change.
+static bool needs_another_round(const kvo_dependent_key *dependent_key, bool is_settled,
+    uint64_t rounds) {
+  if (!is_settled) return true;
+  if (rounds) return false;
   for (uint32_t i = 0; i < dependent_key->count; i++)
     if (is_unattached(dependent_key->path_observations[i])) return true;
   return false;
@@ -61,11 +64,11 @@ static bool may_insert(const kvo_dependent_key *dependent_key, bool is_settled, 
 
 enum { MOST_ROUNDS = 64, FEW_ROUNDS = 3 };
 
-// A value may change after it is read and before it has a node. So the key is read again when all nodes are in place,
-// until nothing is new. A getter that creates and keeps a new object on every call would never settle. Tracking gives
-// up after 64 rounds in which no other thread was involved, and after 3 on later changes. Even then everything that
-// was read last has nodes, and the next change of any of it begins anew.
-static bool go_on_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
+// Pushes the tasks of the next round, if there is to be one. Returns whether tracking gives up instead: a getter that
+// creates and keeps a new object on every call would never settle. Tracking gives up after 64 rounds in which no other
+// thread was involved, and after 3 on later changes. Even then everything that was read last has nodes, and the next
+// change of any of it begins anew.
+static bool decide_next_round_locked(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     uint64_t rounds) {
   bool is_alone = dependent_key->issued == dependent_key->installed;
   uint64_t next = is_alone ? rounds + 1 : 1;
@@ -73,7 +76,7 @@ static bool go_on_locked(kvo_path_worklist *worklist, kvo_dependent_key *depende
   bool gives_up = !is_settled && next > (dependent_key->never_settles ? FEW_ROUNDS : MOST_ROUNDS);
   if (is_settled || gives_up) dependent_key->never_settles = gives_up;
   if (is_settled) kvo_path_worklist_keep_sequence_locked(worklist, dependent_key);
-  if (!gives_up && may_insert(dependent_key, is_settled, rounds))
+  if (!gives_up && needs_another_round(dependent_key, is_settled, rounds))
     kvo_path_worklist_push_track(worklist, dependent_key, next);
   push_unattached_locked(worklist, dependent_key);
   return gives_up;
@@ -89,20 +92,20 @@ static void report_unsettled(const kvo_accessors *accessors) {
       accessors->key, accessors->cls->name);
 }
 
-static void rounds_go_on(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
+static void begin_next_round(kvo_path_worklist *worklist, kvo_dependent_key *dependent_key,
     uint64_t rounds) {
   bool gives_up;
   {
     KVO_LOCKED(&kvo_graph_lock);
-    gives_up = go_on_locked(worklist, dependent_key, rounds);
+    gives_up = decide_next_round_locked(worklist, dependent_key, rounds);
   }
   if (gives_up) report_unsettled(dependent_key->accessors);
 }
 
 void kvo_path_worklist_track_until_settled(kvo_path_worklist *worklist,
     kvo_dependent_key *dependent_key, uint64_t rounds) {
-  if (rounds && needs_no_more(dependent_key)) return;
+  if (rounds && is_settled_now(dependent_key)) return;
   if (kvo_path_worklist_track(worklist, dependent_key))
-    rounds_go_on(worklist, dependent_key, rounds);
+    begin_next_round(worklist, dependent_key, rounds);
   kvo_reads_destroy(&worklist->reads);
 }

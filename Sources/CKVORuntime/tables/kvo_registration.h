@@ -104,8 +104,8 @@ bool kvo_registration_end(kvo_registration *registration);
 bool kvo_registration_unlink(kvo_registration *registration,
     kvo_retired *KVO_NULLABLE *KVO_NONNULL retired);
 /// Ends all registrations with this object, and all that this object made as an observer.
-void kvo_registrations_end_with(kvo_object *object);
-void kvo_registrations_end_by(kvo_object *observer);
+void kvo_registrations_end_of_observed(kvo_object *object);
+void kvo_registrations_end_of_observer(kvo_object *observer);
 
 #pragma GCC visibility pop
 KVO_ASSUME_NONNULL_END
