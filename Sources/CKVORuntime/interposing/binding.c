@@ -69,8 +69,8 @@ static void copy_field(kvo_value *value, const kvo_accessors *accessors, const k
   value->type->copy(value->type, value->payload.words, (const char *)object + accessors->field);
 }
 
-// The will phase, with the observer that has been found. Only a stored property has such values, and the caller has made
-// sure that it is not being mutated in place.
+// The will phase, with the observer that has been found. Only a stored property has such values, and the caller has
+// made sure that it is not being mutated in place.
 static __attribute__((noinline)) kvo_frame *will_change_copied(kvo_thread *thread, kvo_frame *frame,
     kvo_object *object, const kvo_observer_slot *slot) {
   const kvo_accessors *accessors = kvo_observer_slot_accessors(slot);
@@ -121,8 +121,9 @@ KVO_INLINE bool is_open_here(const kvo_frame *frame) {
 
 // The did phase of a change with copies, or of another one on the fast path that has to leave it.
 static __attribute__((noinline)) void did_change_copied(kvo_frame *frame) {
-  const uint32_t copied = KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES | KVO_FRAME_HAS_OLD;
-  if ((frame->flags | KVO_FRAME_HAS_OLD) != copied || !is_open_here(frame)) {
+  const uint32_t flags_but_old = frame->flags & ~(uint32_t)KVO_FRAME_HAS_OLD;
+  bool is_copied = flags_but_old == (KVO_FRAME_FAST_PATH | KVO_FRAME_COPIES);
+  if (!is_copied || !is_open_here(frame)) {
     kvo_fast_path_leave(frame);
     kvo_change_close(frame);
     return;
@@ -158,8 +159,10 @@ KVO_INLINE kvo_frame *binding_will(kvo_object *object, uintptr_t id) {
   return frame;
 }
 
-// Without an observer, an address that is not in the object may be that of a copy.
-KVO_INLINE kvo_frame *frame_if_held(kvo_frame *frame, const void *header, const void *storage) {
+// Cancels the change, and returns NULL, if the storage is not in the object: it may be that of a copy. No property has
+// such an offset, so the change found no observer.
+KVO_INLINE kvo_frame *frame_if_in_object(kvo_frame *frame, const void *header,
+    const void *storage) {
   if (KVO_LIKELY(!frame || frame->state != KVO_FRAME_UNOBSERVED)) return frame;
   if (kvo_binding_holds(header, storage)) return frame;
   kvo_change_cancel(frame);
@@ -168,7 +171,7 @@ KVO_INLINE kvo_frame *frame_if_held(kvo_frame *frame, const void *header, const 
 
 kvo_frame *kvo_stored_property_will_change(void *header, const void *storage) {
   kvo_frame *frame = binding_will(header, (uintptr_t)storage - (uintptr_t)header);
-  return frame_if_held(frame, header, storage);
+  return frame_if_in_object(frame, header, storage);
 }
 
 // On the fast path no key depends on the property.
@@ -240,10 +243,11 @@ KVO_INLINE void binding_did(kvo_frame *frame, const char *KVO_NULLABLE key) {
 
 void kvo_stored_property_did_change(kvo_frame *frame) { binding_did(frame, NULL); }
 
-// Sets the property in a frame in which the change has been opened; NULL if it has not.
+// Sets the property in the frame of its change, which is NULL if none has been opened. False, with nothing stored, if
+// the caller has to store the value.
 static __attribute__((noinline)) bool set_word_in(kvo_frame *KVO_NULLABLE frame, void *header,
     void *storage, uint64_t value) {
-  frame = frame_if_held(frame, header, storage);
+  frame = frame_if_in_object(frame, header, storage);
   if (!frame) return false;
   memcpy(storage, &value, sizeof value);
   binding_did(frame, NULL);

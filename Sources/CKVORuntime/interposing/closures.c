@@ -1,10 +1,10 @@
 // Closures: interposers that libffi makes at run time, for methods of any signature (A3).
 //
-// There is one closure per call, shared by all methods of that encoding: it learns from `self` and `_cmd` what it
-// interposes on. Closures are made when first needed, under the closure lock, published atomically, and never freed.
-// The function that handles a closure is chosen when the closure is made. So a setter `void (self, _cmd, scalar)`, or
-// of a small struct, reaches its original without a switch and without ffi_call, through the typed interposer of
-// interposer_choice.c.
+// There is one closure for each signature (`kvo_call`), shared by all methods that have it: it learns from `self` and
+// `_cmd` what it interposes on. Closures are made when first needed, under the closure lock, published atomically, and
+// never freed. The function that handles a closure is chosen when the closure is made. So a setter `void (self, _cmd,
+// scalar)`, or of a small struct, reaches its original without a switch and without ffi_call, through the typed
+// interposer of interposer_choice.c.
 #include <ffi.h>
 
 #include "interposing/kvo_interposer_choice.h"

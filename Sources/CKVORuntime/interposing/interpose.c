@@ -49,11 +49,9 @@ typedef struct owned_mutation {
   kvo_index_set *indexes;
 } owned_mutation;
 
-static owned_mutation interpose_setting(void) {
-  return (owned_mutation){{.kind = KVO_SETTING}, NULL};
-}
+static owned_mutation make_setting(void) { return (owned_mutation){{.kind = KVO_SETTING}, NULL}; }
 
-static owned_mutation interpose_indexed(kvo_change_kind kind, kvo_index_set *indexes) {
+static owned_mutation make_indexed(kvo_change_kind kind, kvo_index_set *indexes) {
   return (owned_mutation){{.kind = kind, .indexes = indexes}, indexes};
 }
 
@@ -64,17 +62,17 @@ static __attribute__((noinline)) owned_mutation refuse_index(void **arguments,
              "observers are notified that all of it was set.",
       method->selector, kvo_class_of(self)->name, (ptrdiff_t)index,
       (const char *)kvo_interpose_key(method));
-  return interpose_setting();
+  return make_setting();
 }
 
 static owned_mutation at_index(kvo_change_kind kind, const kvo_method *method, void **arguments,
     size_t i) {
   size_t index = index_argument(method, arguments, i);
   if (KVO_UNLIKELY(kvo_index_is_negative(index))) return refuse_index(arguments, method, index);
-  return interpose_indexed(kind, kvo_index_set_create_range(index, 1));
+  return make_indexed(kind, kvo_index_set_create_range(index, 1));
 }
 
-static owned_mutation interpose_inserting(const kvo_method *method, void **arguments) {
+static owned_mutation make_insertion(const kvo_method *method, void **arguments) {
   owned_mutation insertion = at_index(KVO_INSERTION, method, arguments, 3);
   if (argument_type(method, 2)->kind == KVO_KIND_OBJECT)
     insertion.mutation.inserted = *(kvo_object **)arguments[2];
@@ -84,11 +82,10 @@ static owned_mutation interpose_inserting(const kvo_method *method, void **argum
 static owned_mutation at_indexes(kvo_change_kind kind, const kvo_method *method, void **arguments,
     size_t i) {
   const kvo_index_set *indexes = indexes_argument(arguments, i);
-  if (!indexes || !kvo_index_set_count(indexes))
-    return interpose_indexed(kind, kvo_index_set_create());
+  if (!indexes || !kvo_index_set_count(indexes)) return make_indexed(kind, kvo_index_set_create());
   size_t last = kvo_index_set_last(indexes);
   if (KVO_UNLIKELY(kvo_index_is_negative(last))) return refuse_index(arguments, method, last);
-  return interpose_indexed(kind, kvo_index_set_copy(indexes));
+  return make_indexed(kind, kvo_index_set_copy(indexes));
 }
 
 static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects) {
@@ -97,9 +94,9 @@ static owned_mutation of_set(kvo_set_mutation mutation, kvo_collection *objects)
       NULL};
 }
 
-static owned_mutation interpose_mutation_of(const kvo_method *method, void **arguments) {
+static owned_mutation mutation_made_by(const kvo_method *method, void **arguments) {
   switch ((kvo_accessor_kind)method->accessor_kind) {
-  case KVO_ACCESSOR_INSERT: return interpose_inserting(method, arguments);
+  case KVO_ACCESSOR_INSERT: return make_insertion(method, arguments);
   case KVO_ACCESSOR_INSERT_MANY: return at_indexes(KVO_INSERTION, method, arguments, 3);
   case KVO_ACCESSOR_REMOVE: return at_index(KVO_REMOVAL, method, arguments, 2);
   case KVO_ACCESSOR_REMOVE_MANY: return at_indexes(KVO_REMOVAL, method, arguments, 2);
@@ -113,7 +110,7 @@ static owned_mutation interpose_mutation_of(const kvo_method *method, void **arg
   case KVO_ACCESSOR_NONE:
   case KVO_ACCESSOR_SET: break;
   }
-  return interpose_setting();
+  return make_setting();
 }
 
 static void end_mutation(owned_mutation *owned) {
@@ -149,7 +146,7 @@ static void end_opening(void *opaque) { end_mutation(&((opening *)opaque)->owned
 static void open_mutations(kvo_interposition *interposition, kvo_object *self,
     const kvo_method *method, void **arguments) {
   uint64_t shortages = kvo_shortages;
-  opening opening = {interposition, self, method, interpose_mutation_of(method, arguments), false};
+  opening opening = {interposition, self, method, mutation_made_by(method, arguments), false};
   opening.ran_out_of_memory = kvo_shortages != shortages;
   kvo_unwinding(open_keys, end_opening, &opening);
   for (uint32_t i = 0; KVO_UNLIKELY(opening.ran_out_of_memory) && i < method->key_count; i++)

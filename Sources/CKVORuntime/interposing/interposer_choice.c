@@ -15,11 +15,12 @@
 #endif
 
 // Structs get a closure, which passes them on to the function for their shape.
-static bool is_closed(const kvo_call *call) {
+static bool takes_struct(const kvo_call *call) {
   return call->argument_count > 2 && call->arguments[2]->kind == KVO_KIND_STRUCT;
 }
 
 kvo_imp kvo_choose_interposer(const kvo_call *call, kvo_error *error) {
-  kvo_imp typed = kvo_closures_are_forced() || is_closed(call) ? NULL : kvo_typed_interposer(call);
+  kvo_imp typed =
+      kvo_closures_are_forced() || takes_struct(call) ? NULL : kvo_typed_interposer(call);
   return typed ? typed : kvo_call_closure(call, error);
 }

@@ -39,6 +39,7 @@ static void unobserved_setter_end(void *opaque) {
   kvo_object_release(((late_notification *)opaque)->object);
 }
 
+// Notifies the late observers of these keys, if any, and releases the object.
 static void notify_late(late_notification *late) {
   kvo_unwinding(unobserved_setter_notify, unobserved_setter_end, late);
   unobserved_setter_end(late);

@@ -77,7 +77,7 @@ bool kvo_cell_promote_locked(kvo_cell *cell) {
 // MARK: Taking group keys
 
 // A key that has another observer gets a registration instead of a group key.
-static bool group_keys_join_locked(kvo_table *table, const kvo_group_key *group_key,
+static bool insert_promoted_locked(kvo_table *table, const kvo_group_key *group_key,
     kvo_retired **retired) {
   kvo_registration *promoted = kvo_group_promote(kvo_group_key_head(group_key)->group,
       group_key->index, group_key->tagged_accessors, KVO_NOT_INSERTED);
@@ -89,29 +89,31 @@ static bool group_keys_join_locked(kvo_table *table, const kvo_group_key *group_
 }
 
 // Returns the number of keys that were inserted, which is lower than the number of group keys if memory ran out.
-static uint32_t take_all_locked(kvo_group *group, kvo_table *table, kvo_retired **retired) {
+static uint32_t insert_each_locked(kvo_group *group, kvo_table *table, kvo_retired **retired) {
   const kvo_group_key *group_keys = kvo_group_keys(group);
-  uint32_t taken = 0;
+  uint32_t inserted = 0;
   for (uint32_t i = 0; i < group->count; i++) {
     if (!group_keys[i].tagged_accessors) continue;
     bool is_in = kvo_table_insert_group_key_locked(table, &group_keys[i]) ||
-                 group_keys_join_locked(table, &group_keys[i], retired);
+                 insert_promoted_locked(table, &group_keys[i], retired);
     if (!is_in) break;
-    taken++;
+    inserted++;
   }
-  return taken;
+  return inserted;
 }
 
-// All group keys are visible. A change that counts the first of them has counted all.
+// Gives numbers to the head, which reserves one for each group key, and to the promoted registrations. All group keys
+// are visible by now, so a change that counts the first of them has counted all.
 static void number_all_locked(kvo_group *group) {
   __atomic_store_n(&group->registrations->serial, KVO_NO_SERIAL, __ATOMIC_RELEASE);
   kvo_registration_take_serial(group->registrations);
   for (kvo_promoted_registration *promoted = group->promoted; promoted; promoted = promoted->next)
-    if (promoted->registration.state == KVO_LIVE) kvo_registration_serial(&promoted->registration);
+    if (promoted->registration.state == KVO_LIVE)
+      (void)kvo_registration_serial(&promoted->registration); // takes its number
 }
 
-// Keys that were observed before may have cells. A larger table is made without the empty ones, so it needs room for
-// all.
+// The object's table with room for the group's keys. Keys that were observed before may have cells in the present one,
+// so only the others are counted. A larger table is made without cells that are empty, so it needs room for all keys.
 static kvo_table *reserve_locked(const kvo_group *group, kvo_retired **retired) {
   kvo_object *object = group->registrations[0].object;
   kvo_table *table = kvo_table_of(object);
@@ -124,7 +126,8 @@ static kvo_table *reserve_locked(const kvo_group *group, kvo_retired **retired) 
   return suffices ? table : kvo_table_reserve_locked(object, group->key_count, retired);
 }
 
-// An object of C has no marks, so its identifiers do not matter.
+// A binding's object is marked for each observed key (`kvo_isa_mark`), so each is swizzled in. An object of C has no
+// marks: it is enough to do so once, with any id.
 static void swizzle_locked(kvo_object *object, kvo_group *group, kvo_class *dynamic) {
   bool has_threads = kvo_process_has_threads();
   uint32_t count = dynamic->is_bound ? group->count : 0;
@@ -146,10 +149,10 @@ static bool insert_group_keys_locked(kvo_group *group, kvo_class *dynamic, kvo_r
   swizzle_locked(object, group, dynamic); // first, as for a single registration
   head->serial = KVO_SERIAL_OF_HIDDEN;
   kvo_registration_set_state(head, KVO_LIVE);
-  uint32_t taken = take_all_locked(group, table, retired);
+  uint32_t inserted = insert_each_locked(group, table, retired);
   // If it were in no cell, no lookup would find it, and the object's table could be freed too early.
-  if (!taken) kvo_registration_set_state(head, KVO_NOT_INSERTED);
-  if (taken < group->key_count) return false;
+  if (!inserted) kvo_registration_set_state(head, KVO_NOT_INSERTED);
+  if (inserted < group->key_count) return false;
   number_all_locked(group);
   return true;
 }

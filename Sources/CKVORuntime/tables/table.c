@@ -125,7 +125,7 @@ static uint32_t count_observed(const kvo_table *table) {
 }
 
 // Takes over the object's inline registration.
-static void take_over(kvo_table *table, kvo_registration *inline_registration) {
+static void adopt_inline_registration(kvo_table *table, kvo_registration *inline_registration) {
   kvo_cell *cell = free_cell(table, kvo_registration_id(inline_registration));
   *cell =
       (kvo_cell){kvo_registration_id(inline_registration), kvo_observers_of(inline_registration)};
@@ -145,7 +145,7 @@ static kvo_table *replace_table_locked(kvo_object *object, kvo_table *old, uint3
     if (!(capacity *= 2)) return NULL;
   kvo_table *table = table_make_table(capacity);
   if (!table) return NULL;
-  if (inline_registration) take_over(table, inline_registration);
+  if (inline_registration) adopt_inline_registration(table, inline_registration);
   if (old) {
     move_contents(table, old);
     unlink_table_locked(old);
@@ -217,7 +217,8 @@ static void set_observers(kvo_cell *cell, kvo_observers observers) {
 
 static kvo_observers of_list(kvo_list *list) { return (uintptr_t)list | KVO_OBSERVERS_LIST; }
 
-// Plain, unless setters of the key notify no observer, or the key has to be read after each change.
+// The fast path may serve the registration (it is plain), unless setters of the key notify no observer, or the key has
+// to be read after each change.
 kvo_observers kvo_observers_of(kvo_registration *registration) {
   bool is_plain = !(registration->options & ~KVO_PLAIN_OPTIONS) &&
                   !(registration->tagged_accessors & KVO_ACCESSORS_TAG_MASK);
@@ -269,7 +270,7 @@ static bool add_to_list(kvo_cell *cell, kvo_registration *registration, kvo_reti
   return true;
 }
 
-static bool table_put_into(kvo_cell *cell, kvo_registration *registration, bool as_list) {
+static bool store_only_observer(kvo_cell *cell, kvo_registration *registration, bool as_list) {
   kvo_list *list = as_list ? list_of_one(registration) : NULL;
   if (as_list && !list) return false;
   set_observers(cell, list ? of_list(list) : kvo_observers_of(registration));
@@ -280,7 +281,7 @@ bool kvo_table_insert_locked(kvo_table *table, kvo_registration *registration, b
     kvo_retired **retired) {
   kvo_cell *cell = cell_for(table, kvo_registration_id(registration));
   bool is_in = cell->observers ? add_to_list(cell, registration, retired)
-                               : table_put_into(cell, registration, as_list);
+                               : store_only_observer(cell, registration, as_list);
   if (!is_in) return false;
   table->live++;
   if (registration->options & KVO_PATH_NODE) table->graph_entries++;
