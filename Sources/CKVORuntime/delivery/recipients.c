@@ -358,15 +358,20 @@ static bool is_held_within_own_batch(const search *search, const kvo_registratio
          recipients_index_of(delivery->newer, registration) != KVO_NO_INDEX;
 }
 
+// Merges another way to a member with what is known of it.
+static void reach_again(search *search, kvo_pending_notification *known, bool is_whole, bool is_led,
+    uint64_t behind) {
+  if (search->current == search->changed && is_whole) known->is_whole = true;
+  known->is_led &= is_led;
+  if (KVO_UNLIKELY(known->is_behind)) reconsider_behind(search, known, behind);
+  known->is_within |= known->serial <= search->changed_key->last_serial;
+}
+
 static void reach_registration(search *search, kvo_registration *registration, bool is_whole,
     bool is_led, uint64_t behind) {
   uint32_t index = recipients_index_of(search->recipients, registration);
   if (index != KVO_NO_INDEX) {
-    kvo_pending_notification *known = &search->recipients->pending[index];
-    if (search->current == search->changed && is_whole) known->is_whole = true;
-    known->is_led &= is_led;
-    if (KVO_UNLIKELY(known->is_behind)) reconsider_behind(search, known, behind);
-    known->is_within |= known->serial <= search->changed_key->last_serial;
+    reach_again(search, &search->recipients->pending[index], is_whole, is_led, behind);
     return;
   }
   if (search->is_extending && find_member(search->general_delivery, registration)) return;
@@ -431,6 +436,19 @@ static bool joins_own_change(const kvo_dependent_key *dependent_key) {
          kvo_thread_join_open(thread, dependent_key->object, dependent_key->accessors->id);
 }
 
+static void add_derived_key(search *search, const kvo_dependent_key *dependent_key,
+    uint64_t behind) {
+  kvo_dirty_key dirty = {.object = dependent_key->object,
+      .operations = dependent_key->operations,
+      .id = dependent_key->accessors->id,
+      .key = dependent_key->accessors->key,
+      .serial = dependent_key->serial,
+      .tracked = index_of_tracked(search, dependent_key),
+      .is_led = dependent_key->is_led,
+      .behind = behind};
+  search->ok = search->ok && add_dirty_key(search->recipients, dirty);
+}
+
 // A key that was reached behind an open change, or through a node that a change has placed, and is now reached by a way
 // without that, is searched again: its observers get this change after all, or are not taken for late.
 static void reach_dependent_key(search *search, kvo_dependent_key *dependent_key, bool is_led,
@@ -454,17 +472,9 @@ static void reach_dependent_key(search *search, kvo_dependent_key *dependent_key
   if (dependent_key->is_tracked && property->is_path) {
     dependent_key->next_path = search->next_path;
     search->next_path = dependent_key;
-    return;
+  } else {
+    add_derived_key(search, dependent_key, behind);
   }
-  kvo_dirty_key dirty = {.object = dependent_key->object,
-      .operations = dependent_key->operations,
-      .id = dependent_key->accessors->id,
-      .key = dependent_key->accessors->key,
-      .serial = dependent_key->serial,
-      .tracked = index_of_tracked(search, dependent_key),
-      .is_led = is_led,
-      .behind = behind};
-  search->ok = search->ok && add_dirty_key(search->recipients, dirty);
 }
 
 // Whether the path's value is another one than that of the node's key: the path continues after the node, or has an

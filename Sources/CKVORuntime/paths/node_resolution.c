@@ -61,6 +61,15 @@ static void clear_value(kvo_value *value) {
   *value = KVO_VALUE_NIL;
 }
 
+// Replaces a collection among the elements by nil, and appends its elements at the end. Meanwhile `inner` owns it,
+// because its accessors may throw.
+static void append_elements_of(kvo_targets *found, kvo_value *collection) {
+  found->inner = *collection;
+  *collection = KVO_VALUE_NIL;
+  kvo_value_elements(&found->inner, NULL, &found->elements, NULL);
+  clear_value(&found->inner);
+}
+
 // Replaces elements that are dictionaries by their values for the path's keys. Then collections, also those found in
 // dictionaries, are replaced by their elements, which are appended at the end and reached by the same loop.
 static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
@@ -68,13 +77,9 @@ static void resolution_expand(const kvo_key_path *path, kvo_targets *found) {
   for (size_t i = 0; i < elements->count; i++) {
     kvo_path_position place = {depth_of(found, i), false};
     kvo_value_follow_keys(path, &elements->values[i], &place);
-    if (kvo_value_is_collection(&elements->values[i], NULL)) {
-      found->inner = elements->values[i];
-      elements->values[i] = KVO_VALUE_NIL;
-    }
     size_t start = elements->count;
-    if (found->inner.type) kvo_value_elements(&found->inner, NULL, elements, NULL);
-    clear_value(&found->inner);
+    if (kvo_value_is_collection(&elements->values[i], NULL))
+      append_elements_of(found, &elements->values[i]);
     // If the path ends here, no key of an object is followed.
     bool goes_on = place.next < path->count && note_depth(found, i, i + 1, place.next) &&
                    note_depth(found, start, elements->count, place.next);
