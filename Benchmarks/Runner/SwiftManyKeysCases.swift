@@ -23,6 +23,10 @@ var swiftManyKeysFamily: Family {
   }
   for count in manyKeysCounts {
     cases.append(
+      .time("swift.manykeys.batch.\(count)", .uniform, isExtra: true) { inBatches(keys: count) })
+  }
+  for count in manyKeysCounts {
+    cases.append(
       .time("swift.manykeys.bracket.\(count)", .uniform, isExtra: true) { byBracket(keys: count) })
   }
   cases.append(
@@ -90,6 +94,18 @@ private func setRecorded(of object: RecordedCells, _ keys: ShuffledKeys, _ itera
   keys.visit(iterations) { object.setCell($0, to: 1) }
 }
 
+/// Sets the keys in batches, each of them once in a batch.
+@inline(never)
+private func setRecorded(
+  of object: RecordedCells, _ keys: ShuffledKeys, inBatchesOf count: Int, _ iterations: Int
+) {
+  for start in stride(from: 0, to: iterations, by: count) {
+    object.coalescingNotifications {
+      keys.visit(min(count, iterations - start)) { object.setCell($0, to: 1) }
+    }
+  }
+}
+
 @inline(never)
 private func setProperties(of object: TenProperties, _ keys: ShuffledKeys, _ iterations: Int) {
   keys.visit(iterations) { object.setProperty($0, to: 1) }
@@ -139,6 +155,21 @@ private func byHandle(keys count: Int) -> Workload {
     object.observe(key: RecordedCells.keys[index]) { _, _ in deliveries.count(index) }
   }
   return workload(object, keys: count, deliveries, tokens: tokens)
+}
+
+/// As `byHandle`, in batches of all keys.
+private func inBatches(keys count: Int) -> Workload {
+  let object = RecordedCells()
+  let deliveries = Deliveries(keys: count)
+  let tokens = (0..<count).map { index in
+    object.observe(key: RecordedCells.keys[index]) { _, _ in deliveries.count(index) }
+  }
+  let keys = ShuffledKeys(count: count)
+  return Workload(
+    run: { setRecorded(of: object, keys, inBatchesOf: count, $0) },
+    finish: { iterations in
+      withExtendedLifetime(tokens) { keys.check(deliveries, of: iterations) }
+    })
 }
 
 /// Key handles with one token for all of them, whose handler gets the index of the key.

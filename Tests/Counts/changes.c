@@ -152,6 +152,45 @@ static void count_batches(void) {
   count_observed("batch, unobserved key", node_class(), "a", 0, batch_of_one, 0);
 }
 
+/// An object of many observed keys.
+typedef struct crowd {
+  const bench_keyed_class *keyed;
+  kvo_object *object;
+  double value;
+} crowd;
+
+static void set_each_key(void *state) {
+  crowd *crowd = state;
+  crowd->value++;
+  for (size_t i = 0; i < crowd->keyed->count; i++)
+    bench_keyed_object_set(crowd->object, crowd->keyed->keys[i].setter, crowd->value);
+}
+
+static void set_each_key_in_batch(void *state) {
+  kvo_coalesce(((crowd *)state)->object, set_each_key, state);
+}
+
+/// Counts setting each of the keys once, one by one and in a batch.
+static void count_keys_in_batch(size_t count, const char *asking, kvo_options options) {
+  char name[64];
+  snprintf(name, sizeof name, "Keys%zu", count);
+  const bench_keyed_class *keyed = bench_keyed_class_make(name, count);
+  crowd crowd = {keyed, bench_keyed_object_create(keyed), 0};
+  kvo_handle **handles = bench_allocate(count, sizeof *handles);
+  uint64_t deliveries = 0;
+  for (size_t i = 0; i < count; i++)
+    handles[i] = bench_observe(crowd.object, keyed->keys[i].name, options, &deliveries);
+  snprintf(name, sizeof name, "set each of many keys%s", asking);
+  count_work(name, count, count, set_each_key, &crowd);
+  snprintf(name, sizeof name, "set each of many keys in a batch%s", asking);
+  count_work(name, count, count, set_each_key_in_batch, &crowd);
+  bench_require(deliveries == 4 * count, "%zu keys notified %llu times", count,
+      (unsigned long long)deliveries);
+  for (size_t i = 0; i < count; i++) kvo_handle_release(handles[i]);
+  free(handles);
+  kvo_object_release(crowd.object);
+}
+
 static void count_by_hand(void) {
   count_observed("pair by hand", node_class(), "value", 0, change_by_hand, 1);
   count_observed("pair by hand, old and new", node_class(), "value", KVO_OLD | KVO_NEW,
@@ -404,6 +443,10 @@ void count_changes(void) {
   count_sets();
   count_by_hand();
   count_batches();
+  for (size_t count = 10; count <= 10000; count *= 10) {
+    count_keys_in_batch(count, "", 0);
+    count_keys_in_batch(count, ", old and new", KVO_OLD | KVO_NEW);
+  }
   count_dependents();
   for (size_t count = 1; count <= 10000; count *= 10) {
     count_among_keys(count, false);

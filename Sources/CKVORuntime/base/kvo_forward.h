@@ -19,6 +19,7 @@ struct kvo_call;
 struct kvo_frame;
 struct kvo_mutation;
 struct kvo_mutation_record;
+struct kvo_batch;
 struct kvo_general_delivery;
 struct kvo_known;
 struct kvo_retired;
@@ -71,6 +72,8 @@ bool kvo_general_delivery_drop(struct kvo_general_delivery *delivery);
 void kvo_general_delivery_destroy(struct kvo_general_delivery *delivery);
 /// Frees a mutation record that was allocated separately.
 void kvo_mutation_free(struct kvo_mutation_record *record);
+/// Frees a batch's record of its keys. If an object that dies throws, the caller calls this again for the rest.
+void kvo_batch_destroy(struct kvo_batch *batch);
 /// Reports the open manual changes of a thread that ends.
 void kvo_manual_changes_end_of_thread(struct kvo_thread *thread);
 /// Removes the thread's open changes of nodes, so that no other change counts as part of them (open_path_changes.c).

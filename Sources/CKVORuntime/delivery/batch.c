@@ -1,16 +1,22 @@
 // Batches (M1): `kvo_coalesce` and, for bindings, `kvo_batch_begin` and `kvo_batch_end`.
 //
-// A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, each
-// observed key that this thread changes becomes a changed key of the frame's one general delivery, in the order of
-// first changes. The first change of a key finds the recipients, reads old values and calls prior observers. Recipients
-// that an earlier changed key has reached are skipped: their old value is known and they have been called. A later
-// change of the key only updates the time of its last change. When the batch ends, the general delivery does for all
-// changed keys what it does for one change: it follows paths once, finds the recipients again, reads new values once,
-// and calls each recipient once.
+// A batch is a frame on its thread's stack, which protects its object and keeps it alive. While it is open, it records
+// each observed key that this thread changes, in the order of first changes. A later change of a key only updates the
+// time of its last change.
 //
-// A few changed keys are searched linearly; many have a hash index, which is allocated with the batch. If there is no
-// memory, which is reported, changes are delivered one by one. So are changes made in a prior call or a getter while
-// a changed key is being added.
+// A key is plain if it has only observers of its own, which want neither prior calls nor distinct changes. For its first
+// change, the batch reads the old value if an observer asks for it, and nothing else. If all keys are plain, and their
+// observers are those of the beginning when the batch ends, it reads their new values and calls the observers, key by
+// key.
+//
+// Otherwise the keys become changed keys of the frame's one general delivery, as soon as one is changed that is not
+// plain, or when the batch ends. The first change of such a key finds the recipients, reads old values and calls prior
+// observers. Recipients that an earlier changed key has reached are skipped: their old value is known and they have been
+// called. When the batch ends, the general delivery does for all changed keys what it does for one change: it follows
+// paths once, finds the recipients again, reads new values once, and calls each recipient once.
+//
+// A few keys are searched linearly; many have a hash index. If there is no memory, which is reported, changes are
+// delivered one by one. So are changes made in a prior call or a getter while a key is being added.
 #include "base/kvo_forward.h"
 #include "base/kvo_log.h"
 #include "base/kvo_memory.h"
@@ -21,108 +27,265 @@
 
 enum { MOST_WITHOUT_INDEX = 8 };
 
+typedef struct batch_key {
+  uintptr_t id;
+  kvo_changed_key *changed_key; // NULL: it is plain
+  uint64_t serial, last_serial; // `kvo_serial` at its first and at its last change
+  bool has_old, has_new;
+  kvo_value old_value, new_value;
+} batch_key;
+
 typedef struct kvo_batch {
+  bool is_adding;  // a key is being added, with its prior calls: recipients must not move
+  bool lacks_old;  // an old value that was asked for has not been read
+  uint32_t count;  // of keys
+  uint32_t mask;   // of the index, a power of two less one; 0: no index
+  size_t capacity; // of `keys`
+  batch_key *keys;
+  uint32_t *index; // positions in `keys` from 1; 0: free
   kvo_changed_key *last;
-  bool is_adding; // a key is being added, with its prior calls: recipients must not move
-  uint32_t count; // of changed keys
-  uint32_t mask;  // of the index, a power of two less one; 0: no index
-  kvo_changed_key *slots[];
 } kvo_batch;
 
-// MARK: Changed keys
+// MARK: Keys
 
-static kvo_changed_key **batch_slot_of(kvo_batch *batch, uintptr_t id) {
+static uint32_t *batch_slot_of(const kvo_batch *batch, uintptr_t id) {
   uint32_t i = (uint32_t)(kvo_hash_word(id) >> 32);
   for (;; i++) {
-    kvo_changed_key **slot = &batch->slots[i & batch->mask];
-    if (!*slot || (*slot)->id == id) return slot;
+    uint32_t *slot = &batch->index[i & batch->mask];
+    if (!*slot || batch->keys[*slot - 1].id == id) return slot;
   }
 }
 
-static kvo_changed_key *batch_find_key(kvo_general_delivery *delivery, uintptr_t id) {
-  if (delivery->batch->mask) return *batch_slot_of(delivery->batch, id);
-  if (!delivery->batch->count) return NULL;
-  kvo_changed_key *changed_key = &delivery->first;
-  while (changed_key && changed_key->id != id) changed_key = changed_key->next;
-  return changed_key;
+static batch_key *batch_find_key(const kvo_batch *batch, uintptr_t id) {
+  if (batch->mask) {
+    uint32_t position = *batch_slot_of(batch, id);
+    return position ? &batch->keys[position - 1] : NULL;
+  }
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (batch->keys[i].id == id) return &batch->keys[i];
+  return NULL;
+}
+
+static kvo_batch *batch_of(const kvo_frame *frame) {
+  return frame && frame->flags & KVO_FRAME_HAS_BATCH ? frame->batch : NULL;
 }
 
 // The batch's record of a changed key; NULL if there is no batch, or the key has not been changed in it.
-static kvo_changed_key *batch_key_in(const kvo_frame *batch, uintptr_t id) {
-  bool has_keys = batch && batch->flags & KVO_FRAME_GENERAL_DELIVERY;
-  return has_keys ? batch_find_key(batch->general_delivery, id) : NULL;
+static batch_key *batch_key_in(const kvo_frame *frame, uintptr_t id) {
+  const kvo_batch *batch = batch_of(frame);
+  return batch ? batch_find_key(batch, id) : NULL;
 }
 
-static kvo_batch *make_batch(uint32_t slot_count) {
-  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch + slot_count * sizeof *batch->slots);
-  if (batch) batch->mask = slot_count ? slot_count - 1 : 0;
-  return batch;
-}
-
-// Makes room in the index for one more key. The index has at least twice as many slots as there are changed keys.
-static bool batch_make_room(kvo_general_delivery *delivery) {
-  kvo_batch *batch = delivery->batch;
+// Makes room in the index for one more key. The index has at least twice as many slots as there are keys.
+static bool grow_index(kvo_batch *batch) {
   uint32_t slot_count = batch->mask + 1;
   if (batch->count < MOST_WITHOUT_INDEX || (batch->count + 1) * 2 <= slot_count) return true;
-  kvo_batch *larger = make_batch(batch->mask ? slot_count * 2 : MOST_WITHOUT_INDEX * 4);
+  uint32_t larger_count = batch->mask ? slot_count * 2 : MOST_WITHOUT_INDEX * 4;
+  uint32_t *larger = kvo_alloc_zeroed(larger_count * sizeof *larger);
   if (!larger) return false;
-  larger->last = batch->last;
-  larger->count = batch->count;
-  for (kvo_changed_key *changed_key = &delivery->first; changed_key;
-      changed_key = changed_key->next)
-    *batch_slot_of(larger, changed_key->id) = changed_key;
-  delivery->batch = larger;
-  kvo_free(batch);
+  kvo_free(batch->index);
+  batch->index = larger;
+  batch->mask = larger_count - 1;
+  for (uint32_t i = 0; i < batch->count; i++) *batch_slot_of(batch, batch->keys[i].id) = i + 1;
   return true;
 }
 
-// The first changed key is stored in the general delivery.
-static kvo_changed_key *batch_make_key(kvo_general_delivery *delivery) {
-  return delivery->batch->count ? kvo_alloc(sizeof(kvo_changed_key)) : &delivery->first;
+static bool batch_make_room(kvo_batch *batch) {
+  if (batch->count == batch->capacity) {
+    size_t needed = batch->count ? batch->count + 1 : MOST_WITHOUT_INDEX;
+    batch_key *keys = kvo_grow(batch->keys, batch->count, needed, sizeof *keys, &batch->capacity);
+    if (!keys) return false;
+    batch->keys = keys;
+  }
+  return grow_index(batch);
 }
-
-static void batch_free_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
-  kvo_mutation_destroy(&changed_key->mutation);
-  changed_key->mutation.kind = KVO_SETTING;
-  if (changed_key != &delivery->first) kvo_free(changed_key);
-}
-
-static void batch_append_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
-  kvo_batch *batch = delivery->batch;
-  if (batch->last) batch->last->next = changed_key;
-  batch->last = changed_key;
-  batch->count++;
-  if (batch->mask) *batch_slot_of(batch, changed_key->id) = changed_key;
-}
-
-// `changed_key` must be the last one in the list.
-static void batch_remove_key(kvo_general_delivery *delivery, kvo_changed_key *changed_key) {
-  kvo_batch *batch = delivery->batch;
-  kvo_changed_key *previous = NULL;
-  for (kvo_changed_key *other = &delivery->first; other != changed_key; other = other->next)
-    previous = other;
-  if (previous) previous->next = NULL;
-  batch->last = previous;
-  batch->count--;
-  if (batch->mask) *batch_slot_of(batch, changed_key->id) = NULL;
-}
-
-// MARK: Changes
 
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
-// Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since
-// its prior call, or a getter that reads them, may be what makes the second. Then the first is yet to be made, to what
-// the second has left (D7).
-static void note_again(kvo_changed_key *changed_key, const kvo_batch *batch) {
-  changed_key->last_serial = batch_serial_now();
-  changed_key->mutation.kind = KVO_SETTING;
-  changed_key->mutation.became_setting = batch->is_adding;
+// There must be room.
+static batch_key *batch_append_key(kvo_batch *batch, uintptr_t id) {
+  batch_key *key = &batch->keys[batch->count++];
+  key->id = id;
+  key->changed_key = NULL;
+  key->serial = key->last_serial = batch_serial_now();
+  key->has_old = key->has_new = false;
+  if (batch->mask) *batch_slot_of(batch, id) = batch->count;
+  return key;
+}
+
+static void batch_remove_last_key(kvo_batch *batch) {
+  if (batch->mask) *batch_slot_of(batch, batch->keys[batch->count - 1].id) = 0;
+  batch->count--;
+}
+
+static void drop_value(bool *has_value, kvo_value *value) {
+  if (!*has_value) return;
+  *has_value = false;
+  kvo_value_destroy(value);
+}
+
+void kvo_batch_destroy(kvo_batch *batch) {
+  for (; batch->count; batch->count--) {
+    batch_key *key = &batch->keys[batch->count - 1];
+    drop_value(&key->has_old, &key->old_value);
+    drop_value(&key->has_new, &key->new_value);
+  }
+  kvo_free(batch->keys);
+  kvo_free(batch->index);
+  kvo_free(batch);
+}
+
+static kvo_batch *batch_make(kvo_frame *frame) {
+  kvo_batch *batch = kvo_alloc_zeroed(sizeof *batch);
+  if (!batch) return NULL;
+  if (kvo_class_of(frame->object)->announces) frame->flags |= KVO_FRAME_ANNOUNCES;
+  frame->flags |= KVO_FRAME_HAS_BATCH;
+  frame->batch = batch;
+  return batch;
 }
 
 static void report_separate_deliveries(kvo_object *object) {
   kvo_misuse("No memory to coalesce changes of %s: some are delivered separately.",
       kvo_class_of(object)->name);
+}
+
+// Reports, once per batch, that memory ran out. No change is lost, but some are delivered one by one.
+static void report_shortage_once(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_REPORTED) return;
+  frame->flags |= KVO_FRAME_REPORTED;
+  report_separate_deliveries(frame->object);
+}
+
+// MARK: Plain keys
+
+static bool observers_are_plain(kvo_observers observers) {
+  const uint32_t special = KVO_PATH_NODE | KVO_PRIOR | KVO_DISTINCT;
+  return !(kvo_observers_options(observers) & special) &&
+         !(kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TAG_MASK) &&
+         !kvo_in_place_may_hold(observers);
+}
+
+// Whether all keys of the batch are plain, and a further one may be recorded as plain.
+static bool may_be_plain(const kvo_frame *frame) {
+  return !(frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_ANNOUNCES));
+}
+
+typedef struct {
+  kvo_frame *frame;
+  kvo_observers observers;
+  bool is_read;
+} plain_reading;
+
+static void read_old_of_last(void *opaque) {
+  plain_reading *reading = opaque;
+  kvo_frame *frame = reading->frame;
+  batch_key *key = &frame->batch->keys[frame->batch->count - 1];
+  uint64_t shortages = kvo_shortages;
+  void *recorder = kvo_suspend_recording();
+  const kvo_accessors *accessors =
+      kvo_accessors_current(kvo_observers_accessors(reading->observers));
+  reading->is_read = kvo_change_read(accessors, frame->object, &key->old_value);
+  kvo_change_report_shortage(frame, shortages);
+  kvo_resume_recording(recorder);
+}
+
+static void end_reading(void *opaque) {
+  const plain_reading *reading = opaque;
+  kvo_batch *batch = reading->frame->batch;
+  batch->is_adding = false;
+  batch->keys[batch->count - 1].has_old = reading->is_read;
+  batch->lacks_old |= !reading->is_read;
+}
+
+static __attribute__((noinline)) void read_old_plainly(kvo_frame *frame, kvo_observers observers) {
+  frame->id = frame->batch->keys[frame->batch->count - 1].id; // the key that a report names
+  frame->batch->is_adding = true;
+  plain_reading reading = {frame, observers, false};
+  kvo_unwinding(read_old_of_last, end_reading, &reading);
+  end_reading(&reading);
+}
+
+static bool add_plain(kvo_frame *frame, kvo_batch *batch, uintptr_t id, kvo_observers observers) {
+  if (!batch_make_room(batch)) return false;
+  batch_append_key(batch, id);
+  if (kvo_observers_options(observers) & KVO_OLD) read_old_plainly(frame, observers);
+  return true;
+}
+
+// MARK: Changed keys of a general delivery
+
+static void put_changed_key(kvo_batch *batch, batch_key *key, kvo_changed_key *changed_key) {
+  *changed_key = (kvo_changed_key){
+      .id = key->id, .mutation.kind = KVO_SETTING, .last_serial = key->last_serial};
+  if (batch->last) batch->last->next = changed_key;
+  batch->last = key->changed_key = changed_key;
+}
+
+static void put_plain_key(kvo_batch *batch, batch_key *key, kvo_changed_key *changed_key) {
+  put_changed_key(batch, key, changed_key);
+  changed_key->was_plain = true;
+  changed_key->serial = key->serial;
+  changed_key->has_old = key->has_old;
+  changed_key->old_value = key->old_value;
+  key->has_old = false;
+}
+
+static void free_spare(kvo_changed_key *spare) {
+  while (spare) {
+    kvo_changed_key *next = spare->next;
+    kvo_free(spare);
+    spare = next;
+  }
+}
+
+static kvo_changed_key *make_spare(size_t count) {
+  kvo_changed_key *spare = NULL;
+  for (; count; count--) {
+    kvo_changed_key *made = kvo_alloc(sizeof *made);
+    if (!made) {
+      free_spare(spare);
+      return NULL;
+    }
+    made->next = spare;
+    spare = made;
+  }
+  return spare;
+}
+
+// Begins the batch's general delivery, with the plain keys as its changed keys. The first one is stored in it. False,
+// with nothing changed, if out of memory.
+static bool generalize(kvo_frame *frame) {
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) return true;
+  kvo_batch *batch = frame->batch;
+  kvo_changed_key *spare = batch->count > 1 ? make_spare(batch->count - 1) : NULL;
+  bool is_made = batch->count <= 1 || spare;
+  kvo_general_delivery *delivery = is_made ? kvo_general_delivery_make(frame) : NULL;
+  if (!delivery) {
+    free_spare(spare);
+    return false;
+  }
+  delivery->is_batch = delivery->has_before = true;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    kvo_changed_key *changed_key = i ? spare : &delivery->first;
+    if (i) spare = spare->next;
+    put_plain_key(batch, &batch->keys[i], changed_key);
+  }
+  return true;
+}
+
+static kvo_changed_key *make_changed_key(const kvo_frame *frame) {
+  return frame->batch->last ? kvo_alloc(sizeof(kvo_changed_key)) : &frame->general_delivery->first;
+}
+
+// The last key, whose recipients could not be found.
+static void remove_changed_key(kvo_frame *frame, kvo_changed_key *changed_key) {
+  kvo_batch *batch = frame->batch;
+  batch_remove_last_key(batch);
+  batch->last = batch->count ? batch->keys[batch->count - 1].changed_key : NULL;
+  if (batch->last) batch->last->next = NULL;
+  kvo_mutation_destroy(&changed_key->mutation);
+  changed_key->mutation.kind = KVO_SETTING;
+  if (changed_key != &frame->general_delivery->first) kvo_free(changed_key);
 }
 
 typedef struct {
@@ -141,51 +304,51 @@ static void batch_add_key(void *opaque) {
 // A prior call has thrown, so the change will not be made.
 static void end_adding(void *opaque) {
   const addition *addition = opaque;
-  kvo_general_delivery *delivery = addition->frame->general_delivery;
-  delivery->batch->is_adding = false;
+  addition->frame->batch->is_adding = false;
 }
 
-static bool batch_add(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
-  kvo_general_delivery *delivery = frame->general_delivery;
-  kvo_changed_key *changed_key = batch_make_room(delivery) ? batch_make_key(delivery) : NULL;
+static bool add_changed_key(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
+  kvo_batch *batch = frame->batch;
+  kvo_changed_key *changed_key = batch_make_room(batch) ? make_changed_key(frame) : NULL;
   if (!changed_key) return false;
   frame->id = id; // the key that a report names
-  *changed_key =
-      (kvo_changed_key){.id = id, .mutation.kind = KVO_SETTING, .last_serial = batch_serial_now()};
-  batch_append_key(delivery, changed_key);
-  delivery->batch->is_adding = true;
+  put_changed_key(batch, batch_append_key(batch, id), changed_key);
+  batch->is_adding = true;
   addition addition = {frame, changed_key, mutation, false};
   kvo_unwinding(batch_add_key, end_adding, &addition);
-  delivery->batch->is_adding = false;
-  if (addition.is_added) return true;
-  batch_remove_key(delivery, changed_key);
-  batch_free_key(delivery, changed_key);
-  return false;
+  batch->is_adding = false;
+  if (!addition.is_added) remove_changed_key(frame, changed_key);
+  return addition.is_added;
 }
 
-static bool batch_begin_general_delivery(kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY) return true;
-  kvo_batch *batch = make_batch(0);
-  kvo_general_delivery *delivery = batch ? kvo_general_delivery_make(frame) : NULL;
-  if (kvo_class_of(frame->object)->announces) frame->flags |= KVO_FRAME_ANNOUNCES;
-  if (delivery) delivery->batch = batch;
-  else kvo_free(batch);
-  return delivery;
+// MARK: Changes
+
+// Two mutations of a to-many key are delivered as one setting. The record keeps the elements of the first one, since
+// its prior call, or a getter that reads them, may be what makes the second. Then the first is yet to be made, to what
+// the second has left (D7).
+static void note_again(batch_key *key, const kvo_batch *batch) {
+  key->last_serial = batch_serial_now();
+  kvo_changed_key *changed_key = key->changed_key;
+  if (!changed_key) return;
+  changed_key->last_serial = key->last_serial;
+  changed_key->mutation.kind = KVO_SETTING;
+  changed_key->mutation.became_setting = batch->is_adding;
 }
 
-// Reports, once per batch, that memory ran out. No change is lost, but some are delivered one by one.
-static void report_shortage_once(kvo_frame *frame) {
-  if (frame->flags & KVO_FRAME_REPORTED) return;
-  frame->flags |= KVO_FRAME_REPORTED;
-  report_separate_deliveries(frame->object);
+static bool add_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
+  kvo_batch *batch = batch_of(frame);
+  if (!batch && !(batch = batch_make(frame))) return false;
+  kvo_observers observers =
+      !mutation && may_be_plain(frame) ? kvo_object_observers(frame->object, id) : 0;
+  if (observers && observers_are_plain(observers)) return add_plain(frame, batch, id, observers);
+  return generalize(frame) && add_changed_key(frame, id, mutation);
 }
 
 // Records the first change of a key. False if the change is to be delivered by itself.
 static bool record_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
-  bool is_adding =
-      frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->batch->is_adding;
-  if (is_adding) return false;
-  bool added = batch_begin_general_delivery(frame) && batch_add(frame, id, mutation);
+  const kvo_batch *batch = batch_of(frame);
+  if (batch && batch->is_adding) return false;
+  bool added = add_first(frame, id, mutation);
   if (!added) report_shortage_once(frame);
   return added;
 }
@@ -194,24 +357,37 @@ kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr
     const kvo_mutation *mutation) {
   kvo_frame *frame = kvo_thread_batch(thread, object);
   if (!frame) return NULL;
-  kvo_changed_key *changed_key = batch_key_in(frame, id);
-  if (!changed_key) return record_first(frame, id, mutation) ? frame : NULL;
-  note_again(changed_key, frame->general_delivery->batch);
+  batch_key *key = batch_key_in(frame, id);
+  if (!key) return record_first(frame, id, mutation) ? frame : NULL;
+  note_again(key, frame->batch);
   return frame;
 }
 
-kvo_frame *kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object, uintptr_t id) {
+// Records the first change of a plain key, if this thread has no change open that the change may join: only batches.
+static bool record_plain(const kvo_thread *thread, kvo_frame *frame, uintptr_t id) {
+  kvo_batch *batch = frame->batch;
+  if (thread->open_count != thread->batch_count || batch->is_adding || !may_be_plain(frame))
+    return false;
+  kvo_observers observers = kvo_object_observers(frame->object, id);
+  return observers && observers_are_plain(observers) && add_plain(frame, batch, id, observers);
+}
+
+static __attribute__((noinline)) bool record_on_top(const kvo_thread *thread, kvo_frame *frame,
+    uintptr_t id) {
+  batch_key *key = batch_find_key(frame->batch, id);
+  if (!key) return record_plain(thread, frame, id);
+  note_again(key, frame->batch);
+  return true;
+}
+
+kvo_frame *kvo_batch_record_on_top(kvo_thread *thread, kvo_object *object, uintptr_t id) {
   if (thread->top == thread->block->frames) return NULL;
   kvo_frame *frame = thread->top - 1;
   bool is_batch = frame->state == KVO_FRAME_BATCH && frame->object == object;
   // If the class announces its changes, its methods have to be called for a further change as well.
-  bool has_keys_unannounced = (frame->flags & (KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_ANNOUNCES)) ==
-                              KVO_FRAME_GENERAL_DELIVERY;
-  if (!is_batch || !has_keys_unannounced) return NULL;
-  kvo_changed_key *changed_key = batch_find_key(frame->general_delivery, id);
-  if (!changed_key) return NULL;
-  note_again(changed_key, frame->general_delivery->batch);
-  return frame;
+  bool has_keys_unannounced =
+      (frame->flags & (KVO_FRAME_HAS_BATCH | KVO_FRAME_ANNOUNCES)) == KVO_FRAME_HAS_BATCH;
+  return is_batch && has_keys_unannounced && record_on_top(thread, frame, id) ? frame : NULL;
 }
 
 bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
@@ -220,17 +396,103 @@ bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, 
 
 void kvo_batch_note_join(const kvo_thread *thread, const kvo_object *object, uintptr_t id) {
   const kvo_frame *frame = kvo_thread_batch(thread, object);
-  kvo_changed_key *changed_key = batch_key_in(frame, id);
-  const kvo_batch *batch = changed_key ? frame->general_delivery->batch : NULL;
-  if (batch && batch->is_adding && batch->last == changed_key) note_again(changed_key, batch);
+  batch_key *key = batch_key_in(frame, id);
+  const kvo_batch *batch = batch_of(frame);
+  bool is_last = key && key == &batch->keys[batch->count - 1];
+  if (is_last && batch->is_adding) note_again(key, batch);
 }
 
 bool kvo_batch_change_became_setting(const kvo_frame *change) {
   const kvo_frame *frame =
       kvo_this_thread ? kvo_thread_batch(kvo_this_thread, change->object) : NULL;
-  const kvo_changed_key *changed_key = batch_key_in(frame, change->id);
-  bool is_in_priors = changed_key && frame->general_delivery->batch->is_adding;
-  return changed_key && changed_key->mutation.became_setting && !is_in_priors;
+  const batch_key *key = batch_key_in(frame, change->id);
+  const kvo_changed_key *changed_key = key ? key->changed_key : NULL;
+  return changed_key && changed_key->mutation.became_setting && !frame->batch->is_adding;
+}
+
+// MARK: Delivering plain keys
+
+static bool is_late_among(kvo_observers observers, const kvo_frame *frame) {
+  if (!kvo_observers_is_list(observers))
+    return kvo_registration_is_late(kvo_observers_registration(observers), frame);
+  const kvo_list *list = kvo_observers_list(observers);
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < count; i++) {
+    const kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
+    if (registration && kvo_registration_is_late(registration, frame)) return true;
+  }
+  return false;
+}
+
+// Whether the observers are plain, and were there when the batch began. Also finds out whether one wants new values.
+static bool are_still_plain(const kvo_frame *frame, bool *wants_new) {
+  const kvo_batch *batch = frame->batch;
+  if (frame->flags & KVO_FRAME_GENERAL_DELIVERY || batch->lacks_old) return false;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    kvo_observers observers = kvo_object_observers(frame->object, batch->keys[i].id);
+    if (!observers) continue;
+    if (!observers_are_plain(observers) || is_late_among(observers, frame)) return false;
+    *wants_new |= (kvo_observers_options(observers) & KVO_NEW) != 0;
+  }
+  return true;
+}
+
+static void read_new_plainly(kvo_frame *frame, batch_key *key) {
+  kvo_observers observers = kvo_object_observers(frame->object, key->id);
+  if (!observers || !(kvo_observers_options(observers) & KVO_NEW)) return;
+  uint64_t shortages = kvo_shortages;
+  frame->id = key->id; // the key that a report names
+  const kvo_accessors *accessors = kvo_accessors_current(kvo_observers_accessors(observers));
+  key->has_new = kvo_change_read(accessors, frame->object, &key->new_value);
+  kvo_change_report_shortage(frame, shortages);
+}
+
+static void frame_drop_value(kvo_frame *frame, uint32_t flag, kvo_value *value) {
+  if (!(frame->flags & flag)) return;
+  frame->flags &= ~flag;
+  kvo_value_destroy(value);
+}
+
+// The observers are looked up again, since a getter or an earlier observer may have changed them. Those that have come
+// since the body ended find the stored value, so they are not called.
+static void deliver_plain_key(kvo_frame *frame, batch_key *key) {
+  kvo_observers observers = kvo_object_observers(frame->object, key->id);
+  if (!observers) return;
+  frame->id = key->id;
+  if (key->has_old) {
+    frame->old_value = key->old_value;
+    frame->flags |= KVO_FRAME_HAS_OLD;
+  }
+  if (key->has_new) {
+    frame->new_value = key->new_value;
+    frame->flags |= KVO_FRAME_HAS_NEW;
+  }
+  key->has_old = key->has_new = false;
+  kvo_change_deliver_unless_late(frame, observers);
+  frame_drop_value(frame, KVO_FRAME_HAS_OLD, &frame->old_value);
+  frame_drop_value(frame, KVO_FRAME_HAS_NEW, &frame->new_value);
+}
+
+static void deliver_plain_keys(kvo_frame *frame, bool wants_new) {
+  kvo_batch *batch = frame->batch;
+  void *recorder = kvo_suspend_recording();
+  for (uint32_t i = 0; wants_new && i < batch->count; i++) read_new_plainly(frame, &batch->keys[i]);
+  for (uint32_t i = 0; i < batch->count; i++) deliver_plain_key(frame, &batch->keys[i]);
+  kvo_resume_recording(recorder);
+}
+
+// A thread that registers at this time sees the stored values, or its registration is found after the fence (I3). If
+// there is no memory for a general delivery, only plain observers are called.
+static __attribute__((noinline)) void batch_deliver_all(kvo_frame *frame) {
+  bool wants_new = false;
+  kvo_light_fence();
+  bool are_plain = are_still_plain(frame, &wants_new);
+  if (!are_plain && generalize(frame)) {
+    kvo_change_finish(frame);
+    return;
+  }
+  if (!are_plain) report_shortage_once(frame);
+  deliver_plain_keys(frame, wants_new || !are_plain);
 }
 
 // MARK: Beginning and ending
@@ -260,8 +522,8 @@ void kvo_batch_end(kvo_frame *frame) {
   frame->thread->open_count--;
   frame->thread->batch_count--;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
-  bool any = frame->flags & KVO_FRAME_GENERAL_DELIVERY && frame->general_delivery->batch->count;
-  if (any) kvo_change_finish(frame);
+  const kvo_batch *batch = batch_of(frame);
+  if (batch && batch->count) batch_deliver_all(frame);
   kvo_frame_pop(frame);
 }
 

@@ -293,7 +293,7 @@ static void mark_batched(kvo_frame *frame, kvo_thread *thread, uintptr_t id) {
 // the change, and NULL if the change joins an open one.
 static __attribute__((noinline)) kvo_frame *open_nested(kvo_thread *thread, kvo_object *object,
     uintptr_t id, const kvo_mutation *mutation) {
-  kvo_frame *batch = kvo_batch_record_again(thread, object, id);
+  kvo_frame *batch = kvo_batch_record_quickly(thread, object, id);
   if (batch || kvo_change_join(thread, object, id)) return batch;
   kvo_frame *frame = change_push(thread, object, id);
   if (!frame) return NULL;
@@ -340,6 +340,27 @@ KVO_INLINE void change_read_new(kvo_frame *frame, kvo_observers observers, uint3
     bool by_setter) {
   if (!(options & (KVO_NEW | KVO_DISTINCT)) && frame->flags & KVO_FRAME_HAS_OLD) return;
   read_new_value(frame, kvo_observers_accessors(observers), by_setter);
+}
+
+static void deliver_unless_late(kvo_registration *registration, kvo_frame *frame) {
+  if (!kvo_registration_is_late(registration, frame)) deliver_to(registration, frame, false);
+}
+
+void kvo_change_deliver_unless_late(kvo_frame *frame, kvo_observers observers) {
+  if (kvo_observers_is_list(observers)) {
+    kvo_list *list = kvo_observers_list(observers);
+    uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < count; i++) {
+      kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
+      if (registration) deliver_unless_late(registration, frame);
+    }
+  } else if (kvo_observers_is_group_key(observers)) {
+    const kvo_group_key *group_key = kvo_observers_group_key(observers);
+    bool is_late = kvo_registration_is_late(kvo_group_key_head(group_key), frame);
+    if (!is_late) deliver_to_group_key(group_key, frame);
+  } else {
+    deliver_unless_late(kvo_observers_registration(observers), frame);
+  }
 }
 
 // MARK: The did phase

@@ -18,6 +18,8 @@
 #include "tables/kvo_distinct.h"
 #include "values/kvo_collection_internal.h"
 
+#include <string.h>
+
 // MARK: Memory
 
 static kvo_general_delivery *general_delivery_make(void) {
@@ -30,8 +32,9 @@ static kvo_general_delivery *general_delivery_make(void) {
   delivery->slot = NULL;
   delivery->task = NULL;
   delivery->is_listed = false;
-  delivery->first = (kvo_changed_key){.mutation.kind = KVO_SETTING};
-  delivery->batch = NULL;
+  memset(&delivery->first, 0, offsetof(kvo_changed_key, old_value));
+  delivery->first.mutation.kind = KVO_SETTING;
+  delivery->is_batch = false;
   delivery->nodes = (kvo_path_nodes){0};
   kvo_recipients_init(&delivery->before);
   kvo_recipients_init(&delivery->after);
@@ -43,14 +46,20 @@ kvo_general_delivery *kvo_general_delivery_retain(kvo_general_delivery *delivery
   return delivery;
 }
 
+static void destroy_old_value(kvo_changed_key *changed_key) {
+  bool has_old = changed_key->has_old;
+  changed_key->has_old = false;
+  if (has_old) kvo_value_destroy(&changed_key->old_value);
+}
+
 static void destroy_changed_keys(kvo_general_delivery *delivery) {
-  kvo_free(delivery->batch);
-  delivery->batch = NULL;
   kvo_delta_end(delivery->first.delta);
   delivery->first.delta = NULL;
   kvo_mutation_destroy(&delivery->first.mutation);
+  destroy_old_value(&delivery->first);
   for (kvo_changed_key *changed_key; (changed_key = delivery->first.next);) {
     kvo_mutation_destroy(&changed_key->mutation);
+    destroy_old_value(changed_key);
     delivery->first.next = changed_key->next;
     kvo_free(changed_key);
   }
@@ -314,11 +323,22 @@ static void call_prior(const kvo_frame *frame, const kvo_general_delivery *deliv
 }
 
 // If only plain observers existed before the change, no recipients were recorded. They are the changed key's
-// observers with a smaller serial number, and the frame holds their old value.
+// observers with a smaller serial number, and the frame holds their old value, or in a batch the changed key.
 static bool was_plain(const kvo_frame *frame, const kvo_general_delivery *delivery,
     const kvo_pending_notification *pending) {
-  return !delivery->has_before && !observation_of(pending) && !pending->path &&
-         pending->dirty_key == 0 && pending->serial <= frame->serial;
+  if (observation_of(pending) || pending->path) return false;
+  if (!delivery->is_batch)
+    return !delivery->has_before && pending->dirty_key == 0 && pending->serial <= frame->serial;
+  const kvo_changed_key *changed_key = delivery->after.dirty_keys[pending->dirty_key].changed_key;
+  return changed_key && changed_key->was_plain && pending->serial <= changed_key->serial;
+}
+
+static const kvo_value *old_value_if_plain(const kvo_frame *frame,
+    const kvo_general_delivery *delivery, const kvo_pending_notification *pending) {
+  if (!was_plain(frame, delivery, pending)) return NULL;
+  if (!delivery->is_batch) return frame->flags & KVO_FRAME_HAS_OLD ? &frame->old_value : NULL;
+  const kvo_changed_key *changed_key = delivery->after.dirty_keys[pending->dirty_key].changed_key;
+  return changed_key->has_old ? &changed_key->old_value : NULL;
 }
 
 // Whether a member that was added during the change was not added by this thread's own registration, but by another
@@ -347,8 +367,7 @@ static const kvo_value *old_value(const kvo_frame *frame, const kvo_general_deli
     const kvo_pending_notification *pending) {
   const kvo_pending_notification *before = pending_before(delivery, pending);
   if (before) return value_of(&delivery->before, before);
-  bool known = was_plain(frame, delivery, pending) && frame->flags & KVO_FRAME_HAS_OLD;
-  return known ? &frame->old_value : NULL;
+  return old_value_if_plain(frame, delivery, pending);
 }
 
 // Whether the member lacks elements that it asks for: no observer asked for them before the change, or memory ran
@@ -569,14 +588,12 @@ void kvo_general_delivery_deliver_priors(kvo_frame *frame) {
 static void catch_up_with_due(const kvo_frame *frame, kvo_general_delivery *delivery,
     uint32_t start) {
   kvo_recipients *before = &delivery->before;
-  bool any = false;
+  if (KVO_LIKELY(!before->has_due)) return;
   for (uint32_t i = 0; i < start; i++) {
     kvo_pending_notification *pending = &before->pending[i];
-    any |= pending->is_due;
     if (pending->is_due && pending->registration->options & KVO_OLD && !pending->is_read)
       read_member(frame, delivery, before, pending);
   }
-  if (!any) return;
   const kvo_frame *outer = kvo_thread_begin_priors(frame);
   for (uint32_t i = 0; i < start; i++) {
     kvo_pending_notification *pending = &before->pending[i];
@@ -584,6 +601,7 @@ static void catch_up_with_due(const kvo_frame *frame, kvo_general_delivery *deli
     pending->is_due = false; // the observer may throw
     call_prior(frame, delivery, pending);
   }
+  before->has_due = false;
   kvo_thread_end_priors(frame, outer);
 }
 

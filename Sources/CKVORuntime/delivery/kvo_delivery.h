@@ -95,12 +95,13 @@ KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_record(kvo_thread *thread, kvo_obje
   if (KVO_LIKELY(!thread->batch_count)) return NULL;
   return kvo_batch_record_slow(thread, object, id, mutation);
 }
-kvo_frame *KVO_NULLABLE kvo_batch_record_again_slow(kvo_thread *thread, kvo_object *object,
+kvo_frame *KVO_NULLABLE kvo_batch_record_on_top(kvo_thread *thread, kvo_object *object,
     uintptr_t id);
-/// Fast check for a further change of a key in a batch: it succeeds only if the batch's frame is the thread's newest.
-KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_record_again(kvo_thread *thread, kvo_object *object,
+/// Fast way for a change of a key in a batch whose frame is the thread's newest: for a further change, and for the first
+/// one of a key that has only plain observers.
+KVO_INLINE kvo_frame *KVO_NULLABLE kvo_batch_record_quickly(kvo_thread *thread, kvo_object *object,
     uintptr_t id) {
-  return KVO_UNLIKELY(thread->batch_count) ? kvo_batch_record_again_slow(thread, object, id) : NULL;
+  return KVO_UNLIKELY(thread->batch_count) ? kvo_batch_record_on_top(thread, object, id) : NULL;
 }
 /// Whether a batch of this thread will deliver a change of the key.
 bool kvo_batch_will_deliver(const kvo_thread *thread, const kvo_object *object, uintptr_t id);
@@ -179,6 +180,8 @@ void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABL
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
 void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);
+/// Calls those of the observers that were there when the frame began. It has the values that they ask for.
+void kvo_change_deliver_unless_late(kvo_frame *frame, kvo_observers observers);
 
 /// Reads the current value of a registration with KVO_INITIAL, to be delivered, or KVO_DISTINCT, to be stored.
 /// `frame` protects the registration's object. Returns false, without a call, if there was no memory.

@@ -44,6 +44,11 @@ typedef struct kvo_changed_key {
   uint64_t last_serial;          ///< in a batch: `kvo_serial` at the key's last change; else 0
   struct kvo_changed_key
       *KVO_NULLABLE next; ///< in a batch: the next key, in the order of first changes
+  /// In a batch: no recipients were recorded, because the key had only plain observers. `serial` is `kvo_serial` at its
+  /// first change, and `old_value`, if `has_old`, its value before that. It comes last, since it is not initialised.
+  bool was_plain, has_old;
+  uint64_t serial;
+  kvo_value old_value;
 } kvo_changed_key;
 
 /// A key that a change affects: the changed key or one derived from it.
@@ -105,6 +110,7 @@ typedef struct kvo_recipients {
   kvo_dirty_key *dirty_keys;
   kvo_pending_notification *pending;
   uint32_t dirty_key_count, dirty_key_capacity, pending_count, pending_capacity;
+  bool has_due; ///< some members are `is_due`
   kvo_dirty_key inline_dirty_keys[2];
   kvo_pending_notification inline_pending[3];
 } kvo_recipients;
@@ -156,7 +162,7 @@ typedef struct kvo_general_delivery {
   bool has_before;          ///< `before` has been found
   bool ran_out_of_memory;   ///< there was no memory for some of the new values
   kvo_changed_key first;    ///< the changed key; those of a batch follow by `next`
-  struct kvo_batch *KVO_NULLABLE batch; ///< batch.c's
+  bool is_batch;            ///< its changed keys are a batch's (batch.c)
   kvo_recipients before, after;
   /// The recipients that the property has come to reach since its in-place mutation began (in_place.c); graph lock.
   kvo_recipients *KVO_NULLABLE newer;

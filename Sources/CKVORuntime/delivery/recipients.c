@@ -170,6 +170,7 @@ void kvo_recipients_init(kvo_recipients *recipients) {
   recipients->dirty_keys = recipients->inline_dirty_keys;
   recipients->pending = recipients->inline_pending;
   recipients->dirty_key_count = recipients->pending_count = 0;
+  recipients->has_due = false;
   recipients->dirty_key_capacity = INLINE_DIRTY_KEYS;
   recipients->pending_capacity = INLINE_PENDING;
 }
@@ -277,7 +278,7 @@ bool kvo_recipients_leave_to_locked(kvo_general_delivery *delivery,
   if (!member || (member->is_behind && !also_behind)) return false;
   member->is_newer = member->is_behind; // nothing was read for it when the change began
   member->is_owed = delivery->notifies_for_others = true;
-  if (delivery->batch) kvo_open_path_changes_add_locked(delivery);
+  if (delivery->is_batch) kvo_open_path_changes_add_locked(delivery);
   return true;
 }
 
@@ -297,7 +298,7 @@ bool kvo_recipients_was_left_to_locked(kvo_general_delivery *delivery,
 // is cancelled. It owes no more than that: if the path is led elsewhere before the open change ends, the change that
 // leads it there notifies (G5).
 static bool let_stand_for(kvo_general_delivery *open, const kvo_registration *registration) {
-  if (open->batch) return kvo_recipients_leave_to_locked(open, registration, false);
+  if (open->is_batch) return kvo_recipients_leave_to_locked(open, registration, false);
   kvo_pending_notification *member = find_member(open, registration);
   if (!member || member->is_behind) return false;
   member->stands_for_others = open->notifies_for_others = true;
@@ -312,7 +313,7 @@ static bool leave_to_open(const search *search, const kvo_registration *registra
   while ((open = kvo_open_path_changes_next_locked(open))) {
     if (open == search->general_delivery) continue;
     if (behind & open->bit && let_stand_for(open, registration)) return true;
-    if (open->batch && kvo_recipients_was_left_to_locked(open, registration)) return true;
+    if (open->is_batch && kvo_recipients_was_left_to_locked(open, registration)) return true;
   }
   return false;
 }
@@ -346,6 +347,7 @@ static __attribute__((noinline)) void reconsider_behind(search *search,
   known->is_behind = try_leave(search, known->registration, known->behind);
   bool was_added_earlier = known - search->recipients->pending < search->first_added;
   known->is_due = was_added_earlier && !known->is_behind;
+  search->recipients->has_due |= known->is_due;
 }
 
 // Whether a batch searches before a change, and an in-place mutation that is part of the same batch holds what the

@@ -218,6 +218,7 @@ typedef struct {
   struct kvo_general_delivery
       *unreferenced; // its last reference has been released; to be destroyed
   struct kvo_mutation_record *mutation;
+  struct kvo_batch *batch;
 } popping;
 
 static void frame_drop(kvo_object **slot) {
@@ -242,6 +243,8 @@ static void frame_pop_rest(void *opaque) {
   popping->unreferenced = NULL;
   if (popping->mutation) kvo_mutation_free(popping->mutation);
   popping->mutation = NULL;
+  if (popping->batch) kvo_batch_destroy(popping->batch);
+  popping->batch = NULL;
   frame_drop(&popping->observer);
 }
 
@@ -252,7 +255,8 @@ static void pop_with_parts(kvo_frame *frame) {
   popping popping = {.frame = frame,
       .observer = flags & KVO_FRAME_CALLS ? frame->observer : NULL,
       .delivery = flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL,
-      .mutation = flags & KVO_FRAME_HAS_MUTATION ? frame->mutation : NULL};
+      .mutation = flags & KVO_FRAME_HAS_MUTATION ? frame->mutation : NULL,
+      .batch = flags & KVO_FRAME_HAS_BATCH ? frame->batch : NULL};
   kvo_until_done(frame_pop_rest, &popping);
 }
 
@@ -272,7 +276,7 @@ static void pop_with_one(kvo_frame *frame) {
 }
 
 void kvo_frame_pop_slowly(kvo_frame *frame) {
-  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_HAS_MUTATION;
+  const uint32_t parts = KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_HAS_MUTATION | KVO_FRAME_HAS_BATCH;
   const uint32_t both = KVO_FRAME_CALLS | KVO_FRAME_RETAINED;
   uint32_t flags = frame->flags;
   if (KVO_UNLIKELY(flags & parts || (flags & both) == both)) pop_with_parts(frame);

@@ -61,6 +61,7 @@ enum kvo_frame_flag {
       65536, ///< the property can't be read until the change is closed (in_place.c)
   KVO_FRAME_COPIES =
       131072, ///< with KVO_FRAME_FAST_PATH: the values are copies, which the frame owns
+  KVO_FRAME_HAS_BATCH = 262144, ///< `batch` is valid, and owned by the frame
 };
 
 /// A change as one observer sees it; laid out as the binding's `kvo_change_parts`.
@@ -116,6 +117,8 @@ struct kvo_frame {
         *KVO_NULLABLE recipient; ///< with KVO_FRAME_SINGLE_RECIPIENT; may have been freed
     /// With KVO_FRAME_HAS_MUTATION: the mutation that the class's methods are called with.
     struct kvo_mutation_record *KVO_NULLABLE mutation;
+    struct kvo_batch
+        *KVO_NULLABLE batch; ///< with KVO_FRAME_HAS_BATCH: the keys that it has collected
   };
   uint64_t ticket;                   ///< with KVO_FRAME_HAS_TICKET (distinct.c)
   uint64_t serial_at_ticket;         ///< with KVO_FRAME_HAS_TICKET: `kvo_serial` when it was taken
