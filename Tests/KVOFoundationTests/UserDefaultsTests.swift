@@ -215,6 +215,31 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("R8: the program's own defaults are replaced and removed with a change for each key")
+  func ownDefaults() async {
+    await #expect(processExitsWith: .success) {
+      let (tests, name) = (UserDefaultsTests(), ProcessInfo.processInfo.processName)
+      let (defaults, notified) = (KVOUserDefaults.standard, Locked<[String]>([]))
+      let (same, another) = (try require(KVOUserDefaults(suiteName: name)), try tests.made())
+      defaults.removePersistentDomain(forName: name)
+      let tokens = try [
+        tests.observe(defaults, "written", notified), tests.observe(same, "unwritten", notified),
+      ]
+      defaults.set(1, forKey: "written")
+      defaults.synchronize()
+      defaults.set(2, forKey: "unwritten")
+      another.setPersistentDomain(["written": 3], forName: name)
+      same.removePersistentDomain(forName: name)
+      let changes = notified.withLock { $0 }
+      precondition(
+        changes == [
+          "written nil 1", "unwritten nil 2", "written 1 3", "unwritten 2 nil", "written 3 nil",
+        ], "\(changes)")
+      precondition(defaults.object(forKey: "written") == nil)
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
   @Test("R8: a property is observed by key path, whichever object it is set by")
   func typed() throws {
     let settings = try made()

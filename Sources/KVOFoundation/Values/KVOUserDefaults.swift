@@ -39,30 +39,37 @@ public import KVORuntime
 open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   private struct Peer {
     weak var object: KVOUserDefaults?
-    let suite: String?
+    let suite: String
   }
 
   // Recursive, since a subclass's getter may read several defaults.
   private static let lock = Lock(isOuter: true)
   private static let live = LockedValue((peers: [Peer](), limit: 16))
 
+  // The name of the program's own defaults.
+  private static let program = ProcessInfo.processInfo.processName
+
   private let defaults: UserDefaults
-  private let suite: String?
+  private let suite: String
 
   /// The program's own defaults, those of `UserDefaults.standard`.
   public static let standard = KVOUserDefaults()
 
   /// Creates another object for the program's own defaults, which it shares with `standard`.
   public override init() {
-    (defaults, suite) = (.standard, nil)
+    (defaults, suite) = (.standard, Self.program)
     super.init()
     join()
   }
 
-  /// Creates an object for the defaults of a suite, like `UserDefaults(suiteName:)`. Nil if that returns nil.
+  /// Creates an object for the defaults of a suite, like `UserDefaults(suiteName:)`. Nil if that returns nil. For nil, and
+  /// for the program's own name, the defaults are those of `standard`.
   public init?(suiteName: String?) {
-    guard let defaults = UserDefaults(suiteName: suiteName) else { return nil }
-    (self.defaults, suite) = (defaults, suiteName)
+    let suite = suiteName ?? Self.program
+    guard let defaults = suite == Self.program ? .standard : UserDefaults(suiteName: suite) else {
+      return nil
+    }
+    (self.defaults, self.suite) = (defaults, suite)
     super.init()
     join()
   }
@@ -184,22 +191,27 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   /// Replaces all values of a suite, with one change for each key.
   public final func setPersistentDomain(_ domain: [String: Any], forName name: String) {
-    let owner = suite == name ? self : KVOUserDefaults(suiteName: name)
-    owner?.change {
-      let before = access { $0.persistentDomain(forName: name) } ?? [:]
-      return Set(before.keys).union(domain.keys)
+    guard let owner = suite == name ? self : KVOUserDefaults(suiteName: name) else { return }
+    owner.change {
+      owner.persistentKeys.union(domain.keys)
     } _: {
       $0.setPersistentDomain(domain.mapValues(PropertyList.stored), forName: name)
+      // Foundation has changed only the file of the program's own defaults, which this reads again.
+      if name == Self.program { $0.synchronize() }
     }
   }
 
   // The keys that have a value which is not merely registered.
   private var storedKeys: Set<String> {
+    persistentKeys.union(
+      access { $0.volatileDomain(forName: UserDefaults.argumentDomain) }.keys)
+  }
+
+  // The keys that are set. Foundation reads the program's own ones from the file, so changes have to be written first.
+  private var persistentKeys: Set<String> {
     access { defaults in
-      let name = suite ?? ProcessInfo.processInfo.processName
-      let arguments = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
-      return Set(defaults.persistentDomain(forName: name)?.keys.map { $0 } ?? []).union(
-        arguments.keys)
+      if suite == Self.program { defaults.synchronize() }
+      return Set((defaults.persistentDomain(forName: suite) ?? [:]).keys)
     }
   }
 
