@@ -197,6 +197,49 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test("R8: registering notifies in each suite for the keys without a value there")
+  func registeringForAll() throws {
+    let (defaults, notified, key) = (try made(), Locked<[String]>([]), "shared-\(suite)")
+    let another = try require(KVOUserDefaults(suiteName: suite + "-other"))
+    defaults.set(1, forKey: key)
+    let tokens = try [
+      observe(defaults, key, notified, as: "own "), observe(another, key, notified, as: "another "),
+    ]
+    defaults.register(defaults: [key: 5])
+    another.register(defaults: [key: 6])
+    expectEqual(
+      notified.withLock { $0 }, ["another \(key) nil 5", "another \(key) 5 6"])
+    defaults.removePersistentDomain(forName: suite)
+    expectEqual(notified.withLock { $0.last }, "own \(key) 1 6")
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R8: registering compares values of the program's own defaults, written or not")
+  func registeringUnwritten() async {
+    await #expect(processExitsWith: .success) {
+      let (tests, name) = (UserDefaultsTests(), ProcessInfo.processInfo.processName)
+      let (defaults, notified) = (KVOUserDefaults.standard, Locked<[String]>([]))
+      defaults.removePersistentDomain(forName: name)
+      defaults.set(1, forKey: "removed")
+      defaults.synchronize()
+      defaults.removeObject(forKey: "removed")
+      defaults.set(2, forKey: "set")
+      let all = Count()
+      let tokens = try [
+        tests.observe(defaults, "removed", notified), tests.observe(defaults, "set", notified),
+        defaults.observe(keyPath: "dictionaryRepresentation") { _, _ in all.add() },
+      ]
+      defaults.register(defaults: ["removed": 7, "set": 7])
+      defaults.register(defaults: ["removed": 8, "set": 2])
+      defaults.register(defaults: ["set": 9])
+      let changes = notified.withLock { $0 }
+      precondition(changes == ["removed nil 7", "removed 7 8"], "\(changes)")
+      precondition(all.value == 2 && defaults.integer(forKey: "set") == 2)
+      defaults.removePersistentDomain(forName: name)
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
   @Test("R8: all objects of one suite notify, others do not")
   func suites() throws {
     let (defaults, notified) = (try made(), Locked<[String]>([]))

@@ -100,10 +100,11 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   /// Changes some keys, and notifies the observers of all objects for the same defaults.
   /// - Parameters:
   ///   - ofAllSuites: whether the observers of other suites are notified, too.
-  ///   - keys: the keys that change; called under the lock.
+  ///   - keys: the keys that change in the suite of an object; called under the lock.
   ///   - body: makes the change; called under the lock.
   private func change(
-    ofAllSuites: Bool = false, _ keys: () -> some Sequence<String>, _ body: (UserDefaults) -> Void
+    ofAllSuites: Bool = false, _ keys: (KVOUserDefaults) -> Set<String>,
+    _ body: (UserDefaults) -> Void
   ) {
     // Keeps objects from being released under a lock.
     var held: [KVOUserDefaults] = []
@@ -112,9 +113,13 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
         live.peers.filter { ofAllSuites || $0.suite == suite }.compactMap(\.object)
       }
       held += peers
-      return (keys().filter { $0 != Self.allKeys }.sorted() + [Self.allKeys]).flatMap { key in
-        peers.map { ChangedKey($0, key) }
+      var changed: [String: Set<String>] = [:]  // by suite
+      for peer in peers where changed[peer.suite] == nil { changed[peer.suite] = keys(peer) }
+      let all = Set(changed.values.joined()).subtracting([Self.allKeys]).sorted()
+      return all.flatMap { key in
+        peers.filter { changed[$0.suite]?.contains(key) == true }.map { ChangedKey($0, key) }
       }
+        + peers.filter { changed[$0.suite]?.isEmpty == false }.map { ChangedKey($0, Self.allKeys) }
     } _: {
       body(defaults)
     }
@@ -123,7 +128,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
 
   private func change(_ key: String, _ body: (UserDefaults) -> Void) {
     hintAtDots(in: key)
-    change({ [key] }, body)
+    change({ _ in [key] }, body)
   }
 
   // Changes with each of the others.
@@ -174,11 +179,10 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   }
 
   /// Registers values for keys that have no other value, for all suites. Notifies the observers of those keys
-  /// that had a registered value before, or none.
+  /// that had a registered value before, or none, in their suite.
   public final func register(defaults registered: [String: Any]) {
     change(ofAllSuites: true) {
-      let stored = storedKeys
-      return registered.keys.filter { !stored.contains($0) }
+      $0.unset(registered.keys)
     } _: {
       $0.register(defaults: registered.mapValues(PropertyList.stored))
     }
@@ -193,7 +197,7 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
   public final func setPersistentDomain(_ domain: [String: Any], forName name: String) {
     guard let owner = suite == name ? self : KVOUserDefaults(suiteName: name) else { return }
     owner.change {
-      owner.persistentKeys.union(domain.keys)
+      $0.persistentKeys.union(domain.keys)
     } _: {
       $0.setPersistentDomain(domain.mapValues(PropertyList.stored), forName: name)
       // Foundation has changed only the file of the program's own defaults, which this reads again.
@@ -201,7 +205,12 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
     }
   }
 
-  // The keys that have a value which is not merely registered.
+  // Those keys that have no value, or one that is merely registered.
+  private func unset(_ keys: some Sequence<String>) -> Set<String> {
+    let valued = access { defaults in keys.filter { defaults.object(forKey: $0) != nil } }
+    return Set(keys).subtracting(valued.isEmpty ? [] : storedKeys.intersection(valued))
+  }
+
   private var storedKeys: Set<String> {
     persistentKeys.union(
       access { $0.volatileDomain(forName: UserDefaults.argumentDomain) }.keys)
