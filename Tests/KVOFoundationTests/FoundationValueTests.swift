@@ -134,6 +134,39 @@ import Testing
     expect(copy.name == nil && copy.marks == [1, nil])
   }
 
+  /// Numbers that Foundation does not make objects of.
+  final class Sizes: Tracked {
+    @Observed var width: CGFloat = 1.5
+    @Observed var half: Float16 = 0.1
+    @Observed var wide = Int128.max
+    @Observed var widest: [UInt128?] = [.max, 3, nil]
+    @Observed var point: [String: CGFloat] = ["x": -0.5]
+    @Observed var any: [Any] = [CGFloat(0.1), ["k": Int128(-7)], Set([CGFloat(2)])]
+    @Observed var plain: [Any] = [Float(0.5), UInt8(3), Decimal(1.5), true]
+  }
+
+  @Test("R3: numbers of all types are returned as JSON can have them, also inside collections")
+  func numbersToJSON() throws {
+    let sizes = Sizes()
+    let keys = ["width", "half", "wide", "widest", "point", "plain"]
+    let object = try sizes.dictionaryWithFoundationValues(forKeys: keys)
+    expect(JSONSerialization.isValidJSONObject(object))
+    let data = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
+    expectEqual(
+      String(decoding: data, as: UTF8.self),
+      #"{"half":0.0999755859375,"plain":[0.5,3,1.5,true],"point":{"x":-0.5},"#
+        + #""wide":\#(Int128.max),"widest":[\#(UInt128.max),3,null],"width":1.5}"#)
+    let copy = Sizes()
+    (copy.width, copy.half, copy.wide, copy.widest, copy.point) = (0, 0, 0, [], [:])
+    try copy.setValuesForKeys(object)
+    expect(copy.width == 1.5 && copy.half == 0.1 && copy.wide == .max)
+    expect(copy.widest == [.max, 3, nil] && copy.point == ["x": -0.5])
+    let any = try require(
+      try sizes.dictionaryWithFoundationValues(forKeys: ["any"])["any"] as? [Any])
+    expect(JSONSerialization.isValidJSONObject(Array(any.prefix(2))))
+    expectEqual(any.last as? Set<Double>, [2])
+  }
+
   /// Collections of Foundation's, none of which exists at first.
   final class Cabinet: Tracked {
     @Observed var array: NSMutableArray?

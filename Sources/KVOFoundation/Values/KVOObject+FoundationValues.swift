@@ -45,8 +45,8 @@ extension KVOObject {
     try setValue(FoundationValue.value(value), forKeyPath: keyPath)
   }
 
-  /// Returns the values of several keys for Foundation's serialisations. Nil becomes `NSNull`, also inside
-  /// collections.
+  /// Returns the values of several keys for Foundation's serialisations. Nil becomes `NSNull`, and a number of another
+  /// type than Foundation's, such as a `CGFloat`, one that they can write, also inside collections.
   ///
   /// ```swift
   /// let object = try entry.dictionaryWithFoundationValues(forKeys: ["name", "nickname"])

@@ -97,7 +97,7 @@ enum PropertyList {
   }
 
   // The numbers of which Foundation can make objects. The type decides, not the value.
-  private static func isNumber(_ value: Any) -> Bool {
+  static func isNumber(_ value: Any) -> Bool {
     let types: [Any.Type] = [
       Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self,
       UInt16.self, UInt32.self, UInt64.self, Float.self, Double.self, Decimal.self,
