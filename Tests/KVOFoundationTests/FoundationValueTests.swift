@@ -106,6 +106,37 @@ import Testing
     }
   }
 
+  @Test("B12: NSNull inside an AnyHashable is nil, in every place")
+  func nullInHashable() throws {
+    final class Box: Tracked {
+      @Observed var set: Set<Int?> = [1, nil]
+      @Observed var list: [Int?] = []
+      @Observed var limits: [String: Int?] = [:]
+      @Observed var maybe: [Int]? = [1]
+      @Observed var fixed: NSArray? = []
+    }
+    let (box, entry, null) = (Box(), Entry(), AnyHashable(NSNull()))
+    try box.setValuesForKeys(box.dictionaryWithFoundationValues(forKeys: ["set"]))
+    expectEqual(box.set, [1, nil])
+    try box.setValue([1, NSNull()] as Set<AnyHashable>, forKey: "set")
+    try box.setValue([1, NSNull()] as [AnyHashable], forKey: "list")
+    try box.setValue(["a": NSNull(), "b": 2] as [String: AnyHashable], forKey: "limits")
+    expect(box.set == [1, nil] && box.list == [1, nil] && box.limits == ["a": Int?.none, "b": 2])
+    try box.setValuesForKeys(["maybe": null, "fixed": null] as [String: Any?])
+    expect(box.maybe == nil && box.fixed == nil)
+    try entry.setValue(null, forKey: "count")
+    try entry.setValue(null, forKey: "name")
+    expect(entry.nilKeys == ["count"] && entry.name == nil)
+    try box.setValue(AnyHashable(NSArray(array: [3, NSNull()])), forKey: "list")
+    try box.setValue(AnyHashable(NSDictionary(dictionary: ["c": NSNull()])), forKey: "limits")
+    expectEqual(box.limits, ["c": Int?.none])
+    try box.mutableArrayValue(forKey: "list").add(null)
+    expectEqual(box.list, [3, nil, nil])
+    #expect(throws: KeyValueError.nilValue(key: "words", className: "Entry")) {
+      try entry.setValue(null, forKey: "words")
+    }
+  }
+
   @Test("R3: Foundation objects convert to the values in them, along a key path too")
   func objects() throws {
     let entry = Entry()

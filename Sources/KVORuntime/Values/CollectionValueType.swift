@@ -74,6 +74,7 @@ package struct AnyElements {
 
   /// Nil if the value is not a collection.
   package init?(_ value: Any) {
+    let value = ValueConversion.base(of: value)
     if let known = objectCast(value, to: (any ProxyValue).self)?.elements ?? value
       as? any CollectionValue
     {

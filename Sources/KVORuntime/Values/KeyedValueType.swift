@@ -170,6 +170,7 @@ package struct AnyPairs {
 
   /// Nil if the value is not a dictionary.
   package init?(_ value: Any) {
+    let value = ValueConversion.base(of: value)
     if let mapped = value as? any MappedValue {
       all = mapped.pairs
     } else if Swift.type(of: value) is AnyClass, let pairs = FoundationLink.linked?.pairs(of: value)

@@ -28,9 +28,10 @@ package enum ValueConversion {
       || type is any BinaryFloatingPoint.Type
   }
 
-  /// Whether a value represents nil: an `NSNull`, if KVOFoundation is linked.
+  /// Whether a value represents nil: an `NSNull`, also in an `AnyHashable`, if KVOFoundation is linked.
   static func isNull(_ value: Any) -> Bool {
-    Swift.type(of: value) is AnyClass && FoundationLink.linked?.isNull(value) == true
+    let value = base(of: value)
+    return Swift.type(of: value) is AnyClass && FoundationLink.linked?.isNull(value) == true
   }
 
   // Swift casts its own values to Foundation's classes, except for its newer number types.
