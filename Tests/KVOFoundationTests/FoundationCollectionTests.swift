@@ -317,6 +317,39 @@ import Testing
       try people.sorted(using: [KeyValueSort("price", ascending: false)]).map(\.word), [.a, .b])
   }
 
+  @Test("B6: a sum that includes a Decimal adds all numbers as decimal ones, in any order")
+  func decimalSums() throws {
+    let sums: [(numbers: [Any], sum: String)] = [
+      ([0.1, 0.2], "0.3"), ([Int.max, Int.max], "18446744073709551614"),
+      ([9_007_199_254_740_993, 0.5], "9007199254740993.5"), ([Float(0.1)], "0.1"),
+      ([NSNumber(value: 0.1), NSNumber(value: Float(0.2)), UInt64.max], "18446744073709551615.3"),
+      ([CGFloat(0.1), Float16(0.5), true, Rank.high, NSDecimalNumber(string: "0.25")], "2.85"),
+    ]
+    for (numbers, sum) in sums {
+      let expected = try require(Decimal(string: sum))
+      for place in 0...numbers.count {
+        var all = numbers
+        all.insert(Decimal(0), at: place)
+        expectEqual(try all.value(forKeyPath: "@sum.self") as? Decimal, expected, "\(all)")
+        expectEqual(
+          try all.value(forKeyPath: "@avg.self") as? Decimal, expected / Decimal(all.count))
+        expectEqual(try Array(all.reversed()).value(forKeyPath: "@sum.self") as? Decimal, expected)
+      }
+    }
+    let goods: [Any] = [Good(0.1), Good(0.2), Old(0.5), Good(0.7)]
+    expectEqual(try goods.value(forKeyPath: "@sum.price") as? Decimal, Decimal(string: "1.5"))
+    expectEqual(try [0.1, 0.2].value(forKeyPath: "@sum.self") as? Double, 0.1 + 0.2)
+  }
+
+  /// Its price is no decimal number.
+  final class Good: Tracked {
+    @Observed var price = 0.0
+    init(_ price: Double) {
+      self.price = price
+      super.init()
+    }
+  }
+
   @Test("B14 R8: a default that is a dictionary has keys, read and observed")
   func defaults() throws {
     let defaults = try require(KVOUserDefaults(suiteName: "kvo-dictionary-keys"))

@@ -2,7 +2,8 @@
 //
 // An operator reads the rest of the path from each element and folds the results: one function adds a value, one
 // makes the final result. Integers are summed in 128 bits, which no collection exceeds, so the sum does not depend on
-// intermediate results. From the first number on that is not an integer, the sum is a double.
+// intermediate results. From the first number on that is not an integer, the sum is a double. But if one of them can
+// only be added by a binding, the binding adds all of them, since a double may be less exact than its sum.
 //
 // Usually the rest of the path is one key, and the elements are of one class. Then its accessors are looked up once,
 // and a value that is stored in a field is read directly.
@@ -25,9 +26,9 @@ typedef struct {
   bool is_real;             ///< whether the sum so far is `real`
   __int128 integer;
   double real;
-  kvo_value total;       ///< the sum of numbers that only a binding can add
-  kvo_value taken;       ///< the value that was read from an element
-  kvo_value extreme;     ///< the least or greatest so far
+  kvo_value total;   ///< the binding's sum, from the first number on that only a binding can add
+  kvo_value taken;   ///< the value that was read from an element
+  kvo_value extreme; ///< the least or greatest so far
   kvo_elements elements; ///< the union so far
   const kvo_value *collection;
   kvo_elements operands; ///< its elements, unless it is stored and owns them itself
@@ -113,10 +114,9 @@ static bool add_bound(const kvo_value *value, const kvo_value *other, size_t cou
          operations->add(value->type, kvo_value_bytes(value), other, count, sum);
 }
 
-// Numbers of a binding's own types have a separate sum.
-static bool take_bound(fold *fold, const kvo_value *value) {
+static bool take_bound(fold *fold, const kvo_value *value, const kvo_value *other) {
   kvo_value sum;
-  if (!add_bound(value, &fold->total, 1, &sum)) return false;
+  if (!add_bound(value, other, 1, &sum)) return false;
   kvo_value_destroy(&fold->total);
   fold->total = sum;
   return true;
@@ -128,11 +128,12 @@ static kvo_status take_number(fold *fold, kvo_value *value) {
   if (kvo_value_is_nil(value)) return KVO_OK;
   bool is_number = kvo_value_number(value, &number);
   if (KVO_UNLIKELY(!is_number)) {
-    if (take_bound(fold, value)) return KVO_OK;
+    if (take_bound(fold, value, &fold->total)) return KVO_OK;
     if (take_operand(value)) return take_number(fold, value);
     return operator_refuse(fold, value, "numbers");
   }
-  operator_add(fold, number);
+  bool is_bound = KVO_UNLIKELY(fold->total.type != NULL) && take_bound(fold, &fold->total, value);
+  if (!is_bound) operator_add(fold, number);
   return KVO_OK;
 }
 
@@ -324,15 +325,32 @@ static const kvo_elements *get_operands(fold *fold) {
   return &fold->operands;
 }
 
+// The binding also adds the numbers before the first one that only it can add: their sum, at the end. If that may have
+// been rounded, they are read again and added one by one.
+static __attribute__((noinline)) void start_bound(fold *fold, const kvo_elements *operands,
+    size_t end, uint32_t rest) {
+  if (!fold->is_real && fold->integer >= INT64_MIN && fold->integer <= INT64_MAX) return;
+  fold->is_real = false;
+  fold->integer = 0;
+  fold->real = 0;
+  fold->count -= end;
+  for (size_t i = 0; !fold->status && i < end; i++)
+    fold->status = operator_take_element(fold, &operands->values[i], rest);
+}
+
 // Reading elements calls the program's code, which may throw.
 static void operator_take_elements(void *opaque) {
   fold *fold = opaque;
   uint32_t rest = (uint32_t)(fold->operator - fold->walk->path->components) + 1;
   const kvo_elements *operands = get_operands(fold);
   bool adds = fold->operator->op == KVO_OP_SUM || fold->operator->op == KVO_OP_AVG;
-  for (size_t i = 0; !fold->status && i < operands->count; i++)
-    if (!adds || !try_add_field(fold, &operands->values[i]))
-      fold->status = operator_take_element(fold, &operands->values[i], rest);
+  for (size_t i = 0; !fold->status && i < operands->count; i++) {
+    if (adds && try_add_field(fold, &operands->values[i])) continue;
+    fold->status = operator_take_element(fold, &operands->values[i], rest);
+    if (KVO_LIKELY(!adds || !fold->total.type) || fold->status) continue;
+    adds = false; // by fields: from now on the binding adds
+    start_bound(fold, operands, i, rest);
+  }
   if (!fold->status) fold->status = operations[fold->operator->op].make(fold, fold->result);
 }
 

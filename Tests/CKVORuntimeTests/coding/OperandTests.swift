@@ -30,11 +30,31 @@ import Testing
 
   @Test("B6: a binding adds numbers that only it can add, with other numbers and nil")
   func sums() {
-    let amounts = [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
-    let sum = result(of: "@sum.self", amounts + [kvo_value_int(1), kvo_value()])
-    expect(sum.number == 15 && sum.type == Sample.amount)
-    let average = result(of: "@avg.self", amounts + [kvo_value_int(2), kvo_value()])
+    func amounts() -> [kvo_value] {
+      [Sample.value(10, Sample.amount), Sample.value(4, Sample.amount)]
+    }
+    for sum in [
+      result(of: "@sum.self", amounts() + [kvo_value_int(1), kvo_value()]),
+      result(of: "@sum.self", [kvo_value_int(1), kvo_value()] + amounts()),
+    ] { expect(sum.number == 15 && sum.type == Sample.amount) }
+    let average = result(of: "@avg.self", amounts() + [kvo_value_int(2), kvo_value()])
     expect(average.number == 4 && average.type == Sample.amount)
+  }
+
+  @Test("B6: a binding adds the other numbers one by one, before and after its own")
+  func exactSums() {
+    // A binding that takes the integral part of each number shows whether it gets their sum.
+    let numbers = [kvo_value_double(2.5), kvo_value_double(2.5)]
+    for place in 0...2 {
+      var all = numbers
+      all.insert(Sample.value(10, Sample.amount), at: place)
+      expectEqual(result(of: "@sum.self", all).number, 14)
+      all[place] = Sample.value(11, Sample.amount)
+      expectEqual(result(of: "@avg.self", all).number, 5)
+    }
+    let large = [Int64.max, 1, -2].map { kvo_value_int($0) }
+    expectEqual(
+      result(of: "@sum.self", large + [Sample.value(-10, Sample.amount)]).number, .max - 11)
   }
 
   @Test("B6: such a number is compared with other numbers if the binding can convert them")
