@@ -1,6 +1,6 @@
 // Walks a key path before it is registered, so that no path is registered that can't be followed. Every key along the
 // current path must exist, collections need an operator, and the path can't continue after a value that is not an
-// object (C6).
+// object (C6), unless it is in a dictionary, which may contain an object later (B14).
 //
 // Every value read here is read again when its node is in place (node_resolution.c), because a setter may run in
 // between. Placing the nodes first and refusing afterwards would need only one reading. But then another thread's
@@ -94,8 +94,11 @@ static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_
     return has_operator ? walk_elements(value, path, next, error)
                         : kvo_key_path_refuse_collection(path, next, cls, error);
   }
-  if (!*target && kvo_value_is_nil(value)) return KVO_OK;
-  if (was_keyed && next == path->count && !has_operator) return KVO_OK;
+  if (!*target && (was_keyed || kvo_value_is_nil(value))) return KVO_OK;
+  if (was_keyed && (has_operator || next == path->count)) {
+    *target = NULL;
+    return KVO_OK;
+  }
   if (has_operator) return path_walk_refuse(cls, path, depth, "a collection", NULL, error);
   return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "an object", NULL, error);
 }

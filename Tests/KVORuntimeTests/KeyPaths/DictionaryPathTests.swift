@@ -62,6 +62,38 @@ import Testing
     expect(log.take().last == "a new nil")
   }
 
+  @Test(
+    "B14: a path is registered that a value without keys in a dictionary ends, and followed later",
+    arguments: ["content.user.number", "mixed.user.number", "mixed.a.user.number"])
+  func deadEnd(_ path: String) throws {
+    let holder = Holder()
+    func set(_ user: Any?) {
+      let users = user.map { ["user": $0] } ?? [:]
+      holder.content = users
+      holder.mixed = ["user": user as Any, "a": users]
+    }
+    let (log, user) = (Recorder(), Holder())
+    for value in [5, "x", true, 2.5] as [Any] {
+      set(value)
+      try log.observe(holder, path, [.new], as: "path")
+    }
+    #expect(throws: KeyValueError.self) { try holder.value(forKeyPath: path) }
+    for operation in ["people.@count", "user.@count", "user.@sum.number", "user.@max.self"] {
+      try log.observe(holder, "content." + operation, [.new], as: "operation")
+    }
+    _ = log.take()
+    set(user)
+    _ = log.take()
+    user.number = 3
+    expectEqual(
+      log.take().filter { $0.hasPrefix("path") }, Array(repeating: "path new 3", count: 4))
+    set([user])
+    _ = log.take()
+    user.number = 4
+    expect(log.take().contains("operation new 4"))
+    #expect(throws: KeyValueError.self) { try log.observe(holder, "number.user", [.new]) }
+  }
+
   @Test("B14 G2: an object removed from a dictionary is silent")
   func detached() throws {
     let holder = Holder()
