@@ -2,6 +2,10 @@
 /// own methods. Its observers are notified once, of an insertion, removal or replacement with the elements inserted
 /// and removed.
 ///
+/// A proxy itself is not to be stored. Setting a key to one, by key-value coding, stores a snapshot of its elements. For
+/// a setter that is called directly, make one (`kvo_collection_snapshot`): a key that holds its own proxy has no
+/// elements, and reading one, or changing it by the proxy, is KVO_INVALID_ARGUMENT.
+///
 /// A key that is an array or ordered set is mutable in place if its class has one of the first two and one of the
 /// second two of these methods; a set needs one that adds and one that removes. For more than one element, the form
 /// that takes several is used. Without such a pair the whole collection is replaced, by `set<Key>:` or in the ivar; a

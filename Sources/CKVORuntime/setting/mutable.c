@@ -12,6 +12,7 @@
 #include "coding/kvo_proxy.h"
 #include "kvo_coding.h"
 #include "threads/kvo_thread.h"
+#include "values/kvo_collection_internal.h"
 
 #include <string.h>
 
@@ -22,9 +23,23 @@ static bool has_accessors(kvo_collection *collection) {
   return accessors && accessors->kind;
 }
 
+static bool is_same_proxy(const kvo_proxy *proxy, kvo_collection *collection) {
+  if (!collection || collection->methods != &kvo_mutable_methods) return false;
+  const kvo_proxy *other = kvo_proxy_of(collection);
+  return other->owner == proxy->owner && other->key == proxy->key;
+}
+
+// A setter may have stored a proxy of its own key, which would read itself without end.
 static kvo_status mutable_read_key(kvo_collection *collection, kvo_value *value, kvo_error *error) {
   kvo_proxy *proxy = kvo_proxy_of(collection);
-  return kvo_value_for_key(proxy->owner, proxy->key, value, error);
+  kvo_status status = kvo_value_for_key(proxy->owner, proxy->key, value, error);
+  if (status || !is_same_proxy(proxy, kvo_collection_of_value(value))) return status;
+  kvo_value_destroy(value);
+  *value = KVO_VALUE_NIL;
+  const char *name = kvo_class_name(kvo_class_of(proxy->owner));
+  return kvo_fail(error, KVO_INVALID_ARGUMENT, name, proxy->key,
+      "\"%s\" of %s holds its own mutable proxy, which has no elements: set a snapshot of it.",
+      proxy->key, name);
 }
 
 // One use of the key's value. The value may be a collection that calls the program's code, so it is destroyed even if

@@ -125,10 +125,16 @@ static kvo_status set_value_refuse(const kvo_class *cls, const kvo_accessors *ac
   return status;
 }
 
+// A proxy gives its elements: stored in its own key, it would read itself without end.
+static kvo_status set_value_make(kvo_value *made, const kvo_type *type, const kvo_value *value) {
+  kvo_status status = kvo_value_convert(made, type, value);
+  return status || type->kind != KVO_KIND_OBJECT ? status : kvo_value_snapshot(made);
+}
+
 static kvo_status set_value_set_value(const kvo_class *cls, const kvo_accessors *accessors,
     kvo_object *object, const kvo_value *value, kvo_error *error) {
   assignment assignment = {.accessors = accessors, .object = object};
-  kvo_status status = kvo_value_convert(&assignment.value, accessors->set_type, value);
+  kvo_status status = set_value_make(&assignment.value, accessors->set_type, value);
   if (status) return set_value_refuse(cls, accessors, value, status, error);
   assignment.bytes = (void *)(uintptr_t)kvo_value_bytes(&assignment.value);
   set_value_assign(&assignment);
@@ -253,7 +259,7 @@ static bool set_value_refuses(const kvo_class *cls, const char *selector) {
 // If a function sets the key, the value is converted only to check that the type accepts it.
 static kvo_status set_value_convert(const kvo_class *cls, const kvo_accessors *accessors,
     const kvo_value *value, kvo_setting *setting, kvo_error *error) {
-  kvo_status status = kvo_value_convert(&setting->value, accessors->set_type, value);
+  kvo_status status = set_value_make(&setting->value, accessors->set_type, value);
   if (status) return set_value_refuse(cls, accessors, value, status, error);
   if (accessors->setter == KVO_ACCESS_COMPUTED) kvo_value_destroy(&setting->value);
   else setting->accessors = accessors;

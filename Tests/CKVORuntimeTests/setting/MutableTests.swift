@@ -363,6 +363,47 @@ import Testing
     expect(object.value == "[4]" && first.text == "[1]" && second.text == "[2]")
   }
 
+  @Test("B9: setting a key to a proxy stores its elements")
+  func setToProxy() {
+    for methods in [shelf_methods.SHELF_IVAR, [.SHELF_GETTER, .SHELF_SETTER]] {
+      let (object, other) = (makeShelf(methods), makeShelf(methods))
+      other.store(Many(ints: [1, 2]))
+      let (proxy, lender) = (Many(mutable: object.object), Many(mutable: other.object))
+      for (source, expected) in [(lender, "[1, 2]"), (proxy, "[1, 2]")] {
+        var value = kvo_value_object(source.object)
+        expectEqual(kvo_set_value_for_key(object.object, "items", &value, nil), .KVO_OK)
+        kvo_value_destroy(&value)
+        expect(proxy.text == expected && object.value == expected && proxy.count == 2)
+      }
+      var value = kvo_value_object(proxy.object)
+      let set = "items".withCString { key in
+        var keys: [UnsafePointer<CChar>] = [key]
+        return kvo_set_values_for_keys(object.object, &keys, 1, &value, nil)
+      }
+      kvo_value_destroy(&value)
+      expect(set == .KVO_OK && proxy.text == "[1, 2]")
+      expectEqual(proxy.append(.int(3)).status, .KVO_OK)
+      expect(object.value == "[1, 2, 3]" && lender.text == "[1, 2]")
+      object.release()
+      other.release()
+    }
+  }
+
+  @Test("B9: a key in which a setter has stored its own proxy has no elements")
+  func holdingItsProxy() {
+    let object = makeShelf([.SHELF_GETTER, .SHELF_SETTER])
+    let proxy = Many(mutable: object.object)
+    object.store(proxy)
+    expectEqual(proxy.count, 0)
+    expect(!proxy.contains(.int(1)) && proxy.snapshot == nil)
+    let outcome = proxy.append(.int(1))
+    expectEqual(outcome.status, .KVO_INVALID_ARGUMENT)
+    expect(outcome.message.contains("holds its own mutable proxy"), outcome.message)
+    object.store(Many(ints: [7]))
+    expect(proxy.append(.int(8)).status == .KVO_OK && proxy.text == "[7, 8]")
+    object.release()
+  }
+
   @Test("B9: an accessor that ignores a change is believed")
   func stubborn() {
     for methods in Self.everyWay where methods.contains(.array) {
