@@ -139,6 +139,25 @@ import Testing
     members[0].friends = []
   }
 
+  @Test("R4 B7: collections as elements are sorted and filtered by their operators")
+  func collections() throws {
+    let lists = [[1, 2], [], [5]]
+    expectEqual(try lists.sorted(using: KeyValueSort("@count")), [[], [5], [1, 2]])
+    expectEqual(try lists.sorted(using: KeyValueSort("@max.self")), [[], [1, 2], [5]])
+    expectEqual(try lists.filter("@count", as: Int.self) { $0 > 0 }, [[1, 2], [5]])
+    expectEqual(
+      try [Set(members), [members[1]]].sorted(using: KeyValueSort("@max.age", ascending: false))
+        .map(\.count), [members.count, 1])
+    let arrays = [NSArray(array: [1, 2]), NSArray(array: [7])]
+    expectEqual(try arrays.sorted(using: KeyValueSort("@count")).map(\.count), [1, 2])
+    let any: [Any] = [NSSet(array: [3, 4]), [9][...], ContiguousArray([1, 2, 3])]
+    expectEqual(
+      try any.sorted(using: [KeyValueSort<Any>("@count")]).map { "\(type(of: $0))" },
+      ["ArraySlice<Int>", "NSSet", "ContiguousArray<Int>"])
+    expectEqual(try any.filter("@sum.self", as: Int.self) { $0 == 6 }.count, 1)
+    #expect(throws: KeyValueError.self) { try lists.sorted(using: KeyValueSort("size")) }
+  }
+
   @Test("R4: each key is read once of each element")
   func reads() throws {
     Member.reads = 0

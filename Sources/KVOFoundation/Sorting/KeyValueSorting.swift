@@ -12,11 +12,16 @@ enum KeyValueSorting {
     if let object = objectCast(element, to: ForeignObject.self) {
       return try object.value(forKeyPath: keyPath)
     }
-    return switch element {
-    case let dictionary as [String: Any]: try dictionary.value(forKeyPath: keyPath)
-    case let dictionary as [AnyHashable: Any]: try dictionary.value(forKeyPath: keyPath)
-    case _ where keyPath == "self": element
+    switch element {
+    case let dictionary as [String: Any]: return try dictionary.value(forKeyPath: keyPath)
+    case let dictionary as [AnyHashable: Any]: return try dictionary.value(forKeyPath: keyPath)
+    case _ where keyPath == "self": return element
+    case let collection as any KeyValueCollection:
+      return try collection.value(forKeyPath: keyPath)
     default:
+      if let elements = AnyElements(element) {
+        return try elements.all.value(forKeyPath: keyPath)
+      }
       throw KeyValueError.invalidKeyPath(
         keyPath: keyPath, component: String(keyPath.prefix { $0 != "." }),
         className: typeName(of: element))
