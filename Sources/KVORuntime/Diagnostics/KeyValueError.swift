@@ -99,10 +99,11 @@ private func end(of keyPath: String, in className: String, at component: String)
   let head = keyPath.dropLast(component.count)
   let hint = isOperator(component) ? " Did you mean \(quoted("@" + component))?" : ""
   if let (dictionary, type) = dictionary(in: head.dropLast(), of: className) {
+    // It may be a dictionary, whose keys are read and set, but have no mutable proxies.
     guard dictionary == head.dropLast() else {
-      return
-        "\(nowhere): the value before it, in the dictionary \(quoted(dictionary)), has no keys."
-        + hint
+      return """
+        \(nowhere): the value before it, in the dictionary \(quoted(dictionary)), is no object with keys.
+        """ + hint
     }
     guard type.hasKeys else {
       return "\(nowhere): the keys of the dictionary \(quoted(dictionary)) are no strings." + hint

@@ -31,6 +31,7 @@ import Testing
     @Observed var names: [String] = []
     @Observed var tags: Set<String> = []
     @Observed var limits: [String: [Int]] = [:]
+    @Observed var extras: [String: Any] = [:]
     @Observed var byNumber = [1: "one"]
     @Observed var parent: Account?
     var none: Int?
@@ -368,15 +369,22 @@ import Testing
       "The key path \"parent.names\" of Account leads nowhere at \"names\": \"parent\" is nil.")
     let deeper = error { _ = try account.mutableSetValue(forKeyPath: "limits.day.all.list") }
     expect("\(deeper)".contains("at \"list\": the value before it, in the dictionary \"limits\""))
+    account.extras["inner"] = ["list": [1]]
+    expectEqual(
+      "\(error { _ = try account.mutableArrayValue(forKeyPath: "extras.inner.list") })",
+      """
+      The key path "extras.inner.list" of Account leads nowhere at "list": the value before it, in the dictionary \
+      "extras", is no object with keys.
+      """)
     account.limits["day"] = [1]
     for (path, text) in [
       (
         "limits.day.count",
-        "at \"count\": the value before it, in the dictionary \"limits\", has no keys. Did you mean \"@count\"?"
+        "at \"count\": the value before it, in the dictionary \"limits\", is no object with keys. Did you mean \"@count\"?"
       ),
       (
         "limits.day.first",
-        "at \"first\": the value before it, in the dictionary \"limits\", has no keys."
+        "at \"first\": the value before it, in the dictionary \"limits\", is no object with keys."
       ),
       ("byNumber.1", "at \"1\": the keys of the dictionary \"byNumber\" are no strings."),
     ] {
