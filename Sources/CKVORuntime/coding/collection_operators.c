@@ -44,8 +44,11 @@ static const char *operator_class_name(const fold *fold) {
 }
 
 static kvo_status operator_refuse(const fold *fold, const kvo_value *value, const char *wanted) {
+  static const char *const kinds[] = {
+      [KVO_ARRAY] = "an array", [KVO_SET] = "a set", [KVO_ORDERED_SET] = "an ordered set"};
   bool is_nil = kvo_value_is_nil(value);
   kvo_object *object = is_nil ? NULL : kvo_value_get_object(value);
+  kvo_collection *collection = object ? kvo_collection_of_value(value) : NULL;
   kvo_status status = is_nil ? KVO_NIL_VALUE : KVO_TYPE_MISMATCH;
   const char *found = is_nil   ? "nil"
                       : object ? kvo_class_name(kvo_class_of(object))
@@ -53,10 +56,10 @@ static kvo_status operator_refuse(const fold *fold, const kvo_value *value, cons
   kvo_fail(fold->walk->error, status, operator_class_name(fold), fold->walk->path->text,
       "The operator \"@%s\" in the key path \"%s\" of %s needs %s, but an element gives %s%s.",
       fold->operator->key, fold->walk->path->text, operator_class_name(fold), wanted,
-      is_nil   ? ""
-      : object ? "an object of "
-               : "a value of type ",
-      found);
+      is_nil || collection ? ""
+      : object             ? "an object of "
+                           : "a value of type ",
+      collection ? kinds[collection->kind] : found);
   kvo_fail_types(fold->walk->error, wanted, found);
   return status;
 }

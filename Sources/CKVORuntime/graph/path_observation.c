@@ -22,14 +22,31 @@ static int length_before(const kvo_key_path *path, uint32_t component) {
   return length ? (int)length - 1 : 0;
 }
 
+// An operator that reads the elements of a collection, with a result on which the operator before it works.
+static const char *element_operator(const kvo_key_path *path, uint32_t behind) {
+  uint32_t i = behind;
+  while (i && !kvo_operator_is_collective(path->components[i - 1].op)) i--;
+  const kvo_component *last = i ? &path->components[i - 1] : NULL;
+  switch (last ? last->op : KVO_OP_NONE) {
+  case KVO_OP_SUM:
+  case KVO_OP_AVG:
+  case KVO_OP_MIN:
+  case KVO_OP_MAX: return last->key;
+  case KVO_OP_UNION_OF_SETS:
+  case KVO_OP_DISTINCT_UNION_OF_SETS: return "distinctUnionOfObjects";
+  default: return "unionOfObjects";
+  }
+}
+
 kvo_status kvo_key_path_refuse_collection(const kvo_key_path *path, uint32_t behind,
     const kvo_class *cls, kvo_error *error) {
   const char *next = path->components[behind].key;
   int length = length_before(path, behind);
   kvo_fail(error, KVO_INVALID_KEY_PATH, cls->name, path->text,
       "\"%s\" of %s goes on through \"%.*s\", which is a collection: use an operator, as in "
-      "\"%.*s.@unionOfObjects.%s\".",
-      path->text, cls->name, length, path->text, length, path->text, next);
+      "\"%.*s.@%s.%s\".",
+      path->text, cls->name, length, path->text, length, path->text, element_operator(path, behind),
+      next);
   kvo_fail_component(error, "", next);
   return KVO_INVALID_KEY_PATH;
 }

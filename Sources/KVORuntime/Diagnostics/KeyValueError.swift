@@ -122,7 +122,16 @@ private func end(of keyPath: String, in className: String, at component: String)
   guard isByOperator || owner?.shape != nil else { return fault }
   guard isByOperator || owner?.hasKeyedElements == true else { return fault + hint }
   return fault + " It is a collection, whose elements an operator reads and observes: "
-    + quoted("\(head)@unionOfObjects.\(component)") + "."
+    + quoted("\(head)\(elementOperator(behind: head)).\(component)") + "."
+}
+
+/// An operator that reads the elements of a collection, with a result on which the operator before it works.
+private func elementOperator(behind head: Substring) -> String {
+  switch head.split(separator: ".").last(where: { $0.hasPrefix("@") }) {
+  case let name? where ["@sum", "@avg", "@min", "@max"].contains(name): String(name)
+  case "@unionOfSets", "@distinctUnionOfSets": "@distinctUnionOfObjects"
+  default: "@unionOfObjects"
+  }
 }
 
 // Reading a dictionary's keys never fails, so such elements were to be set.

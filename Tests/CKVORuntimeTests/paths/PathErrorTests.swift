@@ -30,6 +30,12 @@ import Testing
       words: ["GraphNode", "items", "collection", "@unionOfObjects"]),
     Refusal(
       path: "next.items.value", status: .KVO_INVALID_KEY_PATH, words: ["items", "collection"]),
+    Refusal(
+      path: "items.@sum.items.value", status: .KVO_INVALID_KEY_PATH,
+      words: ["\"items.@sum.items.@sum.value\""]),
+    Refusal(
+      path: "items.@unionOfSets.tags.value", status: .KVO_INVALID_KEY_PATH,
+      words: ["\"items.@unionOfSets.tags.@distinctUnionOfObjects.value\""]),
     Refusal(path: "items.@nonsense.value", status: .KVO_INVALID_OPERATOR, words: ["nonsense"]),
     Refusal(path: "items.@sum", status: .KVO_INVALID_OPERATOR, words: ["sum"]),
     Refusal(path: "items.@sum.nonsense", status: .KVO_UNDEFINED_KEY, words: ["nonsense"]),
@@ -175,6 +181,22 @@ import Testing
       }
       log.end()
       for node in nodes { node.release() }
+    }
+  }
+
+  @Test("B6: the error for a collection of the wrong kind says what it is")
+  func wrongKind() {
+    let nodes = (0..<2).map { _ in make(graph_node.self) }
+    defer { releaseAll(nodes) }
+    graph_node_insertItem(nodes[0], nodes[1], 0)
+    for (path, text) in [
+      ("items.@unionOfSets.items", "needs sets, but an element gives an array."),
+      ("items.@unionOfArrays.tags", "needs arrays, but an element gives a set."),
+    ] {
+      var value = kvo_value()
+      let outcome = attempt { kvo_value_for_key_path(nodes[0].object, path, &value, $0) }
+      kvo_value_destroy(&value)
+      expect(outcome.status == .KVO_TYPE_MISMATCH && outcome.message.hasSuffix(text), "\(outcome)")
     }
   }
 

@@ -342,6 +342,16 @@ import Testing
     expect(
       nested.hasSuffix("an operator reads and observes: \"\(inner).@unionOfObjects.label\"."),
       nested)
+    for (path, meant) in [
+      ("entries.@sum.entries", "@sum"), ("entries.@max.parent.entries", "@max"),
+      ("entries.@distinctUnionOfSets.tags", "@distinctUnionOfObjects"),
+      ("entries.@unionOfSets.tags", "@distinctUnionOfObjects"),
+    ] {
+      account.entries[0].parent = account
+      let text = "\(error { _ = try account.observe(keyPath: path + ".label") { _, _ in } })"
+      expect(text.hasSuffix("an operator reads and observes: \"\(path).\(meant).label\"."), text)
+    }
+    account.entries[0].parent = nil
     account.entries = []
     for path in ["label.length", "names.length", "limit.amount"] {
       let text = "\(error { _ = try account.observe(keyPath: path) { _, _ in } })"
@@ -380,7 +390,8 @@ import Testing
     for (path, text) in [
       (
         "limits.day.count",
-        "at \"count\": the value before it, in the dictionary \"limits\", is no object with keys. Did you mean \"@count\"?"
+        "at \"count\": the value before it, in the dictionary \"limits\", is no object with keys. "
+          + "Did you mean \"@count\"?"
       ),
       (
         "limits.day.first",
