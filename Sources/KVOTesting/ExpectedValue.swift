@@ -5,13 +5,18 @@ internal import KVORuntime
 
 /// Whether a value that key-value coding returned is the expected one: both are nil, they are equal, or the expected one
 /// is its raw value. Numbers are compared by value, whatever their types, and NaN equals NaN; so are they in collections.
+/// An `NSNull` is nil, as it is where a value is set.
 func isExpected(_ found: Any?, _ expected: Any) -> Bool {
-  let found = found.flatMap(flattened)
-  let expected = flattened(expected)
+  let found = found.flatMap(content)
+  let expected = content(expected)
   guard let found, let expected else { return found == nil && expected == nil }
   return areEqual(found, expected) || areNumbersEqual(found, expected)
     || isRawValue(expected, of: found) || areTextsEqual(found, expected)
     || areCollectionsEqual(found, expected)
+}
+
+private func content(_ value: Any) -> Any? {
+  flattened(value).flatMap { ValueConversion.isNull($0) ? nil : $0 }
 }
 
 private func areEqual(_ found: Any, _ expected: Any) -> Bool {

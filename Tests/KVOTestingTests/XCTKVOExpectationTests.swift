@@ -56,6 +56,7 @@ import XCTest
       @Observed var stage = Stage.last
       @Observed var stages: [Stage?] = [.first, nil, .last]
       @Observed var past: Set<Stage> = [.first]
+      @Observed var missing: Set<Int?> = [2, nil]
       @Observed var limit = Double.nan
       @Observed var balance = Decimal(string: "12345678901234567.89")!
       @Observed var mark: Character = "b"
@@ -82,6 +83,9 @@ import XCTest
       ("notes", ["a": 1, "c": [Double.nan]], .timedOut), ("names", [1: "end"], .completed),
       ("names", [0: "end"], .timedOut), ("notes", NSNull(), .timedOut),
       ("next", Job.Stage?.none as Any, .completed), ("next", 0, .timedOut),
+      ("next", NSNull(), .completed), ("stages", NSArray(array: [0, NSNull(), 1]), .completed),
+      ("stages", NSArray(array: [NSNull(), 0, 1]), .timedOut),
+      ("missing", NSSet(array: [NSNull(), 2]), .completed),
       ("stage", Job.Stage?.none as Any, .timedOut),
     ] as [(String, Any, XCTWaiter.Result)] {
       let done = try XCTKVOExpectation(keyPath: key, object: job, expectedValue: value)

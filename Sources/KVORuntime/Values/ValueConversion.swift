@@ -29,7 +29,7 @@ package enum ValueConversion {
   }
 
   /// Whether a value represents nil: an `NSNull`, also in an `AnyHashable`, if KVOFoundation is linked.
-  static func isNull(_ value: Any) -> Bool {
+  package static func isNull(_ value: Any) -> Bool {
     let value = base(of: value)
     return Swift.type(of: value) is AnyClass && FoundationLink.linked?.isNull(value) == true
   }
