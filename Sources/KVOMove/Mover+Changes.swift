@@ -1,5 +1,5 @@
-/// Edits and findings about changes: kinds that are numbers there, and index sets. MovingOver describes them in
-/// "What behaves differently" and in "The edits", 6 and 7. No rule of Behaviour is kept here.
+/// Edits and findings about changes: kinds that are numbers there, and index sets. Edits 6 and 7 of
+/// MovingOver.md, which also describes them in "What behaves differently". No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

@@ -1,5 +1,5 @@
 /// Declares the methods by which key-value coding reaches a key's elements, in extensions and in classes without the
-/// macro. "The edits", 8, of MovingOver. No rule of Behaviour is kept here.
+/// macro. Edit 8 of MovingOver.md. No rule of Behaviour is kept here.
 import KVOExpansion
 import SwiftSource
 

@@ -1,4 +1,4 @@
-/// Adds imports of the runtime's modules: "The edits", 1, of MovingOver.
+/// Adds imports of the runtime's modules. Edit 1 of MovingOver.md.
 import SwiftSource
 
 /// A declaration `import Foundation` or `import class Foundation.NSObject`.

@@ -1,5 +1,5 @@
-/// Declares keys that are names in Objective-C only: of properties, of accessors and of methods. "The edits", 8, of
-/// MovingOver. No rule of Behaviour is kept here.
+/// Declares keys that are names in Objective-C only: of properties, of accessors and of methods. Edit 8 of
+/// MovingOver.md. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

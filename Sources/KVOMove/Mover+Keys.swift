@@ -1,5 +1,5 @@
 /// Edits of methods and properties that are found by name: validators, equality and description. Without the macro,
-/// also `registerKeys`, which declares what names implied. "The edits", 8, of MovingOver.
+/// also `registerKeys`, which declares what names implied. Edit 8 of MovingOver.md.
 import SwiftSource
 
 extension Mover {

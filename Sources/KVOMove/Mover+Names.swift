@@ -1,4 +1,4 @@
-/// Edits of names: attributes of Objective-C, index sets, sums. "The edits", 3, 6 and 7, of MovingOver.
+/// Edits of names: attributes of Objective-C, index sets, sums. Edits 3, 6 and 7 of MovingOver.md.
 import SwiftSource
 
 extension Mover {

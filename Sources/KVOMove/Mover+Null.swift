@@ -1,5 +1,5 @@
 /// Edits of `NSNull`. On Apple's platforms it represents nil in changes and in values by key; here only values from
-/// JSON contain it. "The edits", 7, of MovingOver.
+/// JSON contain it. Edit 7 of MovingOver.md.
 import SwiftSource
 
 extension SourceFile {

@@ -1,5 +1,5 @@
-/// Edits of tests for NSNull whose result is a value, not a condition: `isEmpty = change![.newKey] is NSNull`. "The edits",
-/// 7, of MovingOver. No rule of Behaviour is kept here.
+/// Edits of tests for NSNull whose result is a value, not a condition: `isEmpty = change![.newKey] is NSNull`. Edit 7 of
+/// MovingOver.md. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

@@ -1,5 +1,5 @@
-/// Edits and findings of overrides: of the root's methods that register observers, and in extensions. "The edits", 5,
-/// of MovingOver. No rule of Behaviour is kept here.
+/// Edits and findings of overrides: of the root's methods that register observers, and in extensions. Edit 5 of
+/// MovingOver.md. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

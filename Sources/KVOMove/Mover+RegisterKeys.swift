@@ -1,5 +1,5 @@
-/// Writes `registerKeys`, which declares what Apple's runtime finds by name and the macro does not. "The edits", 8, of
-/// MovingOver. No rule of Behaviour is kept here.
+/// Writes `registerKeys`, which declares what Apple's runtime finds by name and the macro does not. Edit 8 of
+/// MovingOver.md. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

@@ -1,5 +1,5 @@
 /// Edits of NSObject in the types of variables that take used objects, in the aliases of such types, and in conformances.
-/// "The edits", 2, of MovingOver. No rule of Behaviour is kept here.
+/// Edit 2 of MovingOver.md. No rule of Behaviour is kept here.
 import SwiftSource
 
 extension Mover {

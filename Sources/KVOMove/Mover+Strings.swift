@@ -1,4 +1,4 @@
-/// Edits of calls that take keys as strings: `#keyPath`, `try` and contexts. "The edits", 4 and 5, of MovingOver.
+/// Edits of calls that take keys as strings: `#keyPath`, `try` and contexts. Edits 4 and 5 of MovingOver.md.
 import SwiftSource
 
 extension Mover {

@@ -1,5 +1,5 @@
 /// Edits of classes: the base class, observable properties, and `registerKeys` for what Apple's runtime finds by
-/// name. "The edits", 2, 3 and 8, of MovingOver.
+/// name. Edits 2, 3 and 8 of MovingOver.md.
 import SwiftSource
 
 extension Mover {
