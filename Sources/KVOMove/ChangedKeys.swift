@@ -71,7 +71,7 @@ extension Mover {
     guard let first = misfits.first,
       isKnown || !keys.contains(where: { project.valueTypes[$0]?.contains(type) == true })
     else { return false }
-    find(
+    report(
       index, .differs, "a change of \(first.key) has the \(first.type) itself, no \(type)",
       "cast it to \(first.type) first, and convert that")
     return true
@@ -86,7 +86,7 @@ extension Mover {
     } else if let call = valueCall(assignedTo: index - 1), throwsHere(call) {
       if lookAtProxy(castTo: target, ofCallAt: call) { return }
       guard let (path, own) = misfit(ofValueReadAt: call, for: type) else { return }
-      find(
+      report(
         index - 1, .differs, "\(path) is of \(own), which is no \(type)",
         "cast it to \(own) first, and convert that")
     }
@@ -163,7 +163,7 @@ extension Mover {
           : isCast ? project.elementTexts(of: key) : project.texts(of: key)).map { (key, $0) }
       }).first
     else { return }
-    find(
+    report(
       index, .differs,
       "\(value.what)\(key) is printed as \(texts.here) here, and as \(texts.there) there",
       "nothing, unless the text is read by a program")

@@ -79,7 +79,7 @@ extension Mover {
     guard
       !line.contains(where: { tokens[$0].text == "NSKeyValueChange" && !tokens[$0 + 1].is("(") })
     else { return }
-    find(
+    report(
       index, .differs, "the kind is an NSKeyValueChange, not a number",
       "change[.kindKey] as? NSKeyValueChange")
   }
@@ -97,7 +97,7 @@ extension Mover {
     guard line.contains(where: { ["IndexSet", "NSIndexSet"].contains(tokens[$0].text) }) else {
       return
     }
-    find(
+    report(
       index, .differs, "the indexes are a RangeSet<Int>, no IndexSet",
       "change?.indexSet, with KVOFoundation, or change?[.indexesKey] as? RangeSet<Int>")
   }
@@ -154,7 +154,7 @@ extension Mover {
       return tokens.contains { $0.name == key || $0.kind == .string && $0.text.contains(key) }
     }
     guard let (key, enumeration) = named.min(by: { $0.key < $1.key }) else { return }
-    find(
+    report(
       index, .differs, "a change of \(key) has the \(enumeration) itself, no \(type)",
       "(change?[.\(tokens[index].text)] as? \(enumeration))?.rawValue")
   }
@@ -171,7 +171,7 @@ extension Mover {
         || (valueCall(endingAt: last) ?? valueCall(assignedTo: last)).map(throwsHere) ?? false
     else { return }
     let number = comparedEnumeration(at: last).map { "(… as? \($0))?.rawValue" }
-    find(
+    report(
       index, .refused, "an AnyObject has no \(tokens[next + 1].text) here",
       number ?? "cast the value to the type that the property has")
   }
@@ -201,7 +201,7 @@ extension Mover {
       let type = castType(behind: close), Self.numbers.contains(type),
       let key = file.keys(ofCallAt: index).keys.last, let enumeration = project.enumerations[key]
     else { return }
-    find(
+    report(
       index, .differs, "\(key) is a \(enumeration), no \(type)", "(… as? \(enumeration))?.rawValue")
   }
 }

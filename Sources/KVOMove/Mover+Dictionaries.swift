@@ -22,7 +22,7 @@ extension Mover {
       .map { tokens[$0].text })
     let made = Set((close..<end).compactMap { assignedObject(at: $0, in: type) })
     guard made.count == replaced.count else {
-      return find(
+      return report(
         call, .differs, "a property that holds an object takes only one of its type by key",
         "call super only for the other keys")
     }

@@ -25,7 +25,7 @@ extension Mover {
       let end = file.partner[brace], !(brace..<end).contains(where: file.isAnnouncement),
       project.files.contains(where: { $0.calls(method.name, labels(of: method)) })
     else { return }
-    find(
+    report(
       method.keyword, .differs, "a call of \(method.name) notifies observers there, and not here",
       "put its body into withChange(.insertion, at: RangeSet(integer: index), forKey: …) { … }, or .removal"
     )
@@ -41,7 +41,7 @@ extension Mover {
       let key = file.keys(ofCallAt: call).keys.last, let proxy = project.proxies[key]
     else { return false }
     let array = proxy == "ArrayProxy" ? "Array" : "Set"
-    find(
+    report(
       type, .differs,
       "\(key) is given by accessors, and read as \(proxy == "ArrayProxy" ? "an" : "a") \(proxy), which is no \(array.lowercased())",
       "(… as? \(proxy)).map(\(array).init)")

@@ -77,11 +77,11 @@ extension Mover {
   private mutating func look(at index: Int) {
     let (token, before) = (tokens[index], index > 0 ? tokens[index - 1].text : "")
     if isHidden(variableAt: index) {
-      find(
+      report(
         index, .refused, "a KVOObject has a member \(token.text), which hides this variable in it",
         "rename the variable")
     } else if token.isWord("optional"), DeclarationReader(tokens, at: index).isModifier(at: index) {
-      find(
+      report(
         index, .refused, "what a protocol has optionally is there with Objective-C only",
         "require it, with a default in an extension of the protocol")
     } else if token.is("#selector") || token.text == "Selector" && tokens[index + 1].is("(") {
@@ -97,15 +97,15 @@ extension Mover {
     } else if ["bind", "unbind"].contains(token.text), tokens[index + 1].is("("),
       tokens[index + 2].is(".") || tokens[index + 2].text == "NSBindingName"
     {
-      find(
+      report(
         index, .missing, "bindings of AppKit are not there",
         "keep the token of bind(\\.key, to: object, \\.key), and let go of it to unbind")
     } else if associated.contains(index) {
       return
     } else if let (harm, reason, advice) = Self.telling[token.text], token.kind == .identifier {
-      find(index, harm, "\(token.text): \(reason)", advice)
+      report(index, harm, "\(token.text): \(reason)", advice)
     } else if token.text == "BlockOperation", isDependency(index) {
-      find(
+      report(
         index, .refused, "a KVOOperation can't wait for a BlockOperation of Foundation",
         "KVOBlockOperation, of KVOFoundation")
     } else if file.isObservation(index) || file.isStringCall(index) && token.text == "addObserver" {
@@ -179,7 +179,7 @@ extension Mover {
         guard let other = Self.typesThatNotify[type], project.replacedTypes[type] == nil else {
           continue
         }
-        find(
+        report(
           call, .missing, "\(link) holds a \(type) of Foundation, which notifies no observer",
           "\(other), of KVOFoundation")
       }
@@ -187,7 +187,7 @@ extension Mover {
     guard case .foreign(let types) = project.receiver(ofCallAt: call, in: index) else { return }
     for (type, other) in Self.typesThatNotify.sorted(by: { $0.key < $1.key })
     where types.contains(type) && project.replacedTypes[type] == nil {
-      find(
+      report(
         call, .missing, "\(type) of Foundation notifies no observer", "\(other), of KVOFoundation")
     }
   }
@@ -198,7 +198,7 @@ extension Mover {
     let isTest = (next.is("==") || next.is("!=")) && after.isWord("nil")
     if tokens[index - 1].isWord("var") { return lookAtOverride(ofObservationInfoAt: index) }
     if isTest { return }
-    find(
+    report(
       index, .differs, "observationInfo is not a pointer, but a snapshot of the registrations",
       "compare it with nil, or take it from the object itself: if let info = object.observationInfo"
     )
@@ -212,7 +212,7 @@ extension Mover {
         tokens[$0].text == "UnsafeMutableRawPointer"
       })
     else { return }
-    find(
+    report(
       index, .refused,
       "observationInfo is an ObservationInfo, and needs no storage of its own here",
       "delete the override, and the variable that it uses")
@@ -249,13 +249,13 @@ extension Mover {
       guard let property = stored.first(where: { isOf($0, labels) }) else {
         return lookAtCalls(of: method, in: type)
       }
-      return find(
+      return report(
         method.keyword, .differs,
         "\(method.name) is found by its name there; here proxies change \(property.name) itself, because it is observed",
         "@KVOIgnored before \(property.name), so that the methods are found; mutableArray(\\.\(property.name)) if they do "
           + "nothing else")
     }
-    find(
+    report(
       method.keyword, .differs, "\(method.name) is found by its name there, and not here",
       "declare it (orderedToMany, unorderedToMany), or change the elements by mutableArray(\\.key)")
   }
@@ -270,7 +270,7 @@ extension Mover {
       guard let base, !usesMacro(base), !base.attributes.contains("KVO"),
         !tokens[statement.body].contains(where: { $0.isWord("super") })
       else { continue }
-      find(
+      report(
         statement.type ?? statement.body.lowerBound, .differs,
         "\(statement.name) replaces the superclass's answer there, and adds to it here",
         "override keyPathsForValuesAffectingValue(forKey:), whose answer replaces the declarations")

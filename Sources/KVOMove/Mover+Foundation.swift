@@ -85,7 +85,7 @@ extension Mover {
     guard word > 3, tokens[word].isWord("as") || tokens[word].isWord("is"),
       tokens[word - 1].text == "object", tokens[word - 2].is(".")
     else { return }
-    find(
+    report(
       index, .differs,
       "a notification's object is a \(tokens[index].text), and no \(project.replacedTypes[tokens[index].text]!)",
       "ask nothing of it, or use the KVO… object that the program has")
@@ -99,25 +99,25 @@ extension Mover {
       !(tokens[index + 1].is(".") && ["count", "isEmpty"].contains(tokens[index + 2].text)),
       !file.imports.contains(where: { $0.module == "KVORuntime" })
     {
-      find(
+      report(
         index, .differs, "a queue's operations are Foundation's, of which none is a KVOOperation",
         "a KVOOperationQueue, or keep the operations in an array")
     } else if name == "progress", replaced["Progress"] != nil, isForeign(index) {
-      find(
+      report(
         index, .refused, "this progress is one of Foundation's, which notifies no observer",
         "a KVOProgress that has it as a child: addChild(_:withPendingUnitCount:)")
     } else if name == "didChangeNotification", replaced["UserDefaults"] != nil,
       tokens[index + 1].is(","), tokens[index + 2].text == "object",
       !tokens[index + 4].isWord("nil")
     {
-      find(
+      report(
         index, .differs,
         "the notification's object is no KVOUserDefaults, and on Linux it is not posted",
         "observe the keys of the KVOUserDefaults")
     } else if let type = Self.lacking[name], let other = replaced[type],
       case .foreign([type]) = project.receiver(ofCallAt: index, in: self.index)
     {
-      find(index, .refused, "a \(other) has no \(name)", "use the \(type) of Foundation for it")
+      report(index, .refused, "a \(other) has no \(name)", "use the \(type) of Foundation for it")
     }
   }
 

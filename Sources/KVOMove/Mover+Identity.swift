@@ -17,7 +17,7 @@ extension Mover {
       guard !above.contains(where: { $0.methods.contains { $0.name == method.name } }) else {
         continue
       }
-      find(
+      report(
         method.keyword, .refused, "a KVOObject has no \(method.name) to be overridden",
         "declare it without override, or delete it")
     }
@@ -44,7 +44,7 @@ extension Mover {
     guard property.accessors.isEmpty, file.isOneStatement(first..<end),
       !tokens[first..<end].contains(where: { $0.isWord("super") })
     else {
-      find(
+      report(
         property.keyword, .refused, "hash is a function here",
         "override func hash(into hasher: inout Hasher)"
       )
@@ -61,7 +61,7 @@ extension Mover {
     let isKey = file.enclosing[index].map { tokens[$0].is("[") } ?? false
     guard index > 1, !tokens[index + 1].is("("), isKey || !tokens[index + 1].is(":") else { return }
     if tokens[index - 1].is("."), tokens[index - 2].is("\\") || tokens[index - 2].isWord("super") {
-      return find(index, .refused, "a KVOObject has no hash to be read", "hashValue")
+      return report(index, .refused, "a KVOObject has no hash to be read", "hashValue")
     }
     let body = function(around: index) ?? 0..<0
     let isVariable = (file.head(ofBlock: body.lowerBound)..<max(body.upperBound, index + 1))

@@ -11,7 +11,7 @@ extension Mover {
       guard let brace = method.brace, let end = file.partner[brace],
         !tokens[brace..<end].contains(where: { $0.text == "assumeIsolated" })
       else { continue }
-      find(
+      report(
         method.keyword, .differs, "observeValue is not isolated to the main actor",
         "MainActor.assumeIsolated { … }: \"On the main actor\" of MovingOver.md has an example")
     }
@@ -22,7 +22,7 @@ extension Mover {
       guard let end = file.closing(of: index + 1),
         tokens[index..<end].contains(where: { ["removeObserver", "invalidate"].contains($0.text) })
       else { continue }
-      find(
+      report(
         index, .refused, "deinit is not isolated to the main actor",
         "leave out what ends observations, since they end with the object; or isolated deinit { … }"
       )
@@ -44,7 +44,7 @@ extension Mover {
           observable.contains(tokens[$0].name) && isRoot($0) && isAssigned($0)
         })
       else { continue }
-      find(
+      report(
         place, .refused,
         "an init() that overrides NSObject's is not isolated to the main actor, and can't set \(tokens[place].name)",
         "give the property its value where it is declared")

@@ -73,7 +73,7 @@ extension Mover {
     }
     for index in body where tokens[index].text == "NSSet" {
       guard let last = file.closing(of: index + 1), tokens[index + 1].is("(") else {
-        find(index, .refused, "\(statement.name) is a Set<String>", "make one of the NSSet")
+        report(index, .refused, "\(statement.name) is a Set<String>", "make one of the NSSet")
         continue
       }
       if tokens[index + 2].text == "array", tokens[index + 3].is(":") {
@@ -109,7 +109,7 @@ extension Mover {
       let key = key(in: method.name, after: "validate", of: declaration),
       !keys(of: declaration).contains(key)
     else { return }
-    find(
+    report(
       method.keyword, .differs, "\(method.name) is found by its name there, and not here",
       "declare it (validator), or call it yourself: no property is named \(key)")
   }

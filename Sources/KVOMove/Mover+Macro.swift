@@ -73,7 +73,7 @@ extension Mover {
       }
       ignore(property)
       if property.isDynamic {
-        find(
+        report(
           property.keyword, .differs, "\(property.name) \(why), and is not observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }; "
             + "to observe \\.\(property.name), declare keys.stored(\"\(property.name)\", \\.\(property.name))"
@@ -89,7 +89,7 @@ extension Mover {
     else { return }
     for inherited in type.inherited
     where ["Codable", "Encodable", "Decodable"].contains(inherited.name) {
-      find(
+      report(
         inherited.tokens.lowerBound, .refused,
         "an extension can't make a @KVO class \(inherited.name) without methods of its own",
         "declare it, and CodingKeys, in \(type.name) itself")
@@ -163,7 +163,7 @@ extension Mover {
       usesMacro(type) || property.isDynamic
     else { return }
     guard bindings.allSatisfy({ $0.name != nil }) else {
-      find(
+      report(
         property.keyword, .refused,
         "\(property.name) is declared with a pattern of several variables",
         "declare each by itself")

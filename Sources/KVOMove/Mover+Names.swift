@@ -88,7 +88,7 @@ extension Mover {
       case "publisher"
       where tokens[index + 1].is("(") && tokens[index + 2].text == "for"
         && tokens[index + 4].is("\\"):
-        find(
+        report(
           index, .refused, "publisher(for:) is there with OpenCombine only",
           "see Documentation/Foundation.md, or observe(\\.key) { … }")
       default: break
@@ -359,13 +359,13 @@ extension Mover {
     let isInteger = last.map { isIntegerProperty($0) } ?? false
     if path?.contains("@avg.") == true {
       guard let own = project.misfit(ofValueOf: "Double", for: tokens[type].text) else { return }
-      return find(
+      return report(
         type, .differs, "an average is a \(own)", "\(tokens[type].text)(… as! \(own))")
     }
     switch tokens[type].text {
     case "Double", "Float", "CGFloat":
       if isInteger || last == "@count" {
-        find(
+        report(
           type, .differs, "\(path!) is an integer, which is not a \(tokens[type].text)",
           "Double(… as! Int)")
       } else if path?.contains("@sum") == true {
@@ -384,7 +384,7 @@ extension Mover {
     guard throwsHere(call), let key = file.keys(ofCallAt: call).keys.last,
       let own = project.misfit(of: key, for: tokens[type].text)
     else { return }
-    find(
+    report(
       type, .differs, "\(key) is of \(own), which is no \(tokens[type].text)",
       "cast it to \(own) first, and convert that")
   }

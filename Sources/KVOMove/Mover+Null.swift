@@ -18,7 +18,7 @@ extension Mover {
     if file.imports.contains(where: { $0.module == "KVORuntime" }) { return }
     guard index > 1, tokens[index - 1].isWord("is") else {
       if tokens[index + 1].is("(") {
-        find(index, .differs, "NSNull represents nil only in values from JSON", "write nil")
+        report(index, .differs, "NSNull represents nil only in values from JSON", "write nil")
       }
       return
     }
@@ -34,7 +34,7 @@ extension Mover {
     {
       return
     } else if !isOfDictionary(index - 2), !pair(ofValueAt: index - 2).contains(where: isOfTexts) {
-      find(
+      report(
         index, .differs,
         project.usesNull
           ? "nil is an NSNull in JSON, and nowhere else"

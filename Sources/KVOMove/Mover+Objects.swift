@@ -12,7 +12,7 @@ extension Mover {
       return replace(index, by: "KVOObject")
     }
     if isPassed(index) {
-      return find(
+      return report(
         index, .differs, "an object of a moved class, an enumeration and nil are no NSObject here",
         "pass it as Any, or as AnyHashable")
     }
@@ -75,7 +75,7 @@ extension Mover {
     guard first == index - 2, !isCast, close == index + 3, isComparable(index + 2),
       endsOperand(close)
     else {
-      return find(
+      return report(
         index, .refused,
         "\(tokens[first].is(")") ? "the value" : tokens[first].text) has its own type, and no isEqual",
         "compare by ==, as AnyHashable")

@@ -34,7 +34,7 @@ extension Mover {
         let observer = accessors.blocks.first(where: { ["didSet", "willSet"].contains($0.name) }),
         let place = assignment(to: name, whereObserversRunIn: type)
       else { continue }
-      find(
+      report(
         place, .differs,
         "the \(observer.name) of \(name) runs here, in its class's own init or deinit",
         "Apple's platforms run no observer of a property there: set what it does apart, "
@@ -71,7 +71,7 @@ extension Mover {
     }
     guard let correction = corrections.first else {
       guard !own.isEmpty else { return }
-      find(
+      report(
         place, .differs, "observers of \(name) are called before its didSet, not after it",
         "if they rely on what it does, do that in the observer, "
           + "or in the setter of a computed property before it sets the stored one")
@@ -82,11 +82,11 @@ extension Mover {
       tokens[$0].isWord("guard") || tokens[$0].isWord("return")
     }
     if let endless, !isTested {
-      find(
+      report(
         endless, .differs, "the didSet of \(name) sets it without a test, and would never end",
         "set it only where it has to be corrected: if \(name) > limit { \(name) = limit }")
     } else {
-      find(
+      report(
         correction, .differs,
         "observers of \(name) are notified of the value that its didSet corrects, and then of the corrected value",
         "give the class @KVO, or correct it in the setter of a computed property"

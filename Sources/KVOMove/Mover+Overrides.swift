@@ -55,7 +55,7 @@ extension Mover {
     guard let override = overrides.first else { return }
     for property in type.properties where property.isDynamic && !property.isStatic {
       guard let key = property.key, key != property.name else { continue }
-      find(
+      report(
         property.keyword, .differs,
         "\(override.name)(forKey:) is called with \"\(property.name)\" here, and only with \"\(key)\" there",
         "let it treat both as the same key")
@@ -77,7 +77,7 @@ extension Mover {
       {
         continue
       }
-      find(
+      report(
         method.keyword, .refused, "\(method.name) is overridden in an extension",
         "move it into the class")
     }
@@ -88,7 +88,7 @@ extension Mover {
       {
         continue
       }
-      find(
+      report(
         property.keyword, .refused, "\(property.name) is overridden in an extension",
         "move it into the class")
     }

@@ -17,7 +17,7 @@ extension Mover {
       guard let types = project.valueTypes[key], types.count == 1, let type = types.first,
         Self.plain.contains(type)
       else { continue }
-      return find(
+      return report(
         index, .differs, "\(key) is of \(type), which has no key \(next) here",
         "read \(key) by key, and \(next) in Swift")
     }
@@ -33,7 +33,7 @@ extension Mover {
     if path[0] == "@avg", receiverHoldsNumbers(index) {
       replace(text, by: "\"@avg.self\"")
     } else {
-      find(
+      report(
         index, .differs, "numbers and texts have no key \(path[1]) here",
         "\(path[0]).self of numbers, or map and reduce")
     }
@@ -78,7 +78,7 @@ extension Mover {
       let (key, end) = file.key(at: file.partner[last]! + 1),
       end == last - 1, let own = project.misfit(of: key, for: tokens[type].text)
     else { return }
-    find(
+    report(
       type, .differs, "\(key) is of \(own), which is no \(tokens[type].text)",
       "cast it to \(own) first, and convert that")
   }
@@ -95,7 +95,7 @@ extension Mover {
     } else if ["NSOrderedSet", "NSMutableOrderedSet"].contains(tokens[type].text),
       let path = pathParts(ofCallAt: call), isThroughOrderedSet(path)
     {
-      find(
+      report(
         type, .differs,
         "\(path.joined(separator: ".")) is an array here, also where it leads through an NSOrderedSet",
         "NSOrderedSet(array: … as! [Any])")
@@ -109,7 +109,7 @@ extension Mover {
       tokens[type].is("[") || ["Array", "Set"].contains(tokens[type].text)
         || tokens[type].text.hasPrefix("NS") && tokens[type].text.hasSuffix(kind)
     else { return }
-    find(
+    report(
       type, .differs,
       "\(method) gives a Mutable\(kind)Proxy, which is no \(file.text(ofTokens: type..<type + 1))",
       kind == "Array"
@@ -150,7 +150,7 @@ extension Mover {
       .compactMap { file.key(at: $0)?.key }
     for key in keys {
       guard let own = project.misfit(of: key, for: type) else { continue }
-      return find(
+      return report(
         index, .differs, "\(key) is of \(own), which is no \(type)",
         "pass \(own), and convert its values to \(type)")
     }

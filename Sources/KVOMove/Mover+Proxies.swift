@@ -76,7 +76,7 @@ extension Mover {
     .union(["count", "contains", "map", "forEach", "filter"])
 
   private mutating func lookAtProxy(typedAt type: Int, _ name: String) {
-    find(
+    report(
       type, .refused, "\(name) is a mutable proxy, which is no \(tokens[type].text)",
       "\(Self.proxyTypes[tokens[type].text] ?? "the proxy's type"), also in its casts and in what takes it"
     )
@@ -100,7 +100,7 @@ extension Mover {
       tokens[index + 1].is(")") || tokens[index + 1].is(","), let open = file.enclosing[index],
       open > 0, project.collectionTakers.contains(tokens[open - 1].name)
     else { return }
-    find(
+    report(
       index, .refused,
       "\(tokens[index].text) is a mutable proxy, which \(tokens[open - 1].text) does not take",
       "let it take the proxy's type")

@@ -35,7 +35,7 @@ extension Mover {
     where nested.name == "CodingKeys" && file.enclosing[nested.open] == type.open {
       let start = file.start(ofDeclarationAt: nested.keyword)
       guard !relocate(start, through: nested.close, from: type) else { continue }
-      find(
+      report(
         nested.keyword, .refused, "the macro writes CodingKeys in \(type.name), beside these",
         "move them into \(type.name) itself")
     }

@@ -19,7 +19,7 @@ extension Mover {
       let classes = project.types.joined().filter { $0.inherited.contains { $0.name == name } }
         .compactMap(project.declaration(of:))
       guard let type = classes.first(where: { announces(key, in: $0) }) else { continue }
-      return find(
+      return report(
         call, .differs,
         "\(key) is observed by the protocol \(name), so what \(type.name) declares of it does not apply",
         "observe(keyPath: \"\(key)\"), or a key path of \(type.name)")

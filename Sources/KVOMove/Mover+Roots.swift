@@ -50,7 +50,7 @@ extension Mover {
       })
     else { return }
     guard type.close == type.open + 1 else {
-      return find(
+      return report(
         index, .refused,
         "a KVOObject does not get the conformance of NSObject to \(names.joined(separator: ", "))",
         "extend KVOObject as well")
@@ -75,7 +75,7 @@ extension Mover {
           }),
           !project.declaredElsewhere(source.tokens[use].name, than: type)
         else { continue }
-        return find(
+        return report(
           keyword, .refused, "a \(other) has no \(source.tokens[use].name) any more",
           "extend NSObject as well by what it needs")
       }
@@ -105,7 +105,7 @@ extension Mover {
           case .foreign(let types) = project.receiver(ending: ends[commas] - 1, in: number),
           let other = types.first(where: { project.replacedTypes[$0] == nil })
         else { continue }
-        return find(
+        return report(
           index, .refused, "\(name) takes a KVOObject, and a call passes a \(other)",
           "a second function for other objects")
       }

@@ -79,7 +79,7 @@ extension Mover {
     guard case .foreign(let types) = project.receiver(ofCallAt: index, in: self.index),
       !Set(types).isDisjoint(with: ["NSDictionary", "NSMutableDictionary"])
     else { return }
-    find(
+    report(
       index, .refused, "a dictionary is no object with keys here",
       "take its value by a subscript: dictionary[key]")
   }
@@ -119,7 +119,7 @@ extension Mover {
       }
     }
     guard isAny else { return }
-    find(
+    report(
       index, .refused, "an AnyObject has no keys here",
       "cast it to KVOObject, or to an array or a set, before \(tokens[index].text)")
   }
@@ -140,7 +140,7 @@ extension Mover {
       return false
     }
     if tokens[index].text == "mutableArrayValue", project.replacedTypes["UserDefaults"] == nil {
-      find(
+      report(
         index, .refused, "UserDefaults has no mutable proxies here",
         "change the array of array(forKey:), and set it")
     }
@@ -169,7 +169,7 @@ extension Mover {
   }
 
   private mutating func lookAt(keysOf name: String, _ keys: Set<String>, in index: Int) {
-    find(
+    report(
       index, .differs,
       "properties named \(name) have several keys: \(keys.sorted().joined(separator: ", "))",
       "write the key of the one that is meant")

@@ -48,7 +48,7 @@ extension Mover {
     else {
       return false
     }
-    find(
+    report(
       type.keyword, .refused,
       "there are several classes \(one.name), and which is meant can't be seen",
       "move the sources of each target by themselves")
@@ -68,7 +68,7 @@ extension Mover {
     if project.superclassName(of: type) == "NSObject" {
       let rest = type.inherited.dropFirst().map(\.name)
       if rest.contains(where: { ["NSCoding", "NSSecureCoding", "NSCopying"].contains($0) }) {
-        find(
+        report(
           superclass.tokens.lowerBound, .refused,
           "\(type.name) is archived or copied by Foundation",
           "see that Foundation's protocol is met without NSObject")
@@ -122,7 +122,7 @@ extension Mover {
     else { return }
     let superclass = project.ancestors(of: type).root ?? type.name
     let names = observable.map(\.name).joined(separator: ", ")
-    find(
+    report(
       first.keyword, .missing,
       "\(names) \(observable.count == 1 ? "is" : "are") observable in a class that is not a KVOObject (\(superclass))",
       "move the observable state into a KVOObject of its own")
@@ -143,7 +143,7 @@ extension Mover {
     }
     guard isMoved else { return }
     if property.modifiers.contains("@NSManaged") {
-      find(
+      report(
         property.keyword, .missing, "Core Data keeps \(property.name)",
         "store it in an observable property")
       return
@@ -152,13 +152,13 @@ extension Mover {
       tokens[property.keyword].isWord("var")
     {
       if ["weak", "lazy", "unowned"].first(where: property.modifiers.contains) != nil {
-        find(
+        report(
           property.keyword, .differs, "\(property.name) is weak or lazy, and takes no @Observed",
           "change it inside withChange(forKey: \"\(property.name)\") { … }; "
             + "to observe \\.\(property.name), declare keys.stored(\"\(property.name)\", \\.\(property.name))"
         )
       } else if property.modifiers.contains("override"), !isObservable(property.name, above: type) {
-        find(
+        report(
           property.keyword, .differs,
           "\(property.name) overrides a property that is not observable, and is not observed",
           "@Observed before the superclass's")
@@ -237,7 +237,7 @@ extension Mover {
         project.dynamicProperties[$0.id]?[property.name]?.isDynamic == true
       }
     guard isDynamic, !isOff else { return }
-    find(
+    report(
       property.keyword, .differs,
       "the setter of \(property.name) announces manually what Objective-C announces as well: twice there, once here",
       "nothing, if once is right")
@@ -258,7 +258,7 @@ extension Mover {
           && isAssigned($0)
       })
     else { return }
-    find(
+    report(
       property.keyword, .differs,
       "the setter of \(property.name) sets \(tokens[place].name), which affects it: it notifies twice there, once here",
       "nothing, if once is right")
@@ -272,7 +272,7 @@ extension Mover {
       !namesWhatAffects(key, in: type),
       let first = observableNames(readBy: property, in: type).first
     else { return }
-    find(
+    report(
       property.keyword, .differs,
       "no method names what affects \(property.name): its observers are notified here when \(first) changes, and not there",
       "class func keyPathsForValuesAffecting\(capitalised(key))() -> Set<String> { [] }, if they must not be"
@@ -380,7 +380,7 @@ extension Mover {
         return !tokens[place + 1].is("=")
       }
       guard let early else { continue }
-      find(
+      report(
         early, .refused, "\(tokens[early].name) is read or changed in place before super.init()",
         "use the value that it is given, or call super.init() before")
     }

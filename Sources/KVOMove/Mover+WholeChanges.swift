@@ -61,7 +61,7 @@ extension Mover {
       tokens[next].isWord("as")
       && !tokens[next...].prefix(4).contains { $0.text == "NSKeyValueChangeKey" }
     guard isVisited || isCast || isLooped(index) || isTaken(index, before: next) else { return }
-    find(
+    report(
       index, .differs,
       "a change's values have their own types here: no NSNumber, and no NSNull for nil",
       "read each by its key, change?[.newKey], and cast it to the property's type")

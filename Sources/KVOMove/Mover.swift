@@ -101,7 +101,7 @@ struct Mover {
       || project.contexts.variables.contains { $0.file == index }
     if isConcerned {
       if let (token, name) = olderSwift() {
-        find(
+        report(
           token, .missing, "this is Swift 2 (\(name)), which no edit is made for",
           "convert it to a newer Swift first")
       } else {
@@ -206,7 +206,8 @@ struct Mover {
     edits.append(Edit(tokens[token].offset - length..<tokens[token].offset, text))
   }
 
-  mutating func find(_ token: Int, _ harm: Harm, _ reason: String, _ advice: String) {
+  /// Adds a finding, for a person to look at.
+  mutating func report(_ token: Int, _ harm: Harm, _ reason: String, _ advice: String) {
     findings.append((token, harm, reason, advice))
   }
 
@@ -218,7 +219,7 @@ struct Mover {
     let counts = leftovers.sorted { $0.key < $1.key }.map { name, tokens in
       "\(tokens.count) \(name)\(tokens.count == 1 ? "" : "s")"
     }
-    find(
+    report(
       first, .refused,
       "\(counts.joined(separator: ", ")): there is no Objective-C runtime and no Interface Builder",
       "call methods and closures: observe(\\.key, target:action:), addObserver(forName:object:queue:using:)"
