@@ -161,7 +161,7 @@ private struct ContextFinder {
 extension SourceFile {
   /// A variable initialised with a literal, which may be a context: the tokens of its value, with those of its type.
   func contextVariable(at keyword: Int) -> Range<Int>? {
-    guard isDeclaration(keyword, of: ["var"]), keyword + 3 < tokens.count,
+    guard isKeyword(keyword, among: ["var"]), keyword + 3 < tokens.count,
       tokens[keyword + 1].kind == .identifier
     else { return nil }
     var index = keyword + 2

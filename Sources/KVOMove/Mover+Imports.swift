@@ -20,7 +20,7 @@ extension SourceFile {
         conditions.append(index)
       } else if tokens[index].is("#endif") {
         _ = conditions.popLast()
-      } else if isDeclaration(index, of: ["import"]), enclosing[index] == nil {
+      } else if isKeyword(index, among: ["import"]), enclosing[index] == nil {
         imports.append(readImport(at: index, in: conditions.first))
       }
     }

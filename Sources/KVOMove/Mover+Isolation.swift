@@ -16,7 +16,7 @@ extension Mover {
         "MainActor.assumeIsolated { … }: \"On the main actor\" of MovingOver.md has an example")
     }
     for index in type.open..<type.close
-    where file.enclosing[index] == type.open && file.isDeclaration(index, of: ["deinit"])
+    where file.enclosing[index] == type.open && file.isKeyword(index, among: ["deinit"])
       && tokens[index + 1].is("{") && !tokens[index - 1].isWord("isolated")
     {
       guard let end = file.closing(of: index + 1),

@@ -216,7 +216,7 @@ extension Mover {
   /// The name of the function whose generic parameter is constrained at a token; `init` for an initialiser.
   func function(constrainedAt index: Int) -> String? {
     let word = (0..<index).last {
-      tokens[$0].isWord("func") || file.isDeclaration($0, of: ["init"])
+      tokens[$0].isWord("func") || file.isKeyword($0, among: ["init"])
     }
     return word.map { tokens[$0].isWord("func") ? tokens[$0 + 1].name : "init" }
   }

@@ -47,7 +47,7 @@ extension Mover {
   private func assignment(to name: String, whereObserversRunIn type: TypeDeclaration) -> Int? {
     let bodies = (type.open..<type.close).compactMap { index -> Range<Int>? in
       guard file.enclosing[index] == type.open,
-        tokens[index].isWord("init") || file.isDeclaration(index, of: ["deinit"]),
+        tokens[index].isWord("init") || file.isKeyword(index, among: ["deinit"]),
         !tokens[index - 1].is("."),
         let open = (index..<type.close).first(where: {
           tokens[$0].is("{") && file.enclosing[$0] == type.open

@@ -4,7 +4,7 @@ import SwiftSource
 extension SourceFile {
   /// The names of types' aliases, each with the type's name, or an empty text if that is no name alone.
   func aliases() -> [(String, String)] {
-    tokens.indices.filter { isDeclaration($0, of: ["typealias"]) }.map { index in
+    tokens.indices.filter { isKeyword($0, among: ["typealias"]) }.map { index in
       let isName = tokens[index + 2].is("=") && tokens[index + 3].kind == .identifier
       let isAlone = isName && endsType(endOfTypeName(at: index + 3))
       return (tokens[index + 1].name, isAlone ? typeName(at: index + 3) ?? "" : "")

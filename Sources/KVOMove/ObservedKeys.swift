@@ -25,7 +25,7 @@ extension SourceFile {
   /// The constants that hold a key: `static let rate = "rate"`.
   func keyConstants() -> [(name: String, key: String)] {
     tokens.indices.compactMap { index in
-      guard isDeclaration(index, of: ["let"]), tokens[index + 1].kind == .identifier else {
+      guard isKeyword(index, among: ["let"]), tokens[index + 1].kind == .identifier else {
         return nil
       }
       var value = index + 2

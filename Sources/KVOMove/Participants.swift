@@ -255,7 +255,7 @@ struct Participants {
     let found = source.tokens.indices.compactMap { index -> String? in
       let token = source.tokens[index]
       let isFunction = index > 0 && source.tokens[index - 1].isWord("func")
-      guard isFunction || source.isDeclaration(index, of: ["init"]),
+      guard isFunction || source.isKeyword(index, among: ["init"]),
         let open = (index + 1..<source.tokens.count).first(where: { source.tokens[$0].is("(") }),
         let close = source.partner[open],
         (open..<close).contains(where: {

@@ -126,16 +126,16 @@ struct SourceFile {
         pending[level] = nil
       } else if beginsType(index) {
         pending[level] = (.type, index)
-      } else if isDeclaration(index, of: ["func", "init", "deinit", "subscript"]) {
+      } else if isKeyword(index, among: ["func", "init", "deinit", "subscript"]) {
         pending[level] = (.function(throwing: isThrowing(index)), index)
-      } else if isDeclaration(index, of: ["var"]) {
+      } else if isKeyword(index, among: ["var"]) {
         pending[level] = nil
         if let brace = accessorBrace(ofVariableAt: index) { blocks[brace] = .accessors }
-      } else if isDeclaration(index, of: Self.controlWords) {
+      } else if isKeyword(index, among: Self.controlWords) {
         pending[level] = (.control, index)
-      } else if isDeclaration(index, of: ["catch"]) {
+      } else if isKeyword(index, among: ["catch"]) {
         pending[level] = (.control, index)
-      } else if isDeclaration(index, of: ["defer"]) {
+      } else if isKeyword(index, among: ["defer"]) {
         pending[level] = (.deferred, index)
       }
     }
@@ -143,9 +143,9 @@ struct SourceFile {
 
   private func kind(ofBraceAt index: Int, _ pending: Block?) -> Block {
     if blocks[index] == .accessors { return .accessors }
-    if index > 0, isDeclaration(index - 1, of: ["do"]) {
+    if index > 0, isKeyword(index - 1, among: ["do"]) {
       let next = partner[index]! + 1
-      return isDeclaration(next, of: ["catch"]) ? .doCatch : .control
+      return isKeyword(next, among: ["catch"]) ? .doCatch : .control
     }
     if index > 0, isAccessorHead(before: index) { return .accessor }
     return pending ?? .closure
@@ -162,14 +162,14 @@ struct SourceFile {
   }
 
   /// Whether the token is one of these keywords, and neither a member's name nor a label.
-  func isDeclaration(_ index: Int, of words: Set<String>) -> Bool {
+  func isKeyword(_ index: Int, among words: Set<String>) -> Bool {
     guard tokens.indices.contains(index), words.contains(tokens[index].text) else { return false }
     let isWord = tokens[index].kind == .keyword || tokens[index].kind == .identifier
     return isWord && !(index > 0 && tokens[index - 1].is(".")) && !tokens[index + 1].is(":")
   }
 
   func beginsType(_ index: Int) -> Bool {
-    guard isDeclaration(index, of: Self.typeWords), tokens[index + 1].kind == .identifier,
+    guard isKeyword(index, among: Self.typeWords), tokens[index + 1].kind == .identifier,
       index == 0 || !tokens[index - 1].is(":") && !tokens[index - 1].is(",")
     else { return false }
     // `class func` and `class override var` begin no type, but `class dynamic {` does.
