@@ -130,7 +130,7 @@ extension Mover {
         return next.is("{") || next.is(",") || next.isWord("else") || file.endsStatement(close)
           ? place : nil
       }
-      place = (file.partner[place].map { $0 > place ? $0 : place } ?? place) + 1
+      place = file.next(after: place)
     }
     return nil
   }

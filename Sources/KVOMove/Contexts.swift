@@ -229,7 +229,7 @@ extension SourceFile {
     while index == brace + 1 || !isStatementStart(index), !tokens[index].is("}") {
       if tokens[index].isWord("for") { break }
       if tokens[index].isWord("in") { return brace + 1..<index }
-      index = partner[index].map { max($0, index) + 1 } ?? index + 1
+      index = next(after: index)
     }
     return brace + 1..<brace + 1
   }

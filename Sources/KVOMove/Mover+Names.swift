@@ -243,7 +243,7 @@ extension Mover {
     var open = index
     while open < tokens.count, !tokens[open].is("{") {
       if tokens[open].is(";") || tokens[open].is("}") { return nil }
-      open = file.partner[open].map { max($0, open) + 1 } ?? open + 1
+      open = file.next(after: open)
     }
     return open < tokens.count ? open : nil
   }

@@ -53,7 +53,7 @@ extension Mover {
       while !tokens[end].is("{"), !tokens[end].is(","), !tokens[end].isWord("else"),
         tokens[end].kind != .endOfFile
       {
-        end = file.partner[end].map { $0 > end ? $0 + 1 : end + 1 } ?? end + 1
+        end = file.next(after: end)
       }
       return index + 4..<end
     }
@@ -298,7 +298,7 @@ extension Mover {
     while !file.isStatementStart(end) || end == start, !tokens[end].is(";"), !tokens[end].is("}"),
       tokens[end].kind != .endOfFile
     {
-      end = file.partner[end].map { $0 > end ? $0 + 1 : end + 1 } ?? end + 1
+      end = file.next(after: end)
     }
     return start..<end
   }

@@ -56,7 +56,7 @@ extension Mover {
       first = file.partner[first - 1].map { min($0, first - 1) } ?? first - 1
     }
     while !file.endsStatement(last), !tokens[last + 1].is("{") {
-      last = file.partner[last + 1].map { max($0, last + 1) } ?? last + 1
+      last = file.closing(of: last + 1) ?? last + 1
     }
     return first..<last + 1
   }

@@ -106,7 +106,7 @@ extension SourceFile {
       if tokens[index].isWord("as") {
         return ["?", "!"].contains(tokens[index + 1].text) && beginsTextDictionary(index + 2)
       }
-      index = (partner[index].map { $0 > index ? $0 : index } ?? index) + 1
+      index = next(after: index)
     }
     return false
   }

@@ -9,7 +9,9 @@ enum Block: Hashable {
   case accessors
   /// `get`, `set`, `didSet`, `willSet`.
   case accessor
+  /// The block of a statement such as `if`, of a `catch`, or of a `do` without `catch`.
   case control
+  /// The block of a `do` with `catch`, which catches what is thrown in it.
   case doCatch
   /// The body of a `defer`, which can't throw.
   case deferred
@@ -48,7 +50,7 @@ struct SourceFile {
     imports = findImports()
   }
 
-  /// The tokens, each with all text since the previous one as its trivia.
+  /// The tokens, each with all text since the previous one as its trivia: also that of excluded branches between them.
   private static func joined(_ tokens: [Token], _ bytes: [UInt8]) -> [Token] {
     var (joined, end) = (tokens, 0)
     for index in joined.indices {
@@ -89,6 +91,9 @@ struct SourceFile {
     return close
   }
 
+  /// The token after another one or, if that opens brackets, after their end.
+  func next(after index: Int) -> Int { (closing(of: index) ?? index) + 1 }
+
   private mutating func pair() throws(SourceProblem) {
     let closing = ["(": ")", "[": "]", "{": "}"]
     var open: [Int] = []
@@ -113,7 +118,7 @@ struct SourceFile {
 
   private static let typeWords: Set = ["class", "struct", "enum", "extension", "protocol", "actor"]
   private static let controlWords: Set = [
-    "if", "guard", "for", "while", "switch", "else", "repeat",
+    "if", "guard", "for", "while", "switch", "else", "repeat", "catch",
   ]
 
   private mutating func findBlocks() {
@@ -132,8 +137,6 @@ struct SourceFile {
         pending[level] = nil
         if let brace = accessorBrace(ofVariableAt: index) { blocks[brace] = .accessors }
       } else if isKeyword(index, among: Self.controlWords) {
-        pending[level] = (.control, index)
-      } else if isKeyword(index, among: ["catch"]) {
         pending[level] = (.control, index)
       } else if isKeyword(index, among: ["defer"]) {
         pending[level] = (.deferred, index)
@@ -173,11 +176,11 @@ struct SourceFile {
       index == 0 || !tokens[index - 1].is(":") && !tokens[index - 1].is(",")
     else { return false }
     // `class func` and `class override var` begin no type, but `class dynamic {` does.
-    return !(tokens[index].text == "class" && !isTypeName(index + 1))
-      && !(tokens[index].text == "actor" && !isTypeName(index + 1))
+    return !["class", "actor"].contains(tokens[index].text) || isNameOfType(index + 1)
   }
 
-  private func isTypeName(_ index: Int) -> Bool {
+  /// Whether a name in a type's declaration is followed by what follows the type's name.
+  private func isNameOfType(_ index: Int) -> Bool {
     let after = tokens[index + 1]
     return after.is("{") || after.is(":") || after.is("<") || after.isWord("where")
   }
@@ -186,7 +189,7 @@ struct SourceFile {
     var index = index + 1
     while index < tokens.count, !tokens[index].is("{"), !tokens[index].is("}") {
       if tokens[index].isWord("throws") || tokens[index].isWord("rethrows") { return true }
-      index = partner[index].map { $0 > index ? $0 + 1 : index + 1 } ?? index + 1
+      index = next(after: index)
     }
     return false
   }
@@ -208,7 +211,7 @@ struct SourceFile {
       } else if position > index + 1, isStatementStart(position) {
         return nil
       }
-      position = partner[position].map { $0 > position ? $0 + 1 : position + 1 } ?? position + 1
+      position = next(after: position)
     }
     return nil
   }
@@ -257,6 +260,7 @@ struct SourceFile {
     }
   }
 
+  /// Whether an operator at the beginning of a line is a prefix one, because no space follows it.
   private func isPrefix(_ index: Int) -> Bool { tokens[index + 1].leadingTrivia.isEmpty }
 
   /// Whether an operator at the end of a line is a postfix one, because no space precedes it.
