@@ -3,8 +3,7 @@
 import SwiftSource
 
 extension Mover {
-  /// Makes a validator's parameter `inout`. An override of the root's validator keeps its key, and passes the value on to
-  /// the superclass.
+  /// Makes a validator's parameter `inout`. An override of the root's validator keeps its parameter for the key.
   mutating func moveValidator(_ method: MethodDeclaration) {
     let parameters = method.parameters + 1..<file.partner[method.parameters]!
     guard method.name.hasPrefix("validate"), let brace = method.brace,
@@ -16,31 +15,39 @@ extension Mover {
     replace(type..<(comma ?? parameters.upperBound), by: "inout Any?")
     let value = tokens[colon - 1].text
     for index in brace..<file.partner[brace]! where tokens[index].text == value {
-      if tokens[index - 1].is("("), tokens[index + 1].is(",") || tokens[index + 1].is(")"),
-        ["validateValue", method.name].contains(tokens[index - 2].text)
-      {
-        insert("&", before: index)
-        continue
+      moveUse(ofParameter: index, in: method)
+    }
+  }
+
+  /// Edits a use of a validator's parameter: `validateValue(value, …)` gets an `&`, and `value.pointee` becomes `value`.
+  private mutating func moveUse(ofParameter index: Int, in method: MethodDeclaration) {
+    if tokens[index - 1].is("("), tokens[index + 1].is(",") || tokens[index + 1].is(")"),
+      ["validateValue", method.name].contains(tokens[index - 2].text)
+    {
+      return insert("&", before: index)
+    }
+    guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { return }
+    replaceWithSpace(index + 1..<index + 3, by: "")
+    if tokens[index + 3].is("=") { removeObjectCasts(from: index + 4) }
+  }
+
+  /// Removes casts to objects from the rest of a statement, a value that is assigned. There it is an object; here it may be
+  /// of any type.
+  private mutating func removeObjectCasts(from start: Int) {
+    var index = start
+    while !file.isStatementStart(index), !tokens[index].is("}") {
+      if tokens[index].isWord("as"), ["AnyObject", "NSString"].contains(tokens[index + 1].text) {
+        let isOptional = tokens[index + 2].text == "?" && tokens[index + 2].leadingTrivia.isEmpty
+        replaceWithSpace(index..<(isOptional ? index + 3 : index + 2), by: "")
       }
-      guard tokens[index + 1].is("."), tokens[index + 2].text == "pointee" else { continue }
-      replaceWithSpace(index + 1..<index + 3, by: "")
-      guard tokens[index + 3].is("=") else { continue }
-      // The assigned value is an object there. Here it may be of any type, so casts to objects are removed.
-      var end = index + 4
-      while !file.isStatementStart(end), !tokens[end].is("}") {
-        let isCast = tokens[end].isWord("as") && tokens[end + 1].text == "AnyObject"
-        if isCast || tokens[end].isWord("as") && tokens[end + 1].text == "NSString" {
-          let isOptional = tokens[end + 2].text == "?" && tokens[end + 2].leadingTrivia.isEmpty
-          replaceWithSpace(end..<(isOptional ? end + 3 : end + 2), by: "")
-        }
-        end = (file.partner[end].map { $0 > end ? $0 : end } ?? end) + 1
-      }
+      index = file.next(after: index)
     }
   }
 
   /// Makes the variable whose value is validated along a key path an `Any?`. For a key, an `AnyObject?` is accepted here,
   /// too.
   mutating func moveValidation(_ index: Int) {
+    // validateValue(&value, forKeyPath: …)
     guard file.isStringCall(index), throwsHere(index), tokens[index + 2].is("&"),
       tokens[index + 4].is(","), tokens[index + 5].text == "forKeyPath"
     else { return }
@@ -59,7 +66,7 @@ extension Mover {
   }
 
   /// Makes a member that lists what affects a key a set of strings, and not Foundation's set. `@KVO` needs the type of the
-  /// elements.
+  /// elements. `NSSet(objects: "a")` and `NSSet(object: "a")` become `["a"]`.
   mutating func moveKeyPaths(_ statement: KeyStatement) {
     let body = statement.body
     guard statement.name.hasPrefix(KeyStatement.affecting) else { return }
@@ -76,12 +83,12 @@ extension Mover {
         report(index, .refused, "\(statement.name) is a Set<String>", "make one of the NSSet")
         continue
       }
-      if tokens[index + 2].text == "array", tokens[index + 3].is(":") {
+      let isLabelled = tokens[index + 3].is(":")
+      if isLabelled, tokens[index + 2].text == "array" {
         replace(index, by: "Set")
         remove(index + 2..<index + 4)
         continue
       }
-      let isLabelled = tokens[index + 3].is(":")
       replace(index..<(isLabelled ? index + 4 : index + 2), by: "[")
       if isLabelled { replaceSpace(before: index + 4, by: "") }
       replace(last, by: "]")
