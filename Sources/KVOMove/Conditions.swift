@@ -20,6 +20,8 @@ struct BranchFinder {
   private(set) var kept: [Token] = []
   private(set) var excluded: [ExcludedBranch] = []
   private var index = 0
+  /// How many `#if`s are open at `index`.
+  private var depth = 0
 
   init(_ tokens: [Token]) {
     self.tokens = tokens
@@ -28,7 +30,7 @@ struct BranchFinder {
     if let end = tokens.last, kept.last != end { kept.append(end) }
   }
 
-  /// Reads up to the next branch of the enclosing condition.
+  /// Reads up to the next branch of the enclosing `#if`, or its end.
   private mutating func readCode(isKept: Bool) {
     while index < tokens.count, !isBoundary(tokens[index]) {
       if tokens[index].is("#if") {
@@ -40,8 +42,6 @@ struct BranchFinder {
     // A branch directive without an `#if`.
     if index < tokens.count, depth == 0 { take(isKept: isKept) }
   }
-
-  private var depth = 0
 
   private func isBoundary(_ token: Token) -> Bool {
     token.is("#elseif") || token.is("#else") || token.is("#endif")
@@ -55,26 +55,27 @@ struct BranchFinder {
   private mutating func readConditions(isKept: Bool) {
     depth += 1
     defer { depth -= 1 }
-    // Whether an earlier branch is compiled; nil if only the build knows.
+    // Whether an earlier branch is compiled; nil if only the build knows. `holds` is that of a branch's own condition.
     var isTaken: Bool? = false
     while index < tokens.count {
       let (first, start) = (tokens[index], index)
       repeat { take(isKept: isKept) } while index < tokens.count && !tokens[index].isFirstOnLine
       if first.is("#endif") { return }
       let condition = Array(tokens[start + 1..<index])
-      let own: Bool? = first.is("#else") ? true : Condition(condition).value
-      let isExcluded = own == false || isTaken == true
+      let holds: Bool? = first.is("#else") ? true : Condition(condition).value
+      let isExcluded = holds == false || isTaken == true
       if isExcluded, isKept { exclude(first, condition, from: index) }
       readCode(isKept: isKept && !isExcluded)
-      if own == true { isTaken = true } else if own == nil, isTaken == false { isTaken = nil }
+      if holds == true { isTaken = true } else if holds == nil, isTaken == false { isTaken = nil }
     }
   }
 
+  /// Lists the branch whose code begins at `start`.
   private mutating func exclude(_ directive: Token, _ condition: [Token], from start: Int) {
-    var (end, depth) = (start, 0)
-    while end < tokens.count, depth > 0 || !isBoundary(tokens[end]) {
-      if tokens[end].is("#if") { depth += 1 }
-      if tokens[end].is("#endif") { depth -= 1 }
+    var (end, nested) = (start, 0)
+    while end < tokens.count, nested > 0 || !isBoundary(tokens[end]) {
+      if tokens[end].is("#if") { nested += 1 }
+      if tokens[end].is("#endif") { nested -= 1 }
       end += 1
     }
     let words = condition.enumerated().map { ($0 > 0 ? $1.leadingTrivia : "") + $1.text }
@@ -82,10 +83,10 @@ struct BranchFinder {
       ExcludedBranch(
         line: directive.line, offset: directive.offset,
         directive: words.isEmpty ? directive.text : "\(directive.text) \(words.joined())",
-        hasKeyValueCode: tokens[start..<end].contains { Self.words.contains($0.text) }))
+        hasKeyValueCode: tokens[start..<end].contains { Self.keyValueNames.contains($0.text) }))
   }
 
-  private static let words: Set = [
+  private static let keyValueNames: Set = [
     "observeValue", "willChangeValue", "didChangeValue", "NSKeyValueObservation",
     "NSKeyValueChange", "NSKeyValueChangeKey", "dynamic", "forKeyPath",
   ]
@@ -110,6 +111,7 @@ private struct Condition {
     return true
   }
 
+  // `x || true` is true and `x && false` is false, even if only the build knows `x`.
   private mutating func readDisjunction() -> Bool? {
     var value = readConjunction()
     while take("||") {
@@ -149,24 +151,24 @@ private struct Condition {
   }
 
   private static func value(of function: String, _ arguments: [String]) -> Bool? {
-    let isOfApple = arguments.first.map(applesModules.contains) ?? false
+    let module = arguments.first ?? ""
     switch function {
     case "os": return arguments == ["Linux"]
-    case "canImport": return isOfApple ? false : known.contains(arguments.first ?? "") ? true : nil
+    case "canImport":
+      return modulesOfApple.contains(module) ? false : modulesOfLinux.contains(module) ? true : nil
     case "targetEnvironment": return false
+    // Every `>=` holds: the Swift that compiles the moved source is newer than any that a condition asks for.
     case "swift", "compiler": return arguments.first == ">=" ? true : nil
     default: return nil
     }
   }
 
-  private static let known: Set = ["Foundation", "Glibc", "Dispatch", "Swift"]
-  private static let applesModules: Set = [
+  private static let modulesOfLinux: Set = ["Foundation", "Glibc", "Dispatch", "Swift"]
+  private static let modulesOfApple: Set = [
     "ObjectiveC", "Darwin", "UIKit", "AppKit", "Cocoa", "CoreData", "AVFoundation", "AVKit",
-    "SwiftUI",
-    "Combine", "WatchKit", "CoreGraphics", "QuartzCore", "CoreLocation", "MapKit", "WebKit",
-    "MediaPlayer",
-    "CoreBluetooth", "StoreKit", "os", "Metal", "MetalKit", "SpriteKit", "SceneKit", "CloudKit",
-    "Photos",
-    "CoreMedia", "CoreImage", "Contacts", "EventKit", "HealthKit", "UserNotifications", "CoreText",
+    "SwiftUI", "Combine", "WatchKit", "CoreGraphics", "QuartzCore", "CoreLocation", "MapKit",
+    "WebKit", "MediaPlayer", "CoreBluetooth", "StoreKit", "os", "Metal", "MetalKit", "SpriteKit",
+    "SceneKit", "CloudKit", "Photos", "CoreMedia", "CoreImage", "Contacts", "EventKit",
+    "HealthKit", "UserNotifications", "CoreText",
   ]
 }
