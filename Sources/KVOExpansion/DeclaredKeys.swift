@@ -167,8 +167,10 @@ struct DeclaredKeys {
   }
 
   private func keptSources(_ binding: Binding, _ name: Token) -> [String] {
-    binding.accessors?.block("get", "_read", "read").flatMap { setters.keeping($0, of: name.name) }?
-      .sources ?? []
+    binding.accessors?.block("get", "_read", "read").flatMap {
+      setters.cachedValue(in: $0, of: name.name)
+    }?
+    .sources ?? []
   }
 
   // MARK: - Declarations of one member
@@ -219,7 +221,7 @@ struct DeclaredKeys {
         property is an override; set it only if its value has to be corrected.
         """)
     } else if let name = bindings[0].name, let accessors = bindings[0].accessors,
-      !setters.saysOtherwise(name.name),
+      !setters.mayNotifyOnlyManually(name.name),
       let other = setters.notifiedBeside(accessors, of: name.name)
     {
       warn(ofNotifyingTwice: name, beside: other)
@@ -240,9 +242,9 @@ struct DeclaredKeys {
   private mutating func warnOfKept(_ member: Member, _ methods: ConventionMethods) {
     guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
       ObservableMember.form(of: member) == .known, methods.affecting(name.name) == nil,
-      !setters.saysOtherwise(name.name),
+      !setters.mayNotifyOnlyManually(name.name),
       let getter = bindings[0].accessors?.block("get", "_read", "read"),
-      let kept = setters.keeping(getter, of: name.name), kept.sources.isEmpty,
+      let kept = setters.cachedValue(in: getter, of: name.name), kept.sources.isEmpty,
       let cache = kept.cache
     else { return }
     diagnose(
@@ -262,7 +264,7 @@ struct DeclaredKeys {
       let (readers, why) = setters.unawareReaders(
         of: name.name, getter, isDeclared: methods.affecting(name.name) != nil),
       let reader = readers.first(where: {
-        methods.affecting($0) == nil && !setters.saysOtherwise($0)
+        methods.affecting($0) == nil && !setters.mayNotifyOnlyManually($0)
       })
     else { return }
     let reason =

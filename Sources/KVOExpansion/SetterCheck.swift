@@ -12,10 +12,11 @@ internal import SwiftSource
 /// is a structure, that changes the variable. The class's own methods and accessors are followed.
 
 struct SetterCheck {
-  /// `observed`: properties that notify of their changes. `silent`: constants and ignored variables, which don't.
+  /// The variables that are not marked as ignored, also computed ones. Most notify of their changes.
   private(set) var observed: Set<String> = []
+  /// Constants and ignored variables, which don't notify.
   private(set) var silent: Set<String> = []
-  /// Stored variables that notify only if they are announced manually: lazy ones, and those with another wrapper.
+  /// Those of `observed` that notify only if they are announced manually: lazy ones, and those with another wrapper.
   private(set) var unobserved: Set<String> = []
   /// The properties that the macro makes observable, with the offsets of their declarations.
   private var stored: [String: Int] = [:]
@@ -98,14 +99,20 @@ struct SetterCheck {
     }
   }
 
-  /// Whether the class itself declares what affects a key, or which keys are automatic. If so, the notification by
-  /// hand may be the only one.
-  func saysOtherwise(_ key: String) -> Bool {
+  /// Whether a key's observers may get manual notifications only, since the class declares what affects the key, or turns
+  /// automatic notification off for keys other than this one.
+  func mayNotifyOnlyManually(_ key: String) -> Bool {
+    declaresWhatAffects(key)
+      || namesOfType.contains {
+        $0.hasPrefix("automaticallyNotifiesObservers")
+          && $0 != "automaticallyNotifiesObserversOf" + key.capitalizedFirst
+      }
+  }
+
+  private func declaresWhatAffects(_ key: String) -> Bool {
     namesOfType.contains {
       $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
         || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
-        || $0.hasPrefix("automaticallyNotifiesObservers")
-          && $0 != "automaticallyNotifiesObserversOf" + key.capitalizedFirst
     }
   }
 
@@ -115,8 +122,8 @@ struct SetterCheck {
     users[variable]?.subtracting([key]).isEmpty == false ? nil : stored[variable]
   }
 
-  /// A stored property that the setter assigns to and the getter reads, so that the change is notified twice: by the
-  /// property, and manually. Assigning to a part of it, or calling its methods, does not count: it may be an object,
+  /// A stored property that a key's setter assigns to, besides announcing the key manually, and its getter reads: so the
+  /// change is notified twice. Assigning to a part of it, or calling its methods, does not count: it may be an object,
   /// and then the property does not change.
   func notifiedBeside(_ accessors: Accessors, of key: String) -> String? {
     guard let setter = accessors.block("set"), let getter = accessors.block("get", "_read", "read"),
@@ -147,7 +154,9 @@ struct SetterCheck {
     guard let readers = readers[key]?.subtracting([key]), !readers.isEmpty else { return nil }
     let read = names(in: Array(getter.body))
     guard !read.contains("access") else { return nil }
-    if let cache = keeping(getter, of: key)?.cache { return (readers.sorted(), .cached(cache)) }
+    if let cache = cachedValue(in: getter, of: key)?.cache {
+      return (readers.sorted(), .cached(cache))
+    }
     let unreported = read.subtracting(["self"])
     if isDeclared, !unreported.isEmpty, unreported.isSubset(of: silent.union(unobserved)),
       !leads(from: unreported, in: Array(getter.body))
@@ -169,6 +178,7 @@ struct SetterCheck {
     }
   }
 
+  /// Calls that announce a manual change.
   private static let manual = ["withChange", "willChangeValue", "willChange"]
 
   private func announces(_ body: [Token], _ key: String, by calls: [String]) -> Bool {
@@ -194,11 +204,13 @@ struct SetterCheck {
 
   // MARK: - Silent setters
 
+  /// Calls that announce changes of the keys that they are passed.
   private static let announcing: Set = [
     "withChange", "withAutomaticChange", "willChangeValue", "didChangeValue", "willChange",
     "didChange",
   ]
-  private static let telling: Set = [
+  /// Calls that notify of the keys that they are passed, or may.
+  private static let notifying: Set = [
     "setValue", "mutableArray", "mutableSet", "mutableArrayValue", "mutableSetValue",
     "mutableOrderedSetValue", "setValuesForKeys", "coalescingNotifications",
   ]
@@ -245,7 +257,7 @@ struct SetterCheck {
     if Self.announcing.contains(token.name), index + 1 < tokens.count, tokens[index + 1].is("(") {
       return announcesAnother(index, than: key, in: tokens, read) ? .none : .notifies
     }
-    if Self.telling.contains(token.name) { return .notifies }
+    if Self.notifying.contains(token.name) { return .notifies }
     if tokens.isCalled(index) { return methods[token.name].map { .calls($0) } ?? .notifies }
     if observed.contains(token.name) {
       guard tokens.mayChange(index) else { return .none }
@@ -266,18 +278,12 @@ struct SetterCheck {
     let names = arguments.map {
       $0.kind == .string ? String($0.text.dropFirst().dropLast()) : $0.name
     }
-    let isWritten = arguments.contains {
+    // Otherwise the key is a variable's value.
+    let isLiteral = arguments.contains {
       $0.kind == .string && $0.interpolations.isEmpty || $0.is("\\")
     }
-    guard isWritten, let read else { return false }
+    guard isLiteral, let read else { return false }
     return !names.contains(key) && read.isDisjoint(with: names)
-  }
-
-  private func declaresWhatAffects(_ key: String) -> Bool {
-    namesOfType.contains {
-      $0 == "registerKeys" || $0 == "keyPathsForValuesAffectingValue"
-        || $0 == "keyPathsForValuesAffecting" + key.capitalizedFirst
-    }
   }
 
   /// The members that a getter reads, also by the type's own methods and getters. Nil if it may read others.

@@ -1,11 +1,11 @@
 internal import SwiftSource
 
-// Getters that keep their values (Q6), in a property that is not observed. While the value is kept, such a getter reads
-// nothing that it is made from, so tracking can't find that.
+// Getters that cache their values (Q6), in a property that is not observed. While the value is cached, such a getter
+// reads nothing that it is made from, so tracking can't find that.
 //
 // The class alone does not always show it. Calling a method of a property, or a function that the class does not
 // declare, may store something. So may passing the object on, or setting a part of an observed variable, which may be an
-// object. In doubt a getter keeps its value if it also reads something unobserved, which it would return. Then the
+// object. In doubt a getter caches its value if it also reads something unobserved, which it would return. Then the
 // observed properties that it names affect it even while it does not read them.
 //
 // A name that the class does not declare may be an observed property of a superclass. It is a source then; the runtime
@@ -13,8 +13,8 @@ internal import SwiftSource
 // subclasses, which call methods of their superclass's properties, would count.
 
 extension SetterCheck {
-  /// The value that a getter keeps.
-  struct KeptValue {
+  /// The value that a getter caches.
+  struct CachedValue {
     /// The unobserved property in which it is stored; nil in doubt.
     var cache: String? { written.first(where: read.contains) }
     /// The observed properties that the getter names, from which it may make the value.
@@ -22,21 +22,21 @@ extension SetterCheck {
     /// The names that may be properties of a superclass.
     fileprivate var inherited: [String] = []
     /// The unobserved properties that are set, in this order, and those that are read. One that is only set, such as a
-    /// counter, keeps no value.
+    /// counter, caches no value.
     fileprivate var written: [String] = []
     fileprivate var read: Set<String> = []
     fileprivate var mayBeStored = false
     fileprivate var mayBeRead = false
 
-    fileprivate var isKept: Bool { cache != nil || mayBeStored && mayBeRead }
-    fileprivate var mayBeKept: Bool { isKept || mayBeStored && !inherited.isEmpty }
+    fileprivate var isCached: Bool { cache != nil || mayBeStored && mayBeRead }
+    fileprivate var mayBeCached: Bool { isCached || mayBeStored && !inherited.isEmpty }
 
     fileprivate mutating func mayBeStoredAndRead() { (mayBeStored, mayBeRead) = (true, true) }
   }
 
-  /// The value that a key's getter keeps, by itself or by the class's methods that it calls; nil if it keeps none.
-  func keeping(_ getter: Accessors.Block, of key: String) -> KeptValue? {
-    var (value, next, followed) = (KeptValue(), [Body(Array(getter.body))], Set<String>())
+  /// The value that a key's getter caches, by itself or by the class's methods that it calls; nil if it caches none.
+  func cachedValue(in getter: Accessors.Block, of key: String) -> CachedValue? {
+    var (value, next, followed) = (CachedValue(), [Body(Array(getter.body))], Set<String>())
     while let body = next.popLast() {
       for (index, token) in body.tokens.enumerated() {
         next += token.interpolations.map { Body($0, body.locals(at: index)) }
@@ -47,8 +47,8 @@ extension SetterCheck {
         if !bodies.isEmpty, followed.insert(name).inserted { next += bodies }
       }
     }
-    guard value.mayBeKept else { return nil }
-    if value.isKept { value.sources += value.inherited }
+    guard value.mayBeCached else { return nil }
+    if value.isCached { value.sources += value.inherited }
     return value
   }
 
@@ -59,7 +59,7 @@ extension SetterCheck {
     return (methods[name] ?? []) + [getter, isSet ? setters[name] : nil].compactMap { $0 }
   }
 
-  private func note(_ name: String, at index: Int, in body: [Token], _ value: inout KeptValue) {
+  private func note(_ name: String, at index: Int, in body: [Token], _ value: inout CachedValue) {
     if observed.contains(name) { note(observed: name, at: index, in: body, &value) }
     if silent.contains(name) || unobserved.contains(name) {
       note(silent: name, at: index, in: body, &value)
@@ -69,14 +69,14 @@ extension SetterCheck {
   }
 
   private func note(
-    observed name: String, at index: Int, in body: [Token], _ value: inout KeptValue
+    observed name: String, at index: Int, in body: [Token], _ value: inout CachedValue
   ) {
     if !value.sources.contains(name) { value.sources.append(name) }
     if body.isSet(index), !body.isSetAsAWhole(index) { value.mayBeStoredAndRead() }
   }
 
   private func note(
-    silent name: String, at index: Int, in body: [Token], _ value: inout KeptValue
+    silent name: String, at index: Int, in body: [Token], _ value: inout CachedValue
   ) {
     if body.isSet(index) { value.written.append(name) }
     if !body.isSet(index) || body.isPassedInOut(index) {
@@ -88,7 +88,7 @@ extension SetterCheck {
 
   /// A method, a type, or a variable of a superclass, an extension or the module.
   private func note(
-    undeclared name: String, at index: Int, in body: [Token], _ value: inout KeptValue
+    undeclared name: String, at index: Int, in body: [Token], _ value: inout CachedValue
   ) {
     let isOwnType = name == "Self" || name == className
     if body.isSet(index) { value.mayBeStoredAndRead() }
