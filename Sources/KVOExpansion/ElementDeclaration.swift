@@ -5,8 +5,8 @@ internal import SwiftSource
 
 struct ElementDeclaration {
   let key: String
-  private let type: ConventionMethods
-  /// The words of the methods that are left out.
+  private let conventions: ConventionMethods
+  /// The words (`ElementAccessor.word`) of the methods that are left out.
   private var excluded: Set<String> = []
   /// The key's property, as its type is written; nil if that shows no elements.
   private var property: WrittenCollection?
@@ -16,9 +16,9 @@ struct ElementDeclaration {
   /// The call that declares the key; nil if there are too few methods for it.
   var line: String? { ordered() ?? unordered() }
 
-  init(of key: String, in type: ConventionMethods) {
-    (self.key, self.type) = (key, type)
-    property = type.readable[key].flatMap { WrittenCollection(of: $0) }
+  init(of key: String, in conventions: ConventionMethods) {
+    (self.key, self.conventions) = (key, conventions)
+    property = conventions.readable[key].flatMap { WrittenCollection(of: $0) }
     for (accessor, misfit) in unfitting where line != without(accessor).line {
       misfits.append(misfit)
     }
@@ -34,6 +34,7 @@ struct ElementDeclaration {
 
   // MARK: - Methods that fit
 
+  /// The methods and properties that have the name for an accessor and can't be called, with the reason.
   private var unfitting: [(ElementAccessor, Misfit)] {
     let lists = ElementAccessor.ofLists.map { ($0, elementOfList) }
     let sets = ElementAccessor.ofSets.map { ($0, elementOfSet) }
@@ -57,7 +58,7 @@ struct ElementDeclaration {
 
   /// The methods that would be called if the property's type showed its elements.
   private var unreadable: [Misfit] {
-    guard property == nil, misfits.isEmpty, type.readable[key] != nil else { return [] }
+    guard property == nil, misfits.isEmpty, conventions.readable[key] != nil else { return [] }
     let name = key.capitalizedFirst
     let kinds: [(WrittenCollection.Kind, [ElementAccessor], String)] = [
       (.list, [.insert, .insertObject], "countOf\(name)() and objectIn\(name)(at:)"),
@@ -67,10 +68,11 @@ struct ElementDeclaration {
       ),
     ]
     return kinds.flatMap { kind, accessors, readers in
+      // As if the property's type showed its elements.
       var shown = self
       shown.property = WrittenCollection(kind)
       guard shown.line != nil else { return [Misfit]() }
-      let isCounted = type.readable[key].map(WrittenCollection.type)?.text == "NSCountedSet"
+      let isCounted = conventions.readable[key].map(WrittenCollection.type)?.text == "NSCountedSet"
       let reason =
         isCounted
         ? "an NSCountedSet is read neither as an array nor as a set: add \(readers)"
@@ -102,12 +104,14 @@ struct ElementDeclaration {
   private func parameter(of accessor: ElementAccessor) -> WrittenType? {
     shaped(accessor)?.parameters.first.map { WrittenType($0.type) }
   }
-  private var counter: Binding? { type.readable["countOf" + key.capitalizedFirst] }
+  private var counter: Binding? { conventions.readable["countOf" + key.capitalizedFirst] }
 
+  /// The method that has the accessor's name and shape.
   private func shaped(_ accessor: ElementAccessor) -> Function? {
-    type.methods[accessor.word(for: key)].flatMap { accessor.hasShape(of: $0) ? $0 : nil }
+    conventions.methods[accessor.word(for: key)].flatMap { accessor.hasShape(of: $0) ? $0 : nil }
   }
 
+  /// The method that the declaration calls.
   private func method(_ accessor: ElementAccessor) -> Function? {
     excluded.contains(accessor.word) ? nil : shaped(accessor)
   }
@@ -131,8 +135,8 @@ struct ElementDeclaration {
       }
     let isChanged = insert != nil && remove != nil
     guard isRead || isChanged else { return nil }
-    // The methods that a subclass lacks are its superclass's.
-    let addsSome = isChanged || type.overridesElements(of: key)
+    // If the class overrides one of the superclass's methods, those that it lacks are the superclass's.
+    let addsSome = isChanged || conventions.overridesElements(of: key)
     if addsSome, let insert { arguments.append("insert: \(insert)") }
     if addsSome, let remove { arguments.append("remove: \(remove)") }
     let replace =
@@ -180,10 +184,12 @@ struct ElementDeclaration {
   /// generated code has them as `AnyHashable`.
   private var hasMembersOfAnyType: Bool { elementOfSet?.isExistential == true }
 
+  /// A member in the form that the class's method takes.
   private func member(_ value: String, of object: String) -> String {
     hasMembersOfAnyType ? "\(object)._element(\(value), of: \"\(key)\")" : value
   }
 
+  /// A closure that returns the members in the form that the runtime takes.
   private func members(from enumerator: Function) -> String {
     let call = "\(enumerator.name.text)()"
     let isOfFoundation = enumerator.result.map { WrittenType($0) } == "NSEnumerator"
@@ -227,10 +233,12 @@ struct ElementDeclaration {
     (function.isReturning ? "_ = " : "") + call(function, object, arguments)
   }
 
+  /// A closure that makes one call for all elements.
   private func batch(_ function: Function, _ object: String, _ arguments: [String]) -> String {
     "{ \(change(function, object, arguments)) }"
   }
 
+  /// A closure that makes a call for each element.
   private func each(
     _ function: Function, _ sequence: String, _ element: String, _ arguments: [String],
     _ parameters: String
@@ -242,7 +250,8 @@ struct ElementDeclaration {
     """
   }
 
-  /// KVOFoundation converts Swift's sets of indexes to Foundation's.
+  /// Indexes as the method's parameter at a place takes them. KVOFoundation converts Swift's sets of indexes to
+  /// Foundation's.
   private func indexes(_ function: Function, _ place: Int, _ argument: String) -> String {
     WrittenType(function.parameters[place].type) == "IndexSet" ? "IndexSet(\(argument))" : argument
   }
