@@ -1,7 +1,7 @@
 internal import SwiftSource
 
 /// The roles of names in the tokens of a body, as far as their neighbours show them: a name is read, set, called, or
-/// only a label.
+/// only a label. In the comments, *it* is the name at the given index.
 extension [Token] {
   /// The tokens, and those of each interpolation in them.
   var withInterpolations: [[Token]] {
@@ -27,6 +27,7 @@ extension [Token] {
     return self[owner].isWord(word) && !(owner > 0 && self[owner - 1].is("."))
   }
 
+  /// Whether it is the label of an argument.
   func isLabel(_ index: Int) -> Bool {
     index + 1 < count && self[index + 1].is(":")
       && index > 0 && (self[index - 1].is("(") || self[index - 1].is(","))
@@ -63,6 +64,7 @@ extension [Token] {
       ? isCalledInMember(ofType: index + 2) : isCalledInside(index + 2)
   }
 
+  /// Whether the token after it, or after its members, begins the arguments of a call.
   private func isCall(_ next: Token, of index: Int) -> Bool {
     next.is("(") && !next.isFirstOnLine || next.is("{") && !isOfStatement(index)
   }
@@ -70,12 +72,14 @@ extension [Token] {
   /// Whether the brace after it begins the block of a statement such as `if`, where no trailing closure can be.
   private func isOfStatement(_ index: Int) -> Bool {
     let statements = ["if", "guard", "while", "for", "switch", "catch"]
-    let first = self[..<index].last { token in
+    // The nearest brace, separator or statement word before the name.
+    let nearest = self[..<index].last { token in
       token.is("{") || token.is("}") || token.is(";") || statements.contains { token.is($0) }
     }
-    return first?.kind == .keyword
+    return nearest?.kind == .keyword
   }
 
+  /// The token after it and the marks of optionals.
   private func behindMarks(_ index: Int) -> Token? {
     self[(index + 1)...].first { !$0.isMark }
   }
@@ -98,10 +102,12 @@ extension [Token] {
     isPassedInOut(index) || !isDeclared(index) && isAssigned(before: index + 1)
   }
 
+  /// Whether it is a variable's name in the declaration.
   private func isDeclared(_ index: Int) -> Bool {
     index > 0 && (self[index - 1].isWord("let") || self[index - 1].isWord("var"))
   }
 
+  /// Whether it is passed as `&it` or `&self.it`.
   func isPassedInOut(_ index: Int) -> Bool {
     let start = index > 1 && self[index - 1].is(".") ? index - 2 : index
     guard start > 1, self[start - 1].is("&"), self[start].leadingTrivia.isEmpty else {
@@ -174,5 +180,6 @@ extension Token {
   var isMark: Bool { (self.is("?") || self.is("!")) && leadingTrivia.isEmpty }
   var isOpening: Bool { ["(", "[", "{"].contains(where: self.is) }
   var isClosing: Bool { [")", "]", "}"].contains(where: self.is) }
+  /// Whether it begins with a capital, as names of types do.
   var isTypeName: Bool { name.first?.isUppercase == true }
 }

@@ -34,6 +34,7 @@ extension SetterCheck {
       scopes.filter { $0.value.contains { $0.contains(index) } }.map(\.key)
     }
 
+    /// Makes the names at some places local in a scope, where they hide the object's properties.
     private mutating func hide(_ places: [Int], in scope: [Range<Int>]) {
       for place in places where tokens[place].kind == .identifier {
         scopes[tokens[place].name, default: []] += scope
@@ -49,11 +50,11 @@ extension SetterCheck {
         let names = pattern(at: start)
         let end = endOfClause(from: names.upperBound, isCondition: statement != nil)
         hide(Array(names), in: scope(from: end, of: statement))
-        // `if let cache` reads the property.
-        let isBare =
+        // The names of the pattern are local, but `if let cache` also reads the property of that name.
+        let mayBeShorthand =
           index > 0 && statement != nil
           && ["if", "guard", "while", ","].contains(where: tokens[index - 1].is)
-        if !isBare || end > names.upperBound { hide(Array(names), in: [names]) }
+        if !mayBeShorthand || end > names.upperBound { hide(Array(names), in: [names]) }
         guard statement == nil, end < tokens.count, tokens[end].is(",") else { return }
         start = end + 1
       }
@@ -66,11 +67,13 @@ extension SetterCheck {
       return start..<(isTuple ? tokens.closing(from: start) ?? start : start) + 1
     }
 
+    /// Where a variable is visible that is declared before `start`, perhaps in the condition of a statement.
     private func scope(from start: Int, of statement: Token?) -> [Range<Int>] {
       let end = endOfBlock(around: start)
       guard let statement else { return [start..<Swift.min(end, nextCase(after: start))] }
       guard let open = block(after: start) else { return [] }
       let close = tokens.closing(from: open) ?? end
+      // A `guard`'s names are visible in the rest of its condition and after its block, but not in the block.
       return statement.is("guard") ? [start..<open, close..<max(close, end)] : [start..<close]
     }
 
@@ -92,6 +95,7 @@ extension SetterCheck {
       hide((start..<end).filter { tokens[$0 + 1].is(":") }, in: [start..<close])
     }
 
+    /// Adds the parameters of a closure, which are before its `in`, if the brace opens one that has parameters.
     private mutating func addClosure(_ open: Int) {
       var start = open + 1
       if tokens[start].is("["), let close = tokens.closing(from: start) { start = close + 1 }
@@ -156,7 +160,7 @@ extension SetterCheck {
       } ?? tokens.count
     }
 
-    /// The first brace outside of parentheses.
+    /// The first brace after an index that is outside of parentheses: it opens the statement's block.
     private func block(after index: Int) -> Int? {
       var depth = 0
       return tokens[index...].firstIndex { token in
