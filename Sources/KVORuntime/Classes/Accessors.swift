@@ -77,7 +77,7 @@ package class Accessors {
   /// components. A later declaration may change the answer.
   final var isWalked: Bool {
     guard let path else { return false }
-    return KeyPathWalk.reportsReads(on: path) || mayHavePlainLinks(path)
+    return KeyPathWalk.hasUnreportedKeys(path) || mayHavePlainLinks(path)
   }
 
   private func mayHavePlainLinks(_ path: AnyKeyPath) -> Bool {

@@ -11,21 +11,22 @@ internal import CKVORuntime
 /// key path identifies the link by a getter, as it does a computed property. That getter is called. If it
 /// reports nothing, the link may be any plain property of its type, so all of those are observed.
 struct KeyPathWalk {
-  /// Returns the key of the `@Observed` property that was read of the object by this getter; nil if none was.
-  let wasRead: (KVOObject, UnsafeRawPointer) -> KeyName?
+  /// Returns the key of the `@Observed` property of the object that was read by this getter; nil if none was.
+  let keyRead: (KVOObject, UnsafeRawPointer) -> KeyName?
   /// The key for which the key path itself is read, if it has one.
   var own: KeyName?
   /// Called with each undeclared plain property that is not the last component, and its object. The key is
   /// nil if the property has none.
   let plainLink: (KVOObject, KeyName?) -> Void
 
-  /// Whether the key path may contain such keys.
-  static func isWorthwhile(for keyPath: AnyKeyPath) -> Bool {
-    reportsReads(on: keyPath) || mayHavePlainLinks(keyPath)
+  /// Whether a walk may find keys that the getters don't report.
+  static func isNeeded(for keyPath: AnyKeyPath) -> Bool {
+    hasUnreportedKeys(keyPath) || mayHavePlainLinks(keyPath)
   }
 
-  /// Whether the key path contains stored properties whose offsets it shows, or declared ones.
-  static func reportsReads(on keyPath: AnyKeyPath) -> Bool {
+  /// Whether the key path has components whose keys the getters don't report: stored properties whose offsets it shows,
+  /// and properties with declared accessors.
+  static func hasUnreportedKeys(_ keyPath: AnyKeyPath) -> Bool {
     guard let components = KeyPathComponents(keyPath) else { return false }
     return components.contains {
       switch $0 {
@@ -74,15 +75,15 @@ struct KeyPathWalk {
       return read(declared, of: object)
     }
     guard let type = components.valueType, let function = components.functions else { return nil }
-    if let getter, let read = wasRead(object, getter) {
-      return known.property(read.string)?.storage?.value(in: object)
+    if let getter, let key = keyRead(object, getter) {
+      return known.property(key.string)?.storage?.value(in: object)
     }
     let links = known.plainLinks(of: type)
     guard !links.isEmpty || known.hidesFields else { return nil }
-    let silence = RecordingSuspension()
+    let detector = ReadDetector()
     var value: Any?
-    silence.record { value = flattened(function.value(of: object, as: type)) }
-    if silence.isKept { reportLinks(of: links, object, known) }
+    detector.record { value = flattened(function.value(of: object, as: type)) }
+    if !detector.hasRead { reportLinks(of: links, object, known) }
     return value
   }
 
@@ -103,16 +104,16 @@ struct KeyPathWalk {
 }
 
 /// A recorder that notes whether anything observable is read.
-private final class RecordingSuspension: ReadRecorder {
-  private(set) var isKept = true
+private final class ReadDetector: ReadRecorder {
+  private(set) var hasRead = false
 
   override func note(
     _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
     at address: UnsafeMutableRawPointer
-  ) { isKept = false }
+  ) { hasRead = true }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
-    isKept = false
+    hasRead = true
   }
 }
 

@@ -123,17 +123,17 @@ final class ReadSetRecorder: ReadRecorder {
   private let name: UnsafePointer<CChar>
   private let reads: OpaquePointer
   // Whether the key path is walked afterwards, to find the keys that its getters don't report.
-  private let isFollowed: Bool
+  private let isWalked: Bool
   private let stored: StoredPath?
   private var reported: [RecordedRead] = []
 
   private init(
-    _ property: Property, of object: KVOObject, _ reads: OpaquePointer, isFollowed: Bool,
+    _ property: Property, of object: KVOObject, _ reads: OpaquePointer, isWalked: Bool,
     _ stored: StoredPath?
   ) {
     (header, name) = (object.header, property.name.interned)
     self.reads = reads
-    self.isFollowed = isFollowed
+    self.isWalked = isWalked
     self.stored = stored
   }
 
@@ -142,7 +142,7 @@ final class ReadSetRecorder: ReadRecorder {
     guard let accessors = property.accessors else { return }
     let path = accessors.isWalked ? accessors.path : nil
     let collector = ReadSetRecorder(
-      property, of: object, reads, isFollowed: path != nil, accessors.storedPath)
+      property, of: object, reads, isWalked: path != nil, accessors.storedPath)
     defer {
       if let stored = collector.stored {
         kvo_reads_are_path(reads, stored.count, ObjectHeader.offset)
@@ -153,7 +153,7 @@ final class ReadSetRecorder: ReadRecorder {
       collector.evaluate(accessors, object)
       for key in property.kept { kvo_reads_add(reads, object.header, key.interned) }
       guard let path else { return }
-      let walk = KeyPathWalk(wasRead: collector.reported.key, own: property.name) { object, key in
+      let walk = KeyPathWalk(keyRead: collector.reported.key, own: property.name) { object, key in
         if let key { kvo_reads_add(reads, object.header, key.interned) }
       }
       walk.go(along: path, from: object)
@@ -181,7 +181,7 @@ final class ReadSetRecorder: ReadRecorder {
     } else {
       kvo_reads_add_known(reads, object, name.interned, token)
     }
-    if isFollowed { reported.append(RecordedRead(header, accessor().firstGetter, name)) }
+    if isWalked { reported.append(RecordedRead(header, accessor().firstGetter, name)) }
   }
 
   override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
@@ -270,9 +270,9 @@ final class KeyPathReadRecorder: ReadRecorder {
         _ = object[keyPath: keyPath]
       }
       resolveReads()
-      guard KeyPathWalk.isWorthwhile(for: keyPath) else { return }
+      guard KeyPathWalk.isNeeded(for: keyPath) else { return }
       isWalking = true
-      let walk = KeyPathWalk(wasRead: reported.key) { _, key in
+      let walk = KeyPathWalk(keyRead: reported.key) { _, key in
         self.hasPlainLink = true
         self.endsAtHidden = key == nil
       }
