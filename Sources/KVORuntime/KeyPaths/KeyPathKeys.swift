@@ -1,3 +1,5 @@
+internal import CKVORuntime
+
 /// Maps key paths to keys.
 ///
 /// A key path that names neither an `@Observed` property nor a declared key, but reads such properties (of
@@ -114,4 +116,134 @@ package struct ObservedKey {
 
   /// Whether the key is leased, and this is its only use: so it has no observers.
   mutating func isOnlyUse() -> Bool { isKnownUniquelyReferenced(&lease) }
+}
+
+// MARK: Classifying a key path
+
+/// Finds out what a key path of an object names, by evaluating it once.
+final class KeyPathReadRecorder: ReadRecorder {
+  private let header: UnsafeMutableRawPointer
+  private let keyPath: AnyKeyPath
+  /// The property that the key path names directly: read by no other getter than the key path's own.
+  private(set) var named: Property?
+  /// The names of the first properties that were read, at most `mostNames`.
+  private(set) var names: [String] = []
+  /// The key path of the first property that was read, if that is a property of the object itself.
+  private(set) var first: AnyKeyPath?
+  private var reported: [RecordedRead] = []
+  private var endsAtHidden = false
+  // Whether a link that the key path forces is nil.
+  private var isBroken = false
+  /// Whether the key path goes through a plain property that is not declared.
+  private(set) var hasPlainLink = false
+
+  /// The recorded read of a stored property.
+  struct Property {
+    /// The storage's offset from the object's header.
+    let storageOffset: Int
+    /// Whether the object's class overrides the property, so that its getter may return something else than
+    /// the stored value.
+    let isOverridden: Bool
+    /// The property's key path in the class that declares it.
+    let accessor: AnyKeyPath
+  }
+
+  /// Keys of the object that getters have reported as read: changes of them are announced manually.
+  private(set) var announced: Set<String> = []
+  /// Whether the getter has reported a read of its own property.
+  private(set) var isAnnounced = false
+  private var isWalking = false
+
+  private static let mostNames = 4
+
+  /// Evaluates the key path once.
+  init(of keyPath: AnyKeyPath, in object: KVOObject) {
+    header = headerAddress(of: object)
+    self.keyPath = keyPath
+    super.init()
+    record {
+      if let forced = ForcedLinks(keyPath) {
+        isBroken = forced.isBroken(in: object)
+      } else {
+        _ = object[keyPath: keyPath]
+      }
+      resolveReads()
+      guard KeyPathWalk.isNeeded(for: keyPath) else { return }
+      isWalking = true
+      let walk = KeyPathWalk(keyRead: reported.key) { _, key in
+        self.hasPlainLink = true
+        self.endsAtHidden = key == nil
+      }
+      walk.go(along: keyPath, from: object)
+    }
+  }
+
+  override func note(
+    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
+    at address: UnsafeMutableRawPointer
+  ) {
+    let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
+    let isOwn = header == self.header
+    let isNamed = isOwn && keyPath.isSame(as: accessor())
+    if isOwn, names.isEmpty { first = accessor() }
+    // A property that the key path names directly is found by its offset.
+    let offset = address - header
+    let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
+    if let key {
+      if names.count < Self.mostNames { names.append(key.string) }
+      reported.append(RecordedRead(header, accessor().firstGetter, key))
+    }
+    guard isNamed else { return }
+    named = Property(
+      storageOffset: offset,
+      isOverridden: accessor().isOverridden(in: type(of: object)), accessor: accessor())
+  }
+
+  override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
+    let name = KeyName.of(interned: key).string
+    if names.count < Self.mostNames { names.append(name) }
+    if !isWalking, UnsafeMutableRawPointer(object) == header { announced.insert(name) }
+  }
+
+  /// The kind of the key path's tracked key.
+  var kind: Accessors.Tracked { isPath ? .path : hasLink ? .linked : .computed }
+
+  // Whether the key path begins with a stored property of the object, or stands for one.
+  private var isPath: Bool {
+    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
+      || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
+  }
+
+  // Whether the key path goes on from its first property.
+  private var hasLink: Bool {
+    guard var components = KeyPathComponents(keyPath), components.next() != nil else {
+      return false
+    }
+    return !components.isAtEnd
+  }
+
+  /// The recorder with which this thread is evaluating that key path of that object to classify it.
+  static func classifier(of keyPath: AnyKeyPath, of object: KVOObject) -> KeyPathReadRecorder? {
+    guard let current = current as? KeyPathReadRecorder,
+      current.header == headerAddress(of: object), current.keyPath == keyPath
+    else { return nil }
+    return current
+  }
+
+  /// Called when the getter reports a read of its own property.
+  func noteOwnRead() { isAnnounced = true }
+
+  // A key path that is made through a protocol identifies the requirement by an index, which does not show
+  // the property that implements it. If exactly one property was read, and it has that type, assume that one.
+  private var isRequirement: Bool {
+    guard keyPath.isByNumber, names.count == 1, let first else { return false }
+    return Swift.type(of: first).valueType == Swift.type(of: keyPath).valueType
+  }
+
+  /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
+  /// there may have something to read; not if it ended at a link without a key.
+  var isObservable: Bool {
+    !names.isEmpty || isAnnounced
+      || !endsAtHidden && (isBroken || keyPath.debugDescription.contains("?"))
+  }
 }

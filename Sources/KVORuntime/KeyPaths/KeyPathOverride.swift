@@ -1,4 +1,5 @@
 internal import CSwiftRuntime
+@_spi(ObservableRerootKeyPath) internal import Swift
 
 /// Recognises key paths to properties that a final class overrides.
 ///
@@ -104,6 +105,49 @@ extension AnyKeyPath {
     return object.load(fromByteOffset: 40, as: UnsafeRawPointer.self)
   }
 }
+
+// MARK: Comparing key paths
+
+extension AnyKeyPath {
+  /// Whether both key paths name the same property. The root of `other` may be a superclass of this one's.
+  func isSame(as other: AnyKeyPath) -> Bool {
+    guard let root = type(of: self).rootType as? KVOObject.Type,
+      let otherRoot = type(of: other).rootType as? KVOObject.Type
+    else { return self == other }
+    if root == otherRoot { return self == other }
+    // Key paths with different roots are never equal, so give the superclass's key path this one's root.
+    return root.isSubclass(of: otherRoot)
+      && (other.canBeRerooted && self == other.rerooted(like: self) || overrides(other))
+  }
+
+  /// Whether both key paths name the same property of an object of both roots' classes.
+  func isSameInObject(as other: AnyKeyPath) -> Bool { isSame(as: other) || other.isSame(as: self) }
+
+  // Takes the type from the key path and not from a `KVOObject.Type`: optimised code that opens a class's
+  // metatype after it was converted to an existential gets the static class.
+  private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {
+    func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
+    return _openExistential(type(of: other).rootType, do: reroot)
+  }
+
+  /// This key path with a subclass as its root; `self` if that can't be made.
+  func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
+    guard canBeRerooted else { return self }
+    func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
+    // Converted through an address, for the reason given at `rerooted(like:)`.
+    let metadata = unsafeBitCast(subclass as AnyClass, to: UnsafeRawPointer.self)
+    let type = unsafeBitCast(metadata, to: Any.Type.self)
+    return Swift.type(of: self).rootType == type ? self : _openExistential(type, do: reroot)
+  }
+}
+
+extension KVOObject {
+  package static func isSubclass(of other: KVOObject.Type) -> Bool {
+    sequence(first: self as AnyClass, next: { _getSuperclass($0) }).contains { $0 == other }
+  }
+}
+
+// MARK: Layout check
 
 private class Overridden {
   var getter = 0

@@ -1,5 +1,4 @@
 internal import CKVORuntime
-@_spi(ObservableRerootKeyPath) internal import Swift
 
 /// Records what a getter or a key path reads. While it is active, every read of an `@Observed` property on
 /// this thread, of any object, calls it.
@@ -190,7 +189,7 @@ final class ReadSetRecorder: ReadRecorder {
 }
 
 /// A recorded read of an `@Observed` property, with the getter that read it.
-private struct RecordedRead {
+struct RecordedRead {
   let header: UnsafeMutableRawPointer
   let getter: UnsafeRawPointer?
   let key: KeyName
@@ -203,7 +202,8 @@ private struct RecordedRead {
 }
 
 extension [RecordedRead] {
-  fileprivate func key(_ object: KVOObject, _ getter: UnsafeRawPointer) -> KeyName? {
+  /// The key of the property of an object that this getter read; nil if none did.
+  func key(_ object: KVOObject, _ getter: UnsafeRawPointer) -> KeyName? {
     let header = headerAddress(of: object)
     return first {
       $0.header == header && ($0.getter == getter || isOverride(getter, of: $0.getter, object))
@@ -217,136 +217,6 @@ extension [RecordedRead] {
     guard let other else { return false }
     return sequence(first: type(of: object) as AnyClass, next: { _getSuperclass($0) })
       .contains { AnyKeyPath.function(of: other, introducedBy: $0, in: type(of: object)) == getter }
-  }
-}
-
-// MARK: Classifying a key path
-
-/// Finds out what a key path of an object names, by evaluating it once.
-final class KeyPathReadRecorder: ReadRecorder {
-  private let header: UnsafeMutableRawPointer
-  private let keyPath: AnyKeyPath
-  /// The property that the key path names directly: read by no other getter than the key path's own.
-  private(set) var named: Property?
-  /// The names of the first properties that were read, at most `mostNames`.
-  private(set) var names: [String] = []
-  /// The key path of the first property that was read, if that is a property of the object itself.
-  private(set) var first: AnyKeyPath?
-  private var reported: [RecordedRead] = []
-  private var endsAtHidden = false
-  // Whether a link that the key path forces is nil.
-  private var isBroken = false
-  /// Whether the key path goes through a plain property that is not declared.
-  private(set) var hasPlainLink = false
-
-  /// The recorded read of a stored property.
-  struct Property {
-    /// The storage's offset from the object's header.
-    let storageOffset: Int
-    /// Whether the object's class overrides the property, so that its getter may return something else than
-    /// the stored value.
-    let isOverridden: Bool
-    /// The property's key path in the class that declares it.
-    let accessor: AnyKeyPath
-  }
-
-  /// Keys of the object that getters have reported as read: changes of them are announced manually.
-  private(set) var announced: Set<String> = []
-  /// Whether the getter has reported a read of its own property.
-  private(set) var isAnnounced = false
-  private var isWalking = false
-
-  private static let mostNames = 4
-
-  /// Evaluates the key path once.
-  init(of keyPath: AnyKeyPath, in object: KVOObject) {
-    header = headerAddress(of: object)
-    self.keyPath = keyPath
-    super.init()
-    record {
-      if let forced = ForcedLinks(keyPath) {
-        isBroken = forced.isBroken(in: object)
-      } else {
-        _ = object[keyPath: keyPath]
-      }
-      resolveReads()
-      guard KeyPathWalk.isNeeded(for: keyPath) else { return }
-      isWalking = true
-      let walk = KeyPathWalk(keyRead: reported.key) { _, key in
-        self.hasPlainLink = true
-        self.endsAtHidden = key == nil
-      }
-      walk.go(along: keyPath, from: object)
-    }
-  }
-
-  override func note(
-    _ header: UnsafeMutableRawPointer, _ accessor: () -> AnyKeyPath,
-    at address: UnsafeMutableRawPointer
-  ) {
-    let object = KVOObject.at(header.assumingMemoryBound(to: kvo_object.self))
-    let isOwn = header == self.header
-    let isNamed = isOwn && keyPath.isSame(as: accessor())
-    if isOwn, names.isEmpty { first = accessor() }
-    // A property that the key path names directly is found by its offset.
-    let offset = address - header
-    let key = isNamed ? object.storedKey(at: offset) : object.storedKey(at: offset, accessor)
-    if let key {
-      if names.count < Self.mostNames { names.append(key.string) }
-      reported.append(RecordedRead(header, accessor().firstGetter, key))
-    }
-    guard isNamed else { return }
-    named = Property(
-      storageOffset: offset,
-      isOverridden: accessor().isOverridden(in: type(of: object)), accessor: accessor())
-  }
-
-  override func note(_ object: UnsafeMutablePointer<kvo_object>, key: UnsafePointer<CChar>) {
-    let name = KeyName.of(interned: key).string
-    if names.count < Self.mostNames { names.append(name) }
-    if !isWalking, UnsafeMutableRawPointer(object) == header { announced.insert(name) }
-  }
-
-  /// The kind of the key path's tracked key.
-  var kind: Accessors.Tracked { isPath ? .path : hasLink ? .linked : .computed }
-
-  // Whether the key path begins with a stored property of the object, or stands for one.
-  private var isPath: Bool {
-    keyPath.goesThroughPlainProperty || hasPlainLink || isRequirement
-      || first.map { keyPath.isLonger(thanItsFirst: $0) } ?? false
-  }
-
-  // Whether the key path goes on from its first property.
-  private var hasLink: Bool {
-    guard var components = KeyPathComponents(keyPath), components.next() != nil else {
-      return false
-    }
-    return !components.isAtEnd
-  }
-
-  /// The recorder with which this thread is evaluating that key path of that object to classify it.
-  static func classifier(of keyPath: AnyKeyPath, of object: KVOObject) -> KeyPathReadRecorder? {
-    guard let current = current as? KeyPathReadRecorder,
-      current.header == headerAddress(of: object), current.keyPath == keyPath
-    else { return nil }
-    return current
-  }
-
-  /// Called when the getter reports a read of its own property.
-  func noteOwnRead() { isAnnounced = true }
-
-  // A key path that is made through a protocol identifies the requirement by an index, which does not show
-  // the property that implements it. If exactly one property was read, and it has that type, assume that one.
-  private var isRequirement: Bool {
-    guard keyPath.isByNumber, names.count == 1, let first else { return false }
-    return Swift.type(of: first).valueType == Swift.type(of: keyPath).valueType
-  }
-
-  /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
-  /// there may have something to read; not if it ended at a link without a key.
-  var isObservable: Bool {
-    !names.isEmpty || isAnnounced
-      || !endsAtHidden && (isBroken || keyPath.debugDescription.contains("?"))
   }
 }
 
@@ -448,43 +318,4 @@ extension KVOObject {
 @inline(never) @usableFromInline
 func recordingFailed() -> Never {
   fatalError("KVORuntime: a recorded read failed.")
-}
-
-extension AnyKeyPath {
-  /// Whether both key paths name the same property. The root of `other` may be a superclass of this one's.
-  func isSame(as other: AnyKeyPath) -> Bool {
-    guard let root = type(of: self).rootType as? KVOObject.Type,
-      let otherRoot = type(of: other).rootType as? KVOObject.Type
-    else { return self == other }
-    if root == otherRoot { return self == other }
-    // Key paths with different roots are never equal, so give the superclass's key path this one's root.
-    return root.isSubclass(of: otherRoot)
-      && (other.canBeRerooted && self == other.rerooted(like: self) || overrides(other))
-  }
-
-  /// Whether both key paths name the same property of an object of both roots' classes.
-  func isSameInObject(as other: AnyKeyPath) -> Bool { isSame(as: other) || other.isSame(as: self) }
-
-  // Takes the type from the key path and not from a `KVOObject.Type`: optimised code that opens a class's
-  // metatype after it was converted to an existential gets the static class.
-  private func rerooted(like other: AnyKeyPath) -> AnyKeyPath {
-    func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
-    return _openExistential(type(of: other).rootType, do: reroot)
-  }
-
-  /// This key path with a subclass as its root; `self` if that can't be made.
-  func rerooted(to subclass: KVOObject.Type) -> AnyKeyPath {
-    guard canBeRerooted else { return self }
-    func reroot<Root>(_ root: Root.Type) -> AnyKeyPath { _rerootKeyPath(self, to: root) }
-    // Converted through an address, for the reason given at `rerooted(like:)`.
-    let metadata = unsafeBitCast(subclass as AnyClass, to: UnsafeRawPointer.self)
-    let type = unsafeBitCast(metadata, to: Any.Type.self)
-    return Swift.type(of: self).rootType == type ? self : _openExistential(type, do: reroot)
-  }
-}
-
-extension KVOObject {
-  package static func isSubclass(of other: KVOObject.Type) -> Bool {
-    sequence(first: self as AnyClass, next: { _getSuperclass($0) }).contains { $0 == other }
-  }
 }
