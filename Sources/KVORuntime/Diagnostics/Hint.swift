@@ -53,7 +53,7 @@ extension KVOObject {
 
   private func readsOthers(_ keyPath: AnyKeyPath, than key: String) -> Bool {
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
-    return reads.isObservable && (reads.isAnnounced || !reads.names.allSatisfy { $0 == key })
+    return reads.isObservable && (reads.reportsOwnRead || !reads.names.allSatisfy { $0 == key })
   }
 
   // Gives a hint if the getter brackets a change of its own key. The getter is called twice, because it may
@@ -93,7 +93,8 @@ extension KVOObject {
     // read of itself.
     guard KVOClass.of(self).keyPathsAffecting(key, of: self, forHint: true).isEmpty else { return }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
-    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key), !reads.isAnnounced
+    guard reads.names.allSatisfy({ $0 == key }), !reads.announced.contains(key),
+      !reads.reportsOwnRead
     else { return }
     Hint.give(
       """

@@ -93,8 +93,8 @@ extension KVOObject {
 }
 
 extension KVOClass {
-  // A declared stored property whose key is spelled as a key path keeps a key of its own, to which assigning to it
-  // belongs.
+  // Whether the key path of a declaration means the declared key. That of a stored property does not if the key is spelled
+  // as a key path: assigning to the property is a change of its own key.
   fileprivate func isKey(_ declared: String) -> Bool {
     !KeyPathCoding.isPath(declared) || property(declared)?.accessors?.isComputed == true
   }
@@ -150,8 +150,8 @@ final class KeyPathReadRecorder: ReadRecorder {
 
   /// Keys of the object that getters have reported as read: changes of them are announced manually.
   private(set) var announced: Set<String> = []
-  /// Whether the getter has reported a read of its own property.
-  private(set) var isAnnounced = false
+  /// Whether the getter has reported a read of its own property, whose changes are announced manually then.
+  private(set) var reportsOwnRead = false
   private var isWalking = false
 
   private static let mostNames = 4
@@ -231,7 +231,7 @@ final class KeyPathReadRecorder: ReadRecorder {
   }
 
   /// Called when the getter reports a read of its own property.
-  func noteOwnRead() { isAnnounced = true }
+  func noteOwnRead() { reportsOwnRead = true }
 
   // A key path that is made through a protocol identifies the requirement by an index, which does not show
   // the property that implements it. If exactly one property was read, and it has that type, assume that one.
@@ -243,7 +243,7 @@ final class KeyPathReadRecorder: ReadRecorder {
   /// Whether the key path reads anything that can be observed. If it stopped at a nil link, another object
   /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
-    !names.isEmpty || isAnnounced
+    !names.isEmpty || reportsOwnRead
       || !endsAtHidden && (isBroken || keyPath.debugDescription.contains("?"))
   }
 }

@@ -67,7 +67,7 @@ class ReadRecorder {
     at address: UnsafeMutableRawPointer
   ) {}
 
-  /// Called when the recorded code announces a manual change of a key.
+  /// Called when the recorded code announces a change of a key.
   func noteChange(of object: KVOObject, key: String) {}
 
   /// Called for each key that key-value coding reads, of an object of Swift or of C.
@@ -83,7 +83,7 @@ class ReadRecorder {
 }
 
 extension KVOObject {
-  /// Notifies the current recorder that the getter announces a manual change.
+  /// Notifies the current recorder that the getter announces a change of a key, manually or around a body.
   @inline(__always)
   func recordChange(of key: String) {
     if kvo_is_recording() { ReadRecorder.current?.noteChange(of: self, key: key) }

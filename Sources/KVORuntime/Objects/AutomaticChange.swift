@@ -114,6 +114,7 @@ extension KVOObject {
 
   @usableFromInline
   func openAutomaticChange(ofKey key: String) -> AutomaticChange {
+    // If a getter announces its own key, its class gets a hint.
     recordChange(of: key)
     hintAtUnknownKey(key)
     return opened(observedKey(named: key))
@@ -145,7 +146,7 @@ extension KVOObject {
     return kvo_stored_property_will_change_key(header, name.interned)
   }
 
-  // A key that the class does not have may be one that its objects answer, and is observed then.
+  // The class may not have the key although it is observed: objects can answer it in `value(forUndefinedKey:)`.
   private func observedKey(named key: String) -> ObservedKey? {
     if let property = KVOClass.of(self).property(key) {
       return ObservedKey(name: property.source ?? property.name)
