@@ -59,11 +59,11 @@ extension KVOClass {
   /// Leases a key to a key path with arguments.
   /// - Parameter reads: Returns the properties that it reads now, or nil if it can't be observed. Called
   ///   without a lock.
-  func lease(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReadRecorder?) -> SubscriptKeyHandle? {
+  func lease(to keyPath: AnyKeyPath, _ reads: () -> KeyPathReadRecorder?) -> SubscriptKeyLease? {
     // Equal key paths with this class and with a superclass as their root get the same key, so this class
     // becomes the root.
     let keyPath = keyPath.rerooted(to: type)
-    return argumentKeys.key(of: keyPath) {
+    return argumentKeys.lease(to: keyPath) {
       reads().map {
         SubscriptKey.Kind(
           type: ObjectIdentifier(Swift.type(of: keyPath).valueType), kind: $0.kind,

@@ -112,7 +112,7 @@ extension Property {
 package struct ObservedKey {
   package let name: KeyName
   /// Keeps the key assigned to a key path with arguments; nil for others.
-  var lease: SubscriptKeyHandle?
+  var lease: SubscriptKeyLease?
 
   /// Whether the key is leased, and this is its only use: so it has no observers.
   mutating func isOnlyUse() -> Bool { isKnownUniquelyReferenced(&lease) }

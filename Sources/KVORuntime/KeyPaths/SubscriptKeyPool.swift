@@ -15,7 +15,7 @@ internal import CKVORuntime
 final class SubscriptKeyPool: Sendable {
   fileprivate struct State {
     /// Live leases, by the hash of their key path.
-    var leases: [Int: [SubscriptKeyEntry]] = [:]
+    var leases: [Int: [WeakSubscriptKeyLease]] = [:]
     var idle: [SubscriptKey.Kind: [SubscriptKey]] = [:]
     /// Counts all leases ever added. `add` uses it to detect that another thread added one since `find`.
     var version = 0
@@ -23,24 +23,24 @@ final class SubscriptKeyPool: Sendable {
 
   private let state = LockedValue(State())
 
-  /// Returns the key that the key path has leased, or leases one to it.
+  /// Returns the lease of the key path, or leases a key to it.
   /// - Parameters:
   ///   - kind: the kind of key to lease; nil if the key path can't be observed. Called without a lock.
   ///   - make: makes a permanent key if none is idle. Called without a lock.
-  func key(
-    of keyPath: AnyKeyPath, _ kind: () -> SubscriptKey.Kind?,
+  func lease(
+    to keyPath: AnyKeyPath, _ kind: () -> SubscriptKey.Kind?,
     _ make: (SubscriptKey.Kind) -> SubscriptKey
-  ) -> SubscriptKeyHandle? {
+  ) -> SubscriptKeyLease? {
     let hash = keyPath.hashValue
-    var found: (key: SubscriptKeyHandle?, version: Int) = find(keyPath, hash)
-    if let key = found.key { return key }
+    var found = find(keyPath, hash)
+    if let lease = found.lease { return lease }
     guard let kind = kind() else { return nil }
     let key = state.withLock { $0.takeIdle(kind) } ?? make(kind)
-    let lease = SubscriptKeyHandle(key, keyPath, hash, self)
+    let lease = SubscriptKeyLease(key, keyPath, hash, self)
     // Another thread may have added a lease in between, perhaps for this key path.
     while !add(lease, since: found.version) {
       found = find(keyPath, hash)
-      if let key = found.key { return key }
+      if let lease = found.lease { return lease }
     }
     return lease
   }
@@ -48,21 +48,23 @@ final class SubscriptKeyPool: Sendable {
   /// The key path that has leased a key, for messages.
   /// - Complexity: O(*n*) in the number of leases.
   func keyPath(ofKey key: String) -> AnyKeyPath? {
-    state.withLock { $0.leases.values.joined().first { $0.name.string == key }?.key }?.keyPath
+    state.withLock { $0.leases.values.joined().first { $0.name.string == key }?.lease }?.keyPath
   }
 
-  private func find(_ keyPath: AnyKeyPath, _ hash: Int) -> (SubscriptKeyHandle?, Int) {
-    let (keys, version) = state.withLock { state in
-      (state.leases[hash]?.compactMap(\.key) ?? [], state.version)
+  private func find(
+    _ keyPath: AnyKeyPath, _ hash: Int
+  ) -> (lease: SubscriptKeyLease?, version: Int) {
+    let (leases, version) = state.withLock { state in
+      (state.leases[hash]?.compactMap(\.lease) ?? [], state.version)
     }
-    return (keys.first { $0.keyPath == keyPath }, version)
+    return (leases.first { $0.keyPath == keyPath }, version)
   }
 
-  private func add(_ lease: SubscriptKeyHandle, since version: Int) -> Bool {
+  private func add(_ lease: SubscriptKeyLease, since version: Int) -> Bool {
     state.withLock { state in
       guard state.version == version else { return false }
       state.version += 1
-      state.leases[lease.hash, default: []].append(SubscriptKeyEntry(lease))
+      state.leases[lease.hash, default: []].append(WeakSubscriptKeyLease(lease))
       return true
     }
   }
@@ -105,37 +107,38 @@ final class SubscriptKey: Sendable {
 // Unchecked `Sendable`, as handlers are: an argument that is not `Sendable` is used on whichever thread makes
 // a change.
 /// A lease of a key to a key path. Whatever uses the key holds its lease.
-final class SubscriptKeyHandle: @unchecked Sendable {
+final class SubscriptKeyLease: @unchecked Sendable {
   let keyPath: AnyKeyPath
   fileprivate let hash: Int
   private let key: SubscriptKey
-  private let keys: SubscriptKeyPool
+  private let pool: SubscriptKeyPool
 
   var name: KeyName { key.name }
 
   fileprivate init(
-    _ key: SubscriptKey, _ keyPath: AnyKeyPath, _ hash: Int, _ keys: SubscriptKeyPool
+    _ key: SubscriptKey, _ keyPath: AnyKeyPath, _ hash: Int, _ pool: SubscriptKeyPool
   ) {
     self.key = key
     self.keyPath = keyPath
     self.hash = hash
-    self.keys = keys
+    self.pool = pool
     key.accessors.lease(to: .keyPath(keyPath))
   }
 
   deinit {
     key.accessors.lease(to: nil)
-    keys.takeBack(key, hash)
+    pool.takeBack(key, hash)
   }
 }
 
-private struct SubscriptKeyEntry: @unchecked Sendable {
+private struct WeakSubscriptKeyLease: @unchecked Sendable {
+  /// The leased key's name, which is known even while the lease ends.
   let name: KeyName
-  private(set) weak var key: SubscriptKeyHandle?
+  private(set) weak var lease: SubscriptKeyLease?
 
-  init(_ lease: SubscriptKeyHandle) {
+  init(_ lease: SubscriptKeyLease) {
     name = lease.name
-    key = lease
+    self.lease = lease
   }
 }
 

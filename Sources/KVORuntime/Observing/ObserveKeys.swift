@@ -79,7 +79,7 @@ extension KVOObject {
   }
 
   private func register(
-    _ keys: [UnsafePointer<CChar>], _ lease: [SubscriptKeyHandle],
+    _ keys: [UnsafePointer<CChar>], _ lease: [SubscriptKeyLease],
     _ options: KeyValueObservingOptions,
     _ caller: Caller?, _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) -> KeyValueObservation {
@@ -102,10 +102,10 @@ extension KVOObject {
 /// call.
 final class KeysHandler {
   private let deliver: (KVOObject, Int, OpaquePointer) -> Void
-  private let lease: [SubscriptKeyHandle]
+  private let lease: [SubscriptKeyLease]
 
   fileprivate init(
-    _ lease: [SubscriptKeyHandle], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
+    _ lease: [SubscriptKeyLease], _ deliver: @escaping (KVOObject, Int, OpaquePointer) -> Void
   ) {
     self.deliver = deliver
     self.lease = lease
