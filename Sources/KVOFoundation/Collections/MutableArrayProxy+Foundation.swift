@@ -134,7 +134,7 @@ extension MutableArrayProxy {
 
   /// Removes the last element. Throws `KeyValueError.indexOutOfBounds` if there is none.
   public func removeLastObject() throws {
-    try contents.make {
+    try contents.apply {
       let last = Swift.max(count - 1, 0)
       return try contents.removal(at: RangeSet(last..<last + 1))
     }
@@ -192,13 +192,13 @@ extension MutableArrayProxy {
 extension OrderedContents {
   /// Removes the elements that satisfy a condition, as one removal. If there are none, nothing changes.
   func remove(where condition: (Any) -> Bool) throws {
-    try make { removal(ofPresent: reading.indexes(where: condition)) }
+    try apply { removal(ofPresent: reading.indexes(where: condition)) }
   }
 
   /// Removes the elements within a range that satisfy a condition, as one removal. If there are none, nothing
   /// changes.
   func remove(in range: Range<Int>, where condition: (Any) -> Bool) throws {
-    try make {
+    try apply {
       try check(range)
       return removal(ofPresent: indexes(in: range, where: condition))
     }
@@ -241,7 +241,7 @@ extension OrderedContents {
     // Throws for elements that can't be converted before anything is removed.
     _ = try elements.map(mutation.converted)
     var gone: [Any] = []
-    try make {
+    try apply {
       try check(range)
       gone = reading.elements(in: range)
       return try removal(at: RangeSet(range))
@@ -261,7 +261,7 @@ extension OrderedContents {
     try check(second)
     let (low, high) = (Swift.min(first, second), Swift.max(first, second))
     let both = RangeSet([low..<low + 1, high..<high + 1])
-    try make {
+    try apply {
       try checkBounds(both)
       guard low != high else { return nil }
       return .replacement(at: both, with: [reading.element(at: high), reading.element(at: low)])
@@ -270,7 +270,7 @@ extension OrderedContents {
 
   /// Replaces all elements by the same ones in another order.
   func rearrange(_ body: (inout [Any]) throws -> Void) throws {
-    try make {
+    try apply {
       var elements = reading.elements(in: 0..<reading.count)
       guard !elements.isEmpty else { return nil }
       try body(&elements)

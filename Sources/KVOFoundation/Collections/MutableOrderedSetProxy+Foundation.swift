@@ -117,7 +117,7 @@ extension MutableOrderedSetProxy {
   public func moveObjects(at indexes: RangeSet<Int>, to index: Int) throws {
     var places = RangeSet<Int>()
     var members: [Any] = []
-    try contents.make {
+    try contents.apply {
       guard !indexes.isEmpty else { return nil }
       places = RangeSet(try contents.places(of: indexes, movedTo: index))
       guard places != indexes else { return nil }

@@ -69,7 +69,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
   var findsMembers: Bool { true }
 
   func index(of member: AnyHashable) -> Int? {
-    guard var value = try? make(member.base) else { return nil }
+    guard var value = try? cValue(of: member.base) else { return nil }
     defer { kvo_value_destroy(&value) }
     let index = kvo_collection_index_of(collection, &value)
     // KVO_NOT_FOUND is the greatest `size_t`.
@@ -77,7 +77,7 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
   }
 
   func contains(_ member: AnyHashable) -> Bool {
-    guard var value = try? make(member.base) else { return false }
+    guard var value = try? cValue(of: member.base) else { return false }
     defer { kvo_value_destroy(&value) }
     return kvo_collection_contains(collection, &value)
   }
@@ -88,19 +88,20 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
 
   // MARK: Mutation
 
-  // The core calls `WorkedOut.call`, which calls `edit`.
-  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+  // The core calls `EditCall.call`, which calls `edit`.
+  func apply(_ edit: () throws -> OrderedEdit<Any>?) throws {
     try withoutActuallyEscaping(edit) { edit in
-      var workedOut = WorkedOut(edit: edit, contents: self)
-      try withUnsafeMutablePointer(to: &workedOut) { workedOut in
-        try ThrownError.passing(describing: { described($0, workedOut.pointee.elements) }) {
-          kvo_collection_change(collection, WorkedOut.call, workedOut, $0)
+      var editCall = EditCall(edit: edit, contents: self)
+      try withUnsafeMutablePointer(to: &editCall) { editCall in
+        try ThrownError.passing(describing: { described($0, editCall.pointee.elements) }) {
+          kvo_collection_change(collection, EditCall.call, editCall, $0)
         }
       }
     }
   }
 
-  private struct WorkedOut {
+  /// The closure that works an edit out, as the context of the C function by which the core calls it.
+  private struct EditCall {
     let edit: () throws -> OrderedEdit<Any>?
     let contents: ForeignCollection
     /// The new elements, for errors.
@@ -110,13 +111,14 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
       @convention(c) (
         UnsafeMutableRawPointer?, UnsafeMutablePointer<kvo_worked_out_change>,
         UnsafeMutablePointer<kvo_error>?
-      ) -> kvo_status = { workedOut, change, error in
-        let workedOut = workedOut!.assumingMemoryBound(to: WorkedOut.self)
+      ) -> kvo_status = { editCall, change, error in
+        let editCall = editCall!.assumingMemoryBound(to: EditCall.self)
         return ThrownError.catching(error) {
-          let edit = try workedOut.pointee.edit() ?? .removal(at: RangeSet())
-          workedOut.pointee.elements = edit.elements
+          let edit = try editCall.pointee.edit() ?? .removal(at: RangeSet())
+          editCall.pointee.elements = edit.elements
           if edit.kind != .removal {
-            change.pointee.elements = try workedOut.pointee.contents.made(.KVO_ARRAY, edit.elements)
+            change.pointee.elements = try editCall.pointee.contents.cElements(
+              .KVO_ARRAY, edit.elements)
           }
           change.pointee.kind = edit.kind.cKind
           change.pointee.indexes = withIndexSet(edit.indexes) { $0.flatMap(kvo_index_set_copy) }
@@ -143,20 +145,22 @@ final class ForeignCollection: OrderedReading, OrderedMutation, MemberReading, M
     _ kind: kvo_collection_kind, _ elements: [Any],
     _ body: (OpaquePointer, UnsafeMutablePointer<kvo_error>) -> kvo_status
   ) throws {
-    guard let made = try made(kind, elements) else { throw invalid("there is no memory for it.") }
-    defer { kvo_object_release(UnsafeMutablePointer(made)) }
-    if let error = failure({ body(made, $0) }) { throw described(error, elements) }
+    guard let operand = try cElements(kind, elements) else {
+      throw invalid("there is no memory for it.")
+    }
+    defer { kvo_object_release(UnsafeMutablePointer(operand)) }
+    if let error = failure({ body(operand, $0) }) { throw described(error, elements) }
   }
 
   // The caller releases the collection. Nil if there is no memory for it.
-  private func made(_ kind: kvo_collection_kind, _ elements: [Any]) throws -> OpaquePointer? {
+  private func cElements(_ kind: kvo_collection_kind, _ elements: [Any]) throws -> OpaquePointer? {
     var values: [kvo_value] = []
     defer { for index in values.indices { kvo_value_destroy(&values[index]) } }
-    for element in elements { values.append(try make(element)) }
+    for element in elements { values.append(try cValue(of: element)) }
     return kvo_collection_create(kind, values, values.count, nil)
   }
 
-  private func make(_ element: Any) throws -> kvo_value {
+  private func cValue(of element: Any) throws -> kvo_value {
     guard let element = flattened(element) else { return kvo_value() }
     guard let value = ForeignValue.make(from: element) else {
       throw KeyValueError.typeMismatch(
@@ -216,26 +220,27 @@ extension ForeignObject: ToManyOwner {
     MutableOrderedSetProxy(try ordered(key, kvo_mutable_ordered_set))
   }
 
-  private typealias Make = (
+  /// A C function that creates a collection of an object's key.
+  private typealias Creation = (
     UnsafeMutablePointer<kvo_object>, UnsafePointer<CChar>,
     UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<kvo_error>?
   ) -> kvo_status
 
-  private func ordered(_ key: String, _ make: Make) throws -> OrderedContents {
-    let contents = try collection(key, make)
+  private func ordered(_ key: String, _ create: Creation) throws -> OrderedContents {
+    let contents = try collection(key, create)
     return OrderedContents(
       key: key, className: className, reading: contents, mutation: contents)
   }
 
-  private func collection(_ key: String, _ make: Make) throws -> ForeignCollection {
-    var made: OpaquePointer?
-    let error = failure { make(header, key, &made, $0) }
-    guard let made, error == nil else {
+  private func collection(_ key: String, _ create: Creation) throws -> ForeignCollection {
+    var created: OpaquePointer?
+    let error = failure { create(header, key, &created, $0) }
+    guard let created, error == nil else {
       throw error.map { KeyValueError($0, key: key, className: className) }
         ?? .undefinedKey(key: key, className: className)
     }
-    defer { kvo_object_release(UnsafeMutablePointer(made)) }
-    return ForeignCollection(made, key: key, className: className)
+    defer { kvo_object_release(UnsafeMutablePointer(created)) }
+    return ForeignCollection(created, key: key, className: className)
   }
 }
 

@@ -88,7 +88,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
   func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try place.key.convert(element) as Element }
 
-  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+  func apply(_ edit: () throws -> OrderedEdit<Any>?) throws {
     func typed() throws -> OrderedEdit<Element>? {
       let edit = try edit()?.map { try place.key.convert($0) as Element }
       try place.requireElements()
@@ -96,15 +96,15 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
     }
     // The removed elements are released after the change, since their deinit may use the property.
     if place.property.accessors == nil {
-      _ = try place.key.make(typed, isExact: true) { edit, _ in
-        try update { try place.key.make(edit, of: &$0) }
+      _ = try place.key.apply(typed, isExact: true) { edit, _ in
+        try update { try place.key.apply(edit, of: &$0) }
       }
     } else if isOptional {
       _ = try set([Element]?.self, typed) { edit, stored in
-        try stored.update([]) { try place.key.make(edit, of: &$0) }
+        try stored.update([]) { try place.key.apply(edit, of: &$0) }
       }
     } else {
-      _ = try set([Element].self, typed) { try place.key.make($0, of: &$1) }
+      _ = try set([Element].self, typed) { try place.key.apply($0, of: &$1) }
     }
   }
 
@@ -131,7 +131,7 @@ struct ArrayProperty<Element>: OrderedReading, OrderedMutation {
       return try place.key.unannounced { try write(type) { try body(edit, &$0) }.gone }
     }
     let before = place.current(as: type)
-    return try place.key.make(edit) { edit, open in
+    return try place.key.apply(edit) { edit, open in
       let (gone, passed) = try write(type) { try body(edit, &$0) }
       guard let before, let stored = place.current(as: type),
         !KVORuntime.hasElements(stored, passed: passed)
@@ -203,13 +203,13 @@ struct SetProperty<Element: Hashable>: MemberReading, MemberMutation {
     try place.requireElements()
     // Made only if the key is observed. `ToManyKey.change` destroys the value.
     try place.key.change(mutation, isOptional ? .of(Optional(members)) : .of(members)) { _ in
-      _ = try update { make(mutation, members, &$0) }
+      _ = try update { apply(mutation, members, &$0) }
     }
   }
 
   // Nil becomes a set when a member is inserted. The removed members are returned, to be released after the
   // access to the storage: their deinit may use the property.
-  private func make(
+  private func apply(
     _ mutation: KeyValueSetMutation, _ members: Set<Element>, _ stored: inout Set<Element>?
   ) -> Set<Element> {
     guard var present = stored.take() else {
@@ -275,10 +275,10 @@ struct KeyedArray: OrderedReading, OrderedMutation {
     return elements.firstIndex { sought.contains($0) }
   }
 
-  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+  func apply(_ edit: () throws -> OrderedEdit<Any>?) throws {
     func made() throws -> (edit: OrderedEdit<Any>, before: [Any]?, elements: [Any])? {
       guard let edit = try edit() else { return nil }
-      let (before, elements) = try changed { _ = try key.make(edit, of: &$0) }
+      let (before, elements) = try changed { _ = try key.apply(edit, of: &$0) }
       try requireUnique(elements)
       return (edit, before, elements)
     }

@@ -147,9 +147,9 @@ private struct OrderedKey<Root: KVOObject, Element>: OrderedReading, OrderedMuta
   func sought(_ value: Any) -> Any { KVORuntime.sought(value, as: Element.self) }
   func converted(_ element: Any) throws -> Any { try key.convert(element) as Element }
 
-  func make(_ edit: () throws -> OrderedEdit<Any>?) throws {
+  func apply(_ edit: () throws -> OrderedEdit<Any>?) throws {
     let converted = { try edit()?.map { try key.convert($0) as Element } }
-    _ = try key.make(converted) { edit, open in
+    _ = try key.apply(converted) { edit, open in
       try key.callAccessors(in: &open, comparing: count) { open in
         switch edit.kind {
         case .insertion: try accessors.insert?(root, edit.elements, edit.indexes)
@@ -287,7 +287,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
       : Set(members.lazy.compactMap { member($0, as: Element.self) })
     try key.change(mutation, operand(converted)) { open in
       try key.callAccessors(in: &open, comparing: count) { open in
-        try make(mutation, converted, in: &open)
+        try apply(mutation, converted, in: &open)
       }
     }
   }
@@ -300,7 +300,7 @@ private struct MemberKey<Root: KVOObject, Element: Hashable>: MemberReading, Mem
     return value.type == nil ? .of(members) : value
   }
 
-  private func make(
+  private func apply(
     _ mutation: KeyValueSetMutation, _ members: Set<Element>, in open: inout OpenChange
   ) throws {
     switch mutation {

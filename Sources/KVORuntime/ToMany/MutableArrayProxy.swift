@@ -135,15 +135,15 @@ package struct OrderedContents {
   /// Makes an edit as one change.
   /// - Parameter edit: works the edit out from the present elements, with valid indexes; nil if there is nothing to do.
   ///   Called again if prior observers have changed the elements.
-  package func make(_ edit: () throws -> OrderedEdit<Any>?) throws { try mutable().make(edit) }
+  package func apply(_ edit: () throws -> OrderedEdit<Any>?) throws { try mutable().apply(edit) }
 
   package func insert(_ elements: [Any], at indexes: RangeSet<Int>) throws {
-    try make { try insertion(elements, at: indexes) }
+    try apply { try insertion(elements, at: indexes) }
   }
 
   /// Inserts elements at the end.
   package func append(_ elements: [Any]) throws {
-    try make {
+    try apply {
       guard !elements.isEmpty else { return nil }
       let end = reading.count
       return .insertion(elements, at: RangeSet(end..<end + elements.count))
@@ -152,7 +152,7 @@ package struct OrderedContents {
 
   package func remove(at index: Int) throws -> Any {
     var removed: Any?
-    try make {
+    try apply {
       let edit = try removal(at: RangeSet(index..<index + 1))
       removed = reading.element(at: index)
       return edit
@@ -160,14 +160,14 @@ package struct OrderedContents {
     return removed as Any
   }
 
-  package func remove(at indexes: RangeSet<Int>) throws { try make { try removal(at: indexes) } }
+  package func remove(at indexes: RangeSet<Int>) throws { try apply { try removal(at: indexes) } }
 
   package func replace(at indexes: RangeSet<Int>, with elements: [Any]) throws {
-    try make { try replacement(at: indexes, with: elements) }
+    try apply { try replacement(at: indexes, with: elements) }
   }
 
   func removeAll() throws {
-    try make {
+    try apply {
       let count = reading.count
       return count > 0 ? .removal(at: RangeSet(0..<count)) : nil
     }

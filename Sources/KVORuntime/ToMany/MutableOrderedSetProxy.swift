@@ -66,12 +66,12 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.validationFailed` if there are more or fewer members than indexes. The errors
   ///   of `insert(_:at:)` for one member.
   public func insert(_ members: [AnyHashable], at indexes: RangeSet<Int>) throws {
-    try contents.make { try insertion(members, at: indexes) }
+    try contents.apply { try insertion(members, at: indexes) }
   }
 
   /// Inserts those members that are not yet contained at the end.
   package func append(_ members: [AnyHashable]) throws {
-    try contents.make {
+    try contents.apply {
       let end = count
       return try insertion(members, at: RangeSet(end..<end + members.count))
     }
@@ -109,7 +109,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   ///
   /// - Throws: `KeyValueError.readOnly` if the key can't be changed. An error of a declared accessor.
   public func remove(_ member: AnyHashable) throws {
-    try contents.make {
+    try contents.apply {
       firstIndex(of: member).map { .removal(at: RangeSet($0..<$0 + 1)) }
     }
   }
@@ -125,7 +125,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   ///   `insert(_:at:)`.
   public func replace(at index: Int, with member: AnyHashable) throws {
     try contents.check(index)
-    try contents.make {
+    try contents.apply {
       let member = try converted(member, by: contents.mutable())
       if let present = firstIndex(of: member), present != index { throw twice(member) }
       return try contents.replacement(at: RangeSet(index..<index + 1), with: [member.base])
@@ -140,7 +140,7 @@ public final class MutableOrderedSetProxy: RandomAccessCollection {
   /// - Throws: `KeyValueError.validationFailed` if a member would occur twice, or there are more or fewer
   ///   members than indexes. The errors of `insert(_:at:)`.
   public func replace(at indexes: RangeSet<Int>, with members: [AnyHashable]) throws {
-    try contents.make {
+    try contents.apply {
       guard try contents.match(members, indexes) else { return nil }
       try contents.checkBounds(indexes)
       let mutation = try contents.mutable()

@@ -32,9 +32,9 @@ package struct OrderedEdit<Element> {
 }
 
 extension Array {
-  /// Makes an edit whose indexes are valid.
+  /// Applies an edit whose indexes are valid.
   /// - Returns: the removed elements.
-  mutating func make(_ edit: OrderedEdit<Element>) -> [Element] {
+  mutating func apply(_ edit: OrderedEdit<Element>) -> [Element] {
     let gone = edit.kind == .insertion ? [] : edit.indexes.ranges.flatMap { self[$0] }
     switch edit.kind {
     case .insertion: insert(edit.elements, at: edit.indexes)

@@ -54,10 +54,10 @@ extension OrderedReading {
 /// has changed, and no observer is notified, unless prior observers or accessors that throw half way have changed the key
 /// (D7, D9).
 package protocol OrderedMutation {
-  /// Makes an edit as one change.
+  /// Applies an edit as one change.
   /// - Parameter edit: works the edit out from the present elements; nil if there is nothing to do. Called again if prior
   ///   observers have changed the elements.
-  func make(_ edit: () throws -> OrderedEdit<Any>?) throws
+  func apply(_ edit: () throws -> OrderedEdit<Any>?) throws
   /// Replaces all elements: a change of kind setting.
   func set(_ elements: [Any]) throws
   /// Converts an element to the key's element type; throws if it can't be converted.
@@ -131,12 +131,12 @@ struct ToManyKey {
     }
   }
 
-  /// Makes an edit of an ordered key as one change.
+  /// Applies an edit of an ordered key as one change.
   /// - Parameters:
   ///   - edit: works the edit out from the present elements.
-  ///   - body: makes the edit.
+  ///   - body: applies the edit.
   /// - Returns: the body's result; nil if there was nothing to do.
-  func make<Element, R>(
+  func apply<Element, R>(
     _ edit: () throws -> OrderedEdit<Element>?, isExact: Bool = false,
     _ body: (OrderedEdit<Element>, inout OpenChange) throws -> R
   ) throws -> R? {
@@ -232,15 +232,15 @@ extension ToManyKey {
         """)
   }
 
-  /// Makes an edit of the key's collection.
+  /// Applies an edit to the key's collection.
   /// - Returns: the removed elements.
-  func make<Element>(
+  func apply<Element>(
     _ edit: OrderedEdit<Element>, of elements: inout [Element]
   ) throws -> [Element] {
     if let index = edit.firstBeyond(elements.count) {
       throw outOfBounds(index, of: elements.count)
     }
-    return elements.make(edit)
+    return elements.apply(edit)
   }
 
   /// Converts an element to the key's element type; throws if it can't be converted.

@@ -93,13 +93,13 @@ import Testing
     ({ try $0.replace(at: 0, with: 5) }, [5, 9]),
     (
       { proxy in
-        try proxy.contents.make {
+        try proxy.contents.apply {
           .replacement(at: RangeSet(0..<proxy.count), with: proxy.reversed())
         }
       }, [9, 8]
     ), ({ try $0.contents.mutable().set([4, 5, 6]) }, [4, 5, 6]),
     (
-      { proxy in try proxy.contents.make { proxy.count == 3 ? .removal(at: RangeSet(0..<1)) : nil }
+      { proxy in try proxy.contents.apply { proxy.count == 3 ? .removal(at: RangeSet(0..<1)) : nil }
       }, [8, 9]
     ),
   ]
@@ -148,7 +148,7 @@ import Testing
     let other = try Shelf(methods) { try $0.mutableArrayValue(forKey: "items").remove(at: 0) }
     let items = try other.object.mutableArrayValue(forKey: "items")
     #expect(throws: Refusal.self) {
-      try items.contents.make {
+      try items.contents.apply {
         if items.count < 3 { throw Refusal() }
         return .removal(at: RangeSet(0..<3))
       }
