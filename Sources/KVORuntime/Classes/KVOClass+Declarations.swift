@@ -45,7 +45,7 @@ extension KVOClass {
         preparation.declared.accessors[key] = nil
       }
       if generated.toMany[key] != nil { preparation.declared.toMany[key] = nil }
-      if generated.kept[key] != nil { preparation.declared.kept[key] = nil }
+      if generated.cachedSources[key] != nil { preparation.declared.cachedSources[key] = nil }
       preparation.generated.dependencies[key] = nil
     }
     return new.intersection(generated.dependencies.keys)
@@ -207,7 +207,7 @@ extension KeyDeclarations {
     validators.add(other.validators) { $1 }
     dependencies.add(other.dependencies) { $0.union($1) }
     bases.add(other.bases) { $0.union($1) }
-    kept.add(other.kept) { $0.union($1) }
+    cachedSources.add(other.cachedSources) { $0.union($1) }
     overridden.formUnion(other.overridden)
   }
 

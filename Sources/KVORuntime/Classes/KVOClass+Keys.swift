@@ -17,7 +17,7 @@ extension KVOClass {
     guard let parts = parts(of: key) else { return nil }
     let property = Property(
       name: .of(key), storage: parts.field, accessors: parts.accessors,
-      kept: parts.name.map(kept) ?? [], toMany: parts.toMany,
+      cachedSources: parts.name.map(cachedSources) ?? [], toMany: parts.toMany,
       override: parts.field?.isObserved == true ? preparation.overrides[key] : nil,
       isManual: !isAutomatic(key), source: source(of: key, parts),
       spelling: hidden.isEmpty ? nil : hiddenSpelling(of: key))
@@ -54,10 +54,10 @@ extension KVOClass {
 
   /// The keys that count as read by the getter of a property, in the class and its superclasses. A name that is no key
   /// is dropped: the macro names what may be a property of a superclass.
-  private func kept(by name: String) -> [KeyName] {
+  private func cachedSources(of name: String) -> [KeyName] {
     let declarers = declarers(of: name)
     let keys = declarers.reduce(into: Set<String>()) { found, known in
-      let declared = known.preparation.declared.kept[declarers.key] ?? []
+      let declared = known.preparation.declared.cachedSources[declarers.key] ?? []
       found.formUnion(declared.map { self.name($0, seenBy: known) })
     }
     return keys.filter { parts(of: $0) != nil }.sorted().map { .of($0) }

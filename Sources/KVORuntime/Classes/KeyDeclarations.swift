@@ -16,17 +16,17 @@
 /// its key, but dependencies add up. The class functions of `KVOObject` answer from these declarations. Once
 /// the class is in use a key keeps its type: declaring another one stops the program with a message.
 public struct KeyDeclarations<Root: KVOObject> {
-  /// Whether properties get accessors, which are not needed where the superclass has declared them.
+  /// False where a superclass's generated declarations run again for a subclass: the superclass has made the accessors.
   var makesAccessors = true
   var accessors: [String: Accessors] = [:]
   var automatic: [String: Bool] = [:]
   var toMany: [String: any ToManyDeclaration] = [:]
   var dependencies: [String: Set<String>] = [:]
   var validators: [String: Validator] = [:]
-  /// Key paths that affect a key, whatever a subclass declares.
+  /// Key paths that affect a key even if a subclass declares others for it (`base(_:on:)`).
   var bases: [String: Set<String>] = [:]
-  /// Keys that count as read by the getters of a key, which keep the values that they make from them.
-  var kept: [String: Set<String>] = [:]
+  /// For a key whose getter caches its value: the keys from which it makes that. They count as read.
+  var cachedSources: [String: Set<String>] = [:]
   /// Keys of which some accessors of elements are overridden methods of the superclass.
   var overriddenElements: Set<String> = []
   /// Keys of properties that override their superclass's.
@@ -108,11 +108,11 @@ public struct KeyDeclarations<Root: KVOObject> {
       set: { $0[keyPath: keyPath] = $1 })
   }
 
-  /// Declares that the getter of a computed property keeps its value. While it does, it reads none of the keys from which
+  /// Declares that the getter of a computed property caches its value. While it does, it reads none of the keys from which
   /// it has made the value, so they are named: they count as read, also by a subclass's override of the getter. For code
   /// that `@KVO` makes.
   public mutating func _keeping(_ key: String, reads keys: [String]) {
-    kept[key, default: []].formUnion(keys)
+    cachedSources[key, default: []].formUnion(keys)
   }
 
   /// Declares that some methods for the elements of a key override the superclass's, which may have others. For code

@@ -11,8 +11,8 @@ package final class Property: @unchecked Sendable {
   package let storage: Field?
   /// Declared accessors, which take precedence over the storage.
   let accessors: Accessors?
-  /// Keys that count as read whenever the accessors are tracked: those from which getters make the values that they keep.
-  let kept: [KeyName]
+  /// Keys that count as read whenever the accessors are tracked: those from which getters make the values that they cache.
+  let cachedSources: [KeyName]
   /// Declared accessors of a to-many key, which take precedence over plain storage only.
   let toMany: (any ToManyDeclaration)?
   /// The class's override of the property, if a key path has revealed one. Observers get its value. Key-value
@@ -26,14 +26,14 @@ package final class Property: @unchecked Sendable {
   let spelling: String?
 
   init(
-    name: KeyName, storage: Field?, accessors: Accessors?, kept: [KeyName] = [],
+    name: KeyName, storage: Field?, accessors: Accessors?, cachedSources: [KeyName] = [],
     toMany: (any ToManyDeclaration)? = nil, override: Accessors? = nil, isManual: Bool,
     source: KeyName? = nil, spelling: String? = nil
   ) {
     self.name = name
     self.storage = storage
     self.accessors = accessors
-    self.kept = kept
+    self.cachedSources = cachedSources
     self.toMany = toMany
     self.override = accessors == nil ? override : nil
     self.isManual = isManual
@@ -43,7 +43,7 @@ package final class Property: @unchecked Sendable {
 
   /// The key path of a declared key that is affected by what its getter reads, and by nothing else.
   var keyPathOfTracked: AnyKeyPath? {
-    accessors?.isTracked == true && kept.isEmpty ? accessors?.path : nil
+    accessors?.isTracked == true && cachedSources.isEmpty ? accessors?.path : nil
   }
 
   /// The type of the values that key-value coding reads.

@@ -150,7 +150,7 @@ final class ReadSetRecorder: ReadRecorder {
     collector.record {
       if path == nil { kvo_set_tracked_reads(reads) }
       collector.evaluate(accessors, object)
-      for key in property.kept { kvo_reads_add(reads, object.header, key.interned) }
+      for key in property.cachedSources { kvo_reads_add(reads, object.header, key.interned) }
       guard let path else { return }
       let walk = KeyPathWalk(keyRead: collector.reported.key, own: property.name) { object, key in
         if let key { kvo_reads_add(reads, object.header, key.interned) }
