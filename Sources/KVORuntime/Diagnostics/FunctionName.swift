@@ -17,7 +17,7 @@ struct FunctionName {
   /// - Parameter demangled: "closure #1 (M.Account, M.Change) -> () in M.Panel.watch(M.Account) -> ()".
   init?(demangled: String) {
     let text = Substring(demangled)
-    isThunk = text.firstRange(ofText: "reabstraction thunk helper") != nil
+    isThunk = text.firstIndex(ofText: "reabstraction thunk helper") != nil
     let scopes = text.afterPrefixes.split(between: " in ").map { Scope($0) }
     guard isThunk || scopes.allSatisfy({ $0.isFunction }), let first = scopes.first else {
       return nil
@@ -43,7 +43,7 @@ private struct Scope {
   private var isClosure: Bool { isImplicit || all.hasPrefix("closure #") }
 
   /// False for symbols of something that belongs to a type: "type metadata accessor for M.Panel".
-  var isFunction: Bool { isClosure || all.head(before: "(").firstRange(ofText: " for ") == nil }
+  var isFunction: Bool { isClosure || all.head(before: "(").firstIndex(ofText: " for ") == nil }
 
   var isLibrarys: Bool {
     let entity = all.hasPrefix("static ") ? all.dropFirst(7) : all
@@ -57,7 +57,7 @@ private struct Scope {
     }
     let keyword = all.hasPrefix("static ") ? "static " : ""
     var entity = all.dropFirst(keyword.count)
-    if entity.hasPrefix("(extension in "), let end = entity.firstRange(ofText: "):") {
+    if entity.hasPrefix("(extension in "), let end = entity.firstIndex(ofText: "):") {
       entity = entity[end...].dropFirst(2)
     }
     entity = entity.head(before: " : ")
@@ -82,7 +82,7 @@ extension Substring {
   /// The text without the prefixes that say how a function was compiled.
   fileprivate var afterPrefixes: Substring {
     var text = head(before: " with unmangled suffix ")
-    if let end = text.lastRange(ofText: "> of ") { text = text[end...].dropFirst(5) }
+    if let end = text.lastIndex(ofText: "> of ") { text = text[end...].dropFirst(5) }
     for prefix in ["merged ", "partial apply forwarder for ", "@objc "] where text.hasPrefix(prefix)
     {
       text = text.dropFirst(prefix.count)
@@ -91,7 +91,7 @@ extension Substring {
   }
 
   fileprivate func head(before text: String) -> Substring {
-    firstRange(ofText: text).map { self[..<$0] } ?? self
+    firstIndex(ofText: text).map { self[..<$0] } ?? self
   }
 
   /// The parts between separators that are outside of brackets.

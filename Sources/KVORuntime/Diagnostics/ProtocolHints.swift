@@ -47,7 +47,7 @@ extension AnyKeyPath {
   private static func name(ofPropertyReadAt getter: UnsafeRawPointer) -> String? {
     SymbolTable.names(at: getter).sorted().lazy.compactMap(SymbolTable.demangled).compactMap {
       text in
-      Substring(text).firstRange(ofText: " : ").map { end in
+      Substring(text).firstIndex(ofText: " : ").map { end in
         String(text[..<end].split(separator: ".").last ?? "")
       }
     }.first

@@ -31,9 +31,10 @@ enum SymbolTable {
 
   // Removes the file's discriminator from private names: "M.(Person in _8D16…).(name in _8D16…).getter"
   private static func withoutFiles(_ text: Substring) -> String {
+    let mark = " in _"
     var (result, rest) = ("", text)
-    while let place = rest.firstRange(ofText: " in _") {
-      let file = rest[place...].dropFirst(5).prefix { $0.isHexDigit }
+    while let place = rest.firstIndex(ofText: mark) {
+      let file = rest[place...].dropFirst(mark.count).prefix { $0.isHexDigit }
       let opening = rest[..<place].lastIndex(of: "(")
       if let opening, file.count == 32, rest[file.endIndex...].first == ")" {
         result += rest[..<opening] + rest[rest.index(after: opening)..<place]
@@ -49,12 +50,12 @@ enum SymbolTable {
 
 extension Substring {
   /// Where the text first occurs. (The library does without Foundation and regular expressions.)
-  func firstRange(ofText text: String) -> Index? {
+  func firstIndex(ofText text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
   }
 
   /// Where the text last occurs.
-  func lastRange(ofText text: String) -> Index? {
+  func lastIndex(ofText text: String) -> Index? {
     indices.last { self[$0...].hasPrefix(text) }
   }
 }

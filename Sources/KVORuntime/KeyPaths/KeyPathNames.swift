@@ -165,7 +165,7 @@ extension AnyKeyPath {
   package var text: String {
     var (text, rest) = ("", Substring("\(self)"))
     var names = computedNames.makeIterator()
-    while let start = rest.firstRange(ofText: Self.addressed) {
+    while let start = rest.firstIndex(ofText: Self.addressed) {
       text += rest[..<start]
       rest = rest[start...]
       let part = rest.prefixInBrackets
@@ -182,7 +182,7 @@ extension AnyKeyPath {
   /// - Parameter key: the key path's tracked key: "\\Person#00001(firstName, lastName)".
   func text(ofKey key: String) -> String {
     let (text, reads) = (text, key.drop { $0 != "#" }.drop { $0 != "(" })
-    let isNamed = Substring(text).firstRange(ofText: Self.unnamed) == nil
+    let isNamed = Substring(text).firstIndex(ofText: Self.unnamed) == nil
     return isNamed || reads == "()" ? text : "\(text) \(reads)"
   }
 
