@@ -2,7 +2,7 @@
 // an operator computes one value from all.
 
 /// A collection with key-value coding. Exactly these types conform: `Array`, `Set`, `ArrayProxy`, `SetProxy`,
-/// `MutableArrayProxy`, `MutableSetProxy` and `MutableOrderedSetProxy`. A program can't conform its own types, because
+/// `MutableArrayProxy`, `MutableSetProxy` and `MutableOrderedSetProxy`. A program must not conform its own types, because
 /// the runtime reads the elements of these alone. It can make an array of its collection's elements.
 ///
 /// ```swift
@@ -10,11 +10,11 @@
 /// try company.employees.value(forKeyPath: "@sum.salary")
 /// ```
 public protocol KeyValueCollection: Sequence {
-  /// Only the library's types have it.
+  /// A mark, which only the library's types have. Not to be used.
   static var _isKeyed: _KeyedCollection { get }
 }
 
-/// The mark of a type that conforms to `KeyValueCollection`. Only the library can make it.
+/// The mark of a type that conforms to `KeyValueCollection`. It has no public initializer.
 public struct _KeyedCollection {}
 
 extension Array: KeyValueCollection {

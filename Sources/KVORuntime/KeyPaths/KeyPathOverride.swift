@@ -51,6 +51,7 @@ extension AnyKeyPath {
 
   /// Whether this key path begins with a plain stored property of a class and has more components.
   var goesThroughPlainProperty: Bool {
+    // The mask selects the component's kind.
     AnyKeyPath.isGetterKnown && !isSingle && firstComponent & 0x7f00_0000 == 0x0300_0000
   }
 
@@ -62,7 +63,7 @@ extension AnyKeyPath {
       unsafeBitCast(ancestor, to: UnsafeRawPointer.self), getter)
   }
 
-  // The layout read here is documented for classes but not for key paths, so check it.
+  // Whether key paths have the expected layout. Unlike that of classes, it is not documented.
   private static let isGetterKnown: Bool = {
     let getter = \Overriding.getter as AnyKeyPath
     return getter.names(theOverrideOf: \Overridden.getter)
@@ -80,7 +81,8 @@ extension AnyKeyPath {
   /// The getter by which the key path identifies its property, if it names a single computed one of a class
   /// that is not generic.
   private var getter: UnsafeRawPointer? {
-    isSingle && firstComponent & 0x0008_0000 == 0 ? firstGetter : nil
+    let hasArguments = firstComponent & 0x0008_0000 != 0
+    return isSingle && !hasArguments ? firstGetter : nil
   }
 
   // The buffer's header, which has a flag for this, follows the object's two words and the key-value coding
@@ -100,6 +102,7 @@ extension AnyKeyPath {
   /// The getter by which the key path identifies its first component, if that is a computed property of a
   /// class.
   var firstGetter: UnsafeRawPointer? {
+    // The mask leaves out whether the property has a setter or arguments.
     guard firstComponent & 0x7f37_ffff == 0x0200_0000 else { return nil }
     let object = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     return object.load(fromByteOffset: 40, as: UnsafeRawPointer.self)
