@@ -19,9 +19,9 @@ final class ChangeChannel<Element: Sendable>: Sendable {
   /// that one is newer.
   /// - Parameter read: Called without a lock.
   func sendNewest(_ read: () -> Element?) {
-    let place = cells.beginRead()
+    let number = cells.beginRead()
     guard let element = read() else { return }
-    destroy(cells.sendNewest(Cell(element), place))
+    destroy(cells.sendNewest(Cell(element), number))
   }
 
   /// Finishes the channel after the kept elements: they can still be read, then `next` returns nil.
@@ -106,6 +106,7 @@ private final class CellChannel: Sendable {
   }
 
   /// Begins the read of an element for `sendNewest`.
+  /// - Returns: The read's number.
   func beginRead() -> Int { state.withLock { $0.reads.begin() } }
 
   /// Sends the element of a read, unless that of a later one has been sent.
@@ -169,12 +170,12 @@ extension CellChannel.State {
     guard firstKept < kept.count else { return isFinished ? .finished : .nothingYet }
     let cell = kept[firstKept]
     firstKept += 1
-    forget()
+    removeRead()
     return .cell(cell)
   }
 
-  // Frees the places of cells that were read. The condition bounds how often a cell is moved.
-  private mutating func forget() {
+  // Removes the cells that were read from the array. The condition bounds how often a cell is moved.
+  private mutating func removeRead() {
     guard firstKept == kept.count || (firstKept >= 64 && firstKept * 2 >= kept.count) else {
       return
     }

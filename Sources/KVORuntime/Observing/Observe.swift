@@ -189,7 +189,7 @@ extension KVOObject {
     let changes = kvo_class_changes(boundHeader)
     let key = observedKey(of: keyPath, caller)
     let error =
-      if let note = whatHolds(key, token) {
+      if let note = noteHolding(key, token) {
         wrapping(handler, note) { register(key.name.interned, options, token, $0) }
       } else { register(key.name.interned, options, token, handler) }
     if let error { KVODiagnostics.stop(error.text, for: caller) }
@@ -205,9 +205,9 @@ extension KVOObject {
       name.interned, changes)
   }
 
-  // Returns a function that retains what must live as long as the handler: a key's lease and, if hints are
-  // wanted, the check of the token.
-  private func whatHolds(_ key: ObservedKey, _ token: KeyValueObservation) -> (() -> Void)? {
+  // Returns a function to be called before the handler, which retains what must live as long as the handler: a key's lease
+  // and, if hints are wanted, the check of the token. Nil if there is nothing to retain.
+  private func noteHolding(_ key: ObservedKey, _ token: KeyValueObservation) -> (() -> Void)? {
     let lease = key.lease
     guard Hint.areWanted else { return lease.map { lease in { withExtendedLifetime(lease) {} } } }
     hintAtGetter(of: key.name.string)
