@@ -94,11 +94,9 @@ static kvo_status walk_on(const kvo_class *cls, kvo_value *value, const kvo_key_
     return has_operator ? walk_elements(value, path, next, error)
                         : kvo_key_path_refuse_collection(path, next, cls, error);
   }
+  bool ends_in_dictionary = was_keyed && (has_operator || next == path->count);
+  if (ends_in_dictionary) *target = NULL;
   if (!*target && (was_keyed || kvo_value_is_nil(value))) return KVO_OK;
-  if (was_keyed && (has_operator || next == path->count)) {
-    *target = NULL;
-    return KVO_OK;
-  }
   if (has_operator) return path_walk_refuse(cls, path, depth, "a collection", NULL, error);
   return *target ? KVO_OK : path_walk_refuse(cls, path, depth, "an object", NULL, error);
 }

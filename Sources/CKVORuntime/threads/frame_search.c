@@ -197,12 +197,11 @@ uint64_t kvo_binding_stamp(void) { return __atomic_add_fetch(&kvo_serial, 1, __A
 // since been transferred to it.
 static const kvo_frame *frame_delivering(void) {
   const kvo_thread *thread = kvo_this_thread;
-  const kvo_frame *transferred = kvo_transferred_frame;
-  while (transferred && !kvo_frame_is_delivering(transferred))
-    transferred = transferred->outer_transferred;
-  bool is_newest = transferred && (!thread || kvo_thread_count_delivering(thread) <=
-                                                  transferred->outer_deliveries);
-  if (!thread || is_newest) return transferred;
+  const kvo_frame *other = kvo_transferred_frame;
+  while (other && !kvo_frame_is_delivering(other)) other = other->outer_transferred;
+  bool is_newest =
+      other && (!thread || kvo_thread_count_delivering(thread) <= other->outer_deliveries);
+  if (!thread || is_newest) return other;
   return kvo_thread_delivering_before(thread, NULL);
 }
 
@@ -242,10 +241,9 @@ static bool is_on_own_stack(kvo_calling_change change) {
 }
 
 bool kvo_binding_is_within(kvo_calling_change change) {
-  const kvo_frame *transferred = kvo_transferred_frame;
-  while (transferred && !frame_is_change(transferred, change))
-    transferred = transferred->outer_transferred;
-  return transferred || is_on_own_stack(change);
+  const kvo_frame *other = kvo_transferred_frame;
+  while (other && !frame_is_change(other, change)) other = other->outer_transferred;
+  return other || is_on_own_stack(change);
 }
 
 uint64_t kvo_binding_delivery_stamp(void) {

@@ -148,4 +148,32 @@ import Testing
     expectEqual(values, ["a: value new 5", "a: value new 1"])
     batch.end()
   }
+
+  @Test(
+    "M1 C5: a registration of several keys is notified in a batch as those of single keys are",
+    arguments: [[], .KVO_NEW, [.KVO_OLD, .KVO_NEW]] as [kvo_options], [false, true])
+  func groups(_ options: kvo_options, _ isElsewhere: Bool) {
+    let outcomes = [false, true].map { isGrouped in
+      let object = make(disturbed.self)
+      let twin = Twin(object.object, isGrouped: isGrouped)
+      twin.observe(["value", "other"], options)
+      // In the first call, when the changes of the second key have yet to be delivered.
+      twin.reactions[1] = {
+        let observe = { _ = twin.observe(["other"], options) }
+        if isElsewhere { onAnotherThread(observe) } else { observe() }
+      }
+      coalescing(object.object) {
+        disturbed_setValue(object, 1)
+        disturbed_setOther(object, 2)
+        disturbed_setValue(object, 3)
+      }
+      expectEqual(twin.calls, 2)
+      disturbed_setOther(object, 4)
+      twin.finish()
+      defer { object.release() }
+      return twin.take()
+    }
+    expectEqual(outcomes[0], outcomes[1])
+    expectEqual(outcomes[0].count, 4)
+  }
 }
