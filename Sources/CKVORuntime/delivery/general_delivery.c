@@ -601,7 +601,6 @@ static void catch_up_with_due(const kvo_frame *frame, kvo_general_delivery *deli
     pending->is_due = false; // the observer may throw
     call_prior(frame, delivery, pending);
   }
-  before->has_due = false;
   kvo_thread_end_priors(frame, outer);
 }
 

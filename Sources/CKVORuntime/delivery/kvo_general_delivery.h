@@ -110,7 +110,7 @@ typedef struct kvo_recipients {
   kvo_dirty_key *dirty_keys;
   kvo_pending_notification *pending;
   uint32_t dirty_key_count, dirty_key_capacity, pending_count, pending_capacity;
-  bool has_due; ///< some members are `is_due`
+  bool has_due; ///< some members are `is_due`, or have been
   kvo_dirty_key inline_dirty_keys[2];
   kvo_pending_notification inline_pending[3];
 } kvo_recipients;
