@@ -4,8 +4,8 @@
 // each observed key that this thread changes, in the order of first changes. A later change of a key only updates the
 // time of its last change.
 //
-// A key is plain if it has only observers of its own, which want neither prior calls nor distinct changes. For its first
-// change, the batch reads the old value if an observer asks for it, and nothing else. If all keys are plain, and their
+// A key is plain if it has one observer, or one of several keys, which wants neither prior calls nor distinct changes, and
+// is not derived. For its first change, the batch reads the old value if an observer asks for it, and nothing else. If all keys are plain, and their
 // observers are those of the beginning when the batch ends, it reads their new values and calls the observers, key by
 // key.
 //
@@ -102,12 +102,12 @@ static bool batch_make_room(kvo_batch *batch) {
 
 static uint64_t batch_serial_now(void) { return __atomic_load_n(&kvo_serial, __ATOMIC_SEQ_CST); }
 
-// There must be room.
-static batch_key *batch_append_key(kvo_batch *batch, uintptr_t id) {
+// There must be room. `serial` was read before the key's observers.
+static batch_key *batch_append_key(kvo_batch *batch, uintptr_t id, uint64_t serial) {
   batch_key *key = &batch->keys[batch->count++];
   key->id = id;
   key->changed_key = NULL;
-  key->serial = key->last_serial = batch_serial_now();
+  key->serial = key->last_serial = serial;
   key->has_old = key->has_new = false;
   if (batch->mask) *batch_slot_of(batch, id) = batch->count;
   return key;
@@ -158,11 +158,11 @@ static void report_shortage_once(kvo_frame *frame) {
 
 // MARK: Plain keys
 
+// The observers of a derived key are in a list: another key's change may reach them, too.
 static bool observers_are_plain(kvo_observers observers) {
   const uint32_t special = KVO_PATH_NODE | KVO_PRIOR | KVO_DISTINCT;
-  return !(kvo_observers_options(observers) & special) &&
-         !(kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TAG_MASK) &&
-         !kvo_in_place_may_hold(observers);
+  return !kvo_observers_is_list(observers) && !(kvo_observers_options(observers) & special) &&
+         !(kvo_observers_tagged_accessors(observers) & KVO_ACCESSORS_TAG_MASK);
 }
 
 // Whether all keys of the batch are plain, and a further one may be recorded as plain.
@@ -198,16 +198,17 @@ static void end_reading(void *opaque) {
 }
 
 static __attribute__((noinline)) void read_old_plainly(kvo_frame *frame, kvo_observers observers) {
-  frame->id = frame->batch->keys[frame->batch->count - 1].id; // the key that a report names
   frame->batch->is_adding = true;
   plain_reading reading = {frame, observers, false};
   kvo_unwinding(read_old_of_last, end_reading, &reading);
   end_reading(&reading);
 }
 
-static bool add_plain(kvo_frame *frame, kvo_batch *batch, uintptr_t id, kvo_observers observers) {
+static bool add_plain(kvo_frame *frame, uintptr_t id, kvo_observers observers, uint64_t serial) {
+  kvo_batch *batch = frame->batch;
   if (!batch_make_room(batch)) return false;
-  batch_append_key(batch, id);
+  frame->id = id; // the key that a report names
+  batch_append_key(batch, id, serial);
   if (kvo_observers_options(observers) & KVO_OLD) read_old_plainly(frame, observers);
   return true;
 }
@@ -312,7 +313,7 @@ static bool add_changed_key(kvo_frame *frame, uintptr_t id, const kvo_mutation *
   kvo_changed_key *changed_key = batch_make_room(batch) ? make_changed_key(frame) : NULL;
   if (!changed_key) return false;
   frame->id = id; // the key that a report names
-  put_changed_key(batch, batch_append_key(batch, id), changed_key);
+  put_changed_key(batch, batch_append_key(batch, id, batch_serial_now()), changed_key);
   batch->is_adding = true;
   addition addition = {frame, changed_key, mutation, false};
   kvo_unwinding(batch_add_key, end_adding, &addition);
@@ -336,11 +337,11 @@ static void note_again(batch_key *key, const kvo_batch *batch) {
 }
 
 static bool add_first(kvo_frame *frame, uintptr_t id, const kvo_mutation *mutation) {
-  kvo_batch *batch = batch_of(frame);
-  if (!batch && !(batch = batch_make(frame))) return false;
+  if (!batch_of(frame) && !batch_make(frame)) return false;
+  uint64_t serial = batch_serial_now();
   kvo_observers observers =
       !mutation && may_be_plain(frame) ? kvo_object_observers(frame->object, id) : 0;
-  if (observers && observers_are_plain(observers)) return add_plain(frame, batch, id, observers);
+  if (observers && observers_are_plain(observers)) return add_plain(frame, id, observers, serial);
   return generalize(frame) && add_changed_key(frame, id, mutation);
 }
 
@@ -365,11 +366,11 @@ kvo_frame *kvo_batch_record_slow(kvo_thread *thread, kvo_object *object, uintptr
 
 // Records the first change of a plain key, if this thread has no change open that the change may join: only batches.
 static bool record_plain(const kvo_thread *thread, kvo_frame *frame, uintptr_t id) {
-  kvo_batch *batch = frame->batch;
-  if (thread->open_count != thread->batch_count || batch->is_adding || !may_be_plain(frame))
-    return false;
+  bool is_adding = frame->batch->is_adding;
+  if (thread->open_count != thread->batch_count || is_adding || !may_be_plain(frame)) return false;
+  uint64_t serial = batch_serial_now();
   kvo_observers observers = kvo_object_observers(frame->object, id);
-  return observers && observers_are_plain(observers) && add_plain(frame, batch, id, observers);
+  return observers && observers_are_plain(observers) && add_plain(frame, id, observers, serial);
 }
 
 static __attribute__((noinline)) bool record_on_top(const kvo_thread *thread, kvo_frame *frame,
@@ -412,18 +413,6 @@ bool kvo_batch_change_became_setting(const kvo_frame *change) {
 
 // MARK: Delivering plain keys
 
-static bool is_late_among(kvo_observers observers, const kvo_frame *frame) {
-  if (!kvo_observers_is_list(observers))
-    return kvo_registration_is_late(kvo_observers_registration(observers), frame);
-  const kvo_list *list = kvo_observers_list(observers);
-  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
-  for (uint32_t i = 0; i < count; i++) {
-    const kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
-    if (registration && kvo_registration_is_late(registration, frame)) return true;
-  }
-  return false;
-}
-
 // Whether the observers are plain, and were there when the batch began. Also finds out whether one wants new values.
 static bool are_still_plain(const kvo_frame *frame, bool *wants_new) {
   const kvo_batch *batch = frame->batch;
@@ -431,7 +420,8 @@ static bool are_still_plain(const kvo_frame *frame, bool *wants_new) {
   for (uint32_t i = 0; i < batch->count; i++) {
     kvo_observers observers = kvo_object_observers(frame->object, batch->keys[i].id);
     if (!observers) continue;
-    if (!observers_are_plain(observers) || is_late_among(observers, frame)) return false;
+    if (!observers_are_plain(observers)) return false;
+    if (kvo_registration_is_late(kvo_observers_single(observers), frame)) return false;
     *wants_new |= (kvo_observers_options(observers) & KVO_NEW) != 0;
   }
   return true;
@@ -447,10 +437,13 @@ static void read_new_plainly(kvo_frame *frame, batch_key *key) {
   kvo_change_report_shortage(frame, shortages);
 }
 
-static void frame_drop_value(kvo_frame *frame, uint32_t flag, kvo_value *value) {
-  if (!(frame->flags & flag)) return;
-  frame->flags &= ~flag;
-  kvo_value_destroy(value);
+// Gives the values back, which are destroyed with the batch: an object that dies with one may throw.
+static void take_values_back(kvo_frame *frame, batch_key *key) {
+  key->has_old = frame->flags & KVO_FRAME_HAS_OLD;
+  key->has_new = frame->flags & KVO_FRAME_HAS_NEW;
+  if (key->has_old) key->old_value = frame->old_value;
+  if (key->has_new) key->new_value = frame->new_value;
+  frame->flags &= ~(uint32_t)(KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW);
 }
 
 // The observers are looked up again, since a getter or an earlier observer may have changed them. Those that have come
@@ -469,8 +462,7 @@ static void deliver_plain_key(kvo_frame *frame, batch_key *key) {
   }
   key->has_old = key->has_new = false;
   kvo_change_deliver_unless_late(frame, observers);
-  frame_drop_value(frame, KVO_FRAME_HAS_OLD, &frame->old_value);
-  frame_drop_value(frame, KVO_FRAME_HAS_NEW, &frame->new_value);
+  take_values_back(frame, key);
 }
 
 static void deliver_plain_keys(kvo_frame *frame, bool wants_new) {
@@ -482,7 +474,7 @@ static void deliver_plain_keys(kvo_frame *frame, bool wants_new) {
 }
 
 // A thread that registers at this time sees the stored values, or its registration is found after the fence (I3). If
-// there is no memory for a general delivery, only plain observers are called.
+// there is no memory for a general delivery, only observers that were there from the beginning are called.
 static __attribute__((noinline)) void batch_deliver_all(kvo_frame *frame) {
   bool wants_new = false;
   kvo_light_fence();
@@ -491,7 +483,8 @@ static __attribute__((noinline)) void batch_deliver_all(kvo_frame *frame) {
     kvo_change_finish(frame);
     return;
   }
-  if (!are_plain) report_shortage_once(frame);
+  for (uint32_t i = 0; !are_plain && i < frame->batch->count; i++)
+    kvo_change_report_undelivered(frame->object, frame->batch->keys[i].id);
   deliver_plain_keys(frame, wants_new || !are_plain);
 }
 

@@ -12,12 +12,15 @@ import Testing
     let log = Recorder()
     let others = Recorder()
     var registrations: [Registration] = []
+    /// Called when the observer of the key is.
+    var reactions: [String: () -> Void] = [:]
 
     init(isGeneral: Bool, _ options: kvo_options) {
       object = make(disturbed.self)
       object.pointee.next = object
       for key in ["value", "next"] {
-        registrations.append(log.observe(object.object, key, options))
+        registrations.append(
+          log.observe(object.object, key, options) { [unowned self] _ in reactions[key]?() })
       }
       // A key with a prior observer begins the general delivery.
       if isGeneral { others.observe(object.object, "other", .KVO_PRIOR) }
@@ -102,7 +105,7 @@ import Testing
     }
     if place == .delivery || place == .deliveryOfFirst {
       let key = place == .delivery ? "value" : "next"
-      batch.log.observe(batch.object.object, key, options, as: "y") { _ in once() }
+      batch.reactions[key] = once
     }
     let places: [Place: disturbance] = [
       .getter: .DISTURBED_AFTER_LOAD, .setter: .DISTURBED_BEFORE_STORE,
@@ -137,9 +140,7 @@ import Testing
   @Test("M1 M4: observers of plain keys get the values of the moment when the body ended")
   func valuesOfTheEnd() {
     let batch = Batch(isGeneral: false, .KVO_NEW)
-    batch.log.observe(batch.object.object, "next", as: "y") { _ in
-      disturbed_setValue(batch.object, 5)
-    }
+    batch.reactions["next"] = { disturbed_setValue(batch.object, 5) }
     coalescing(batch.object.object) {
       disturbed_setNext(batch.object, batch.object)
       disturbed_setValue(batch.object, 1)
@@ -175,5 +176,36 @@ import Testing
     }
     expectEqual(outcomes[0], outcomes[1])
     expectEqual(outcomes[0].count, 4)
+  }
+
+  @Test(
+    "M1 F1: a derived key with a setter of its own notifies once, from its value before the batch")
+  func derivedWithSetter() {
+    let cls = disturbed_fresh_class()
+    expectEqual(kvo_class_add_dependency(cls, "value", "other", nil), .KVO_OK)
+    let object = Disturbed.of(cls)
+    let log = Recorder()
+    log.observe(object.object, "value", [.KVO_OLD, .KVO_NEW])
+    coalescing(object.object) {
+      disturbed_setValue(object, 50)
+      disturbed_setOther(object, 2)
+    }
+    expectEqual(log.take(), ["a: value old 0 new 50"])
+    log.end()
+    object.release()
+  }
+
+  @Test("M1 C5: a registration of several keys in the body is notified of the changes that follow")
+  func groupInBody() {
+    let object = make(disturbed.self)
+    let twin = Twin(object.object, isGrouped: true)
+    coalescing(object.object) {
+      twin.observe(["value", "other"], [])
+      disturbed_setValue(object, 1)
+      disturbed_setOther(object, 2)
+    }
+    expectEqual(twin.calls, 2)
+    twin.finish()
+    object.release()
   }
 }
