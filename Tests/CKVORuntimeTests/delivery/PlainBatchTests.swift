@@ -27,6 +27,7 @@ import Testing
     }
 
     func end() {
+      reactions = [:]
       log.end()
       others.end()
       object.pointee.next = nil
