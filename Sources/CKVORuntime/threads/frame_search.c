@@ -88,6 +88,17 @@ void kvo_thread_abandon_open(kvo_thread *thread, const kvo_object *object) {
     frame_abandon(frame);
 }
 
+void kvo_frame_transfer(kvo_frame *frame) {
+  frame->flags |= KVO_FRAME_TRANSFERRED;
+  frame->outer_transferred = kvo_transferred_frame;
+  frame->outer_deliveries = kvo_this_thread ? kvo_thread_count_delivering(kvo_this_thread) : 0;
+  kvo_transferred_frame = frame;
+  __atomic_store_n(&frame->transferred_at, kvo_binding_stamp(),
+      __ATOMIC_RELAXED); // before its state
+  frame->transferred_to = pthread_self();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
+}
+
 // Whether another thread than the frame's delivers the change.
 static bool is_transferred(const kvo_frame *frame) {
   uint64_t transferred_at = __atomic_load_n(&frame->transferred_at, __ATOMIC_RELAXED);

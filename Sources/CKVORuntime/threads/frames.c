@@ -142,17 +142,6 @@ bool kvo_thread_enter_next_block(kvo_thread *thread, kvo_object *object) {
 
 __thread kvo_frame *kvo_transferred_frame;
 
-void kvo_frame_transfer(kvo_frame *frame) {
-  frame->flags |= KVO_FRAME_TRANSFERRED;
-  frame->outer_transferred = kvo_transferred_frame;
-  frame->outer_deliveries = kvo_this_thread ? kvo_thread_count_delivering(kvo_this_thread) : 0;
-  kvo_transferred_frame = frame;
-  __atomic_store_n(&frame->transferred_at, kvo_binding_stamp(),
-      __ATOMIC_RELAXED); // before its state
-  frame->transferred_to = pthread_self();
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); // this thread may have no record that others count
-}
-
 // Other frames may have been transferred to this thread since.
 static void remove_transferred(kvo_frame *frame) {
   kvo_frame **link = &kvo_transferred_frame;
