@@ -4,10 +4,10 @@
 // each observed key that this thread changes, in the order of first changes. A later change of a key only updates the
 // time of its last change.
 //
-// A key is plain if it has one observer, or one of several keys, which wants neither prior calls nor distinct changes, and
-// is not derived. For its first change, the batch reads the old value if an observer asks for it, and nothing else. If all keys are plain, and their
-// observers are those of the beginning when the batch ends, it reads their new values and calls the observers, key by
-// key.
+// A key is plain if its only observer is a registration of one or of several keys, which wants neither prior calls nor
+// distinct changes, and if the key is not derived. For its first change, the batch reads the old value if the observer
+// asks for it, and nothing else. If all keys are plain, and their observers are those of the beginning when the batch
+// ends, it reads their new values and calls the observers, key by key.
 //
 // Otherwise the keys become changed keys of the frame's one general delivery, as soon as one is changed that is not
 // plain, or when the batch ends. The first change of such a key finds the recipients, reads old values and calls prior
@@ -446,8 +446,7 @@ static void take_values_back(kvo_frame *frame, batch_key *key) {
   frame->flags &= ~(uint32_t)(KVO_FRAME_HAS_OLD | KVO_FRAME_HAS_NEW);
 }
 
-// The observers are looked up again, since a getter or an earlier observer may have changed them. Those that have come
-// since the body ended find the stored value, so they are not called.
+// The observers are looked up again, since a getter or an earlier observer may have changed them.
 static void deliver_plain_key(kvo_frame *frame, batch_key *key) {
   kvo_observers observers = kvo_object_observers(frame->object, key->id);
   if (!observers) return;
@@ -461,7 +460,7 @@ static void deliver_plain_key(kvo_frame *frame, batch_key *key) {
     frame->flags |= KVO_FRAME_HAS_NEW;
   }
   key->has_old = key->has_new = false;
-  kvo_change_deliver_unless_late(frame, observers);
+  kvo_change_deliver_final(frame, observers);
   take_values_back(frame, key);
 }
 

@@ -91,11 +91,17 @@ static bool came_after_ticket(const kvo_registration *registration, const kvo_fr
          !kvo_registration_was_there(registration, frame->serial_at_ticket);
 }
 
-// Handles a registration made after the change began. If this thread made it, the next change is its first one; if
-// another thread did, this change is.
+// Whether the change is not for a registration made after it began. If this thread made it, the next change is its first
+// one; if another thread did, this change is, unless it is that of a batch: it looks for such observers before its calls,
+// and those that come later find the stored value.
+static bool is_not_for_late(const kvo_registration *registration, const kvo_frame *frame) {
+  return frame->flags & KVO_FRAME_HAS_BATCH ||
+         kvo_registration_thread(registration) == kvo_thread_number();
+}
+
 static __attribute__((noinline)) void deliver_late(kvo_registration *registration, kvo_frame *frame,
     bool prior) {
-  if (prior || kvo_registration_thread(registration) == kvo_thread_number()) return;
+  if (prior || is_not_for_late(registration, frame)) return;
   if (kvo_registration_state(registration) != KVO_LIVE) return;
   if (came_after_ticket(registration, frame)) return;
   const kvo_accessors *accessors = kvo_registration_accessors(registration);
@@ -111,8 +117,8 @@ static __attribute__((noinline)) void deliver_to_group_key(const kvo_group_key *
     kvo_frame *frame) {
   kvo_registration *head = kvo_group_key_head(group_key);
   bool is_late = kvo_registration_is_late(head, frame);
-  bool is_by_this_thread = kvo_registration_thread(head) == kvo_thread_number();
-  if (kvo_registration_state(head) != KVO_LIVE || (is_late && is_by_this_thread)) return;
+  if (kvo_registration_state(head) != KVO_LIVE) return;
+  if (is_late && is_not_for_late(head, frame)) return;
   if (is_late && !has_new_for_late(frame, head->options, kvo_group_key_accessors(group_key)))
     return;
   if (kvo_registration_state(head) != KVO_LIVE) return; // a getter has run and may have ended it
@@ -342,25 +348,8 @@ KVO_INLINE void change_read_new(kvo_frame *frame, kvo_observers observers, uint3
   read_new_value(frame, kvo_observers_accessors(observers), by_setter);
 }
 
-static void deliver_unless_late(kvo_registration *registration, kvo_frame *frame) {
-  if (!kvo_registration_is_late(registration, frame)) deliver_to(registration, frame, false);
-}
-
-void kvo_change_deliver_unless_late(kvo_frame *frame, kvo_observers observers) {
-  if (kvo_observers_is_list(observers)) {
-    kvo_list *list = kvo_observers_list(observers);
-    uint32_t count = __atomic_load_n(&list->count, __ATOMIC_SEQ_CST);
-    for (uint32_t i = 0; i < count; i++) {
-      kvo_registration *registration = __atomic_load_n(&list->items[i], __ATOMIC_SEQ_CST);
-      if (registration) deliver_unless_late(registration, frame);
-    }
-  } else if (kvo_observers_is_group_key(observers)) {
-    const kvo_group_key *group_key = kvo_observers_group_key(observers);
-    bool is_late = kvo_registration_is_late(kvo_group_key_head(group_key), frame);
-    if (!is_late) deliver_to_group_key(group_key, frame);
-  } else {
-    deliver_unless_late(kvo_observers_registration(observers), frame);
-  }
+void kvo_change_deliver_final(kvo_frame *frame, kvo_observers observers) {
+  change_deliver(observers, frame, false);
 }
 
 // MARK: The did phase

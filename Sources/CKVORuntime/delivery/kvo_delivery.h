@@ -180,8 +180,8 @@ void kvo_change_begin_mutation(kvo_frame *frame, const kvo_mutation *KVO_NULLABL
 void kvo_change_read_old(kvo_frame *frame, kvo_observers observers);
 void kvo_change_deliver_priors(kvo_frame *frame);
 void kvo_change_finish(kvo_frame *frame);
-/// Calls those of the observers that were there when the frame began. It has the values that they ask for.
-void kvo_change_deliver_unless_late(kvo_frame *frame, kvo_observers observers);
+/// Makes the final calls of these observers. The frame has the values that they ask for.
+void kvo_change_deliver_final(kvo_frame *frame, kvo_observers observers);
 
 /// Reads the current value of a registration with KVO_INITIAL, to be delivered, or KVO_DISTINCT, to be stored.
 /// `frame` protects the registration's object. Returns false, without a call, if there was no memory.

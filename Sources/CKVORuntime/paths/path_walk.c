@@ -120,8 +120,8 @@ static kvo_status path_walk_step(kvo_object *object, const kvo_key_path *path, u
   if (!may_lead_on(type))
     return path_walk_refuse(cls, path, depth, has_operator ? "a collection" : "an object", type,
         error);
-  kvo_value
-      read; // apart: if the getter throws, `*value` is destroyed, and must not be half a value
+  // Not read into `*value`, which is destroyed if the getter throws.
+  kvo_value read;
   kvo_accessors_read_link(accessors, object, &read);
   *value = read;
   kvo_value_unwrap(value);
