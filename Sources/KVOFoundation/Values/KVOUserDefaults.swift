@@ -200,8 +200,6 @@ open class KVOUserDefaults: KVOObject, @unchecked Sendable {
       $0.persistentKeys.union(domain.keys)
     } _: {
       $0.setPersistentDomain(domain.mapValues(PropertyList.stored), forName: name)
-      // Foundation has changed only the file of the program's own defaults, which this reads again.
-      if name == Self.program { $0.synchronize() }
     }
   }
 
