@@ -22,8 +22,7 @@ var swiftManyKeysFamily: Family {
       .time("swift.manykeys.batchtoken.\(count)", .uniform) { byOneToken(keys: count) })
   }
   for count in manyKeysCounts {
-    cases.append(
-      .time("swift.manykeys.batch.\(count)", .uniform, isExtra: true) { inBatches(keys: count) })
+    cases.append(.time("swift.manykeys.batch.\(count)", .uniform) { inBatches(keys: count) })
   }
   for count in manyKeysCounts {
     cases.append(
