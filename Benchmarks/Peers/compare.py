@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -14,6 +15,8 @@ from catalogue import COLUMNS, PEERS, RUNNER
 from table import table
 
 COUNTED = [column for column in COLUMNS if column != "bytes"]
+# Otherwise Swift seeds its hash tables anew in each process, and two processes are compared.
+REPEATABLE = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
 
 
 class Programs:
@@ -74,7 +77,7 @@ def instructions(programs, peer, column):
         with tempfile.NamedTemporaryFile() as file:
             command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file.name}",
                        *programs.command(peer, column, count)]
-            result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            result = subprocess.run(command, capture_output=True, text=True, timeout=600, env=REPEATABLE)
             if result.returncode:
                 sys.exit(f"compare: {' '.join(command)}: {result.stderr[-400:]}")
             totals.append(int(re.search(r"Collected : (\d+)", result.stderr)[1]))
