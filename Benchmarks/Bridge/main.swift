@@ -1,5 +1,6 @@
 // Measures reads in a program that links KVOObservation. `Benchmarks` runs it for one case at a time and
-// reads the printed nanoseconds of each repetition.
+// reads the printed nanoseconds of each repetition. With `--repeat NAME COUNT` it only repeats a case, so that its
+// instructions can be counted.
 import Glibc
 import KVOObservation
 import KVORuntime
@@ -71,10 +72,13 @@ func now() -> Double {
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-guard CommandLine.arguments.count == 3, let repetitions = Int(CommandLine.arguments[2]) else {
-  exit(2)
+let arguments = CommandLine.arguments
+if arguments.count == 4, arguments[1] == "--repeat", let count = Int(arguments[3]) {
+  run(arguments[2], count)
+  exit(0)
 }
-let name = CommandLine.arguments[1]
+guard arguments.count == 3, let repetitions = Int(arguments[2]) else { exit(2) }
+let name = arguments[1]
 let iterations = 4_000
 for _ in 0..<4 { run(name, iterations) }
 for _ in 0..<repetitions {
