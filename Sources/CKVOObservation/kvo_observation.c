@@ -1,51 +1,71 @@
-// Replaces two weak definitions of the core. So a program that links this has its reads reported, and a program that
-// does not runs the same instructions as before.
+// Replaces two weak definitions of the core. So a program that links this has its reads reported while Observation
+// tracks, and other programs run the same instructions.
 #include "kvo_observation.h"
 
-#include <pthread.h>
+#include <link.h>
 
-__thread void *kvo_recorder = (void *)&kvo_asking;
-const void *kvo_idle_recorder(void) { return &kvo_asking; }
+// Of threads that have not read anything yet.
+static void *const unknown = (void *)&unknown;
+__thread void *const *kvo_recording_word = &unknown;
 
-static __thread bool hashed;
+// Observation's variable of this thread, which is NULL while it does not track; NULL until the thread's first read.
+static __thread void *const *tracker;
 
-bool kvo_observation_take_hashed(void) {
-  bool was_hashed = hashed;
-  hashed = false;
-  return was_hashed;
+void *const *kvo_idle_recording_word(void) { return tracker ? tracker : &unknown; }
+
+static bool is_tracking(void) {
+  if (!tracker) {
+    tracker = kvo_observation_find_tracker();
+    if (!kvo_recorder) kvo_recording_word = tracker;
+  }
+  return *tracker != NULL;
 }
-
-void kvo_observation_set_hashed(void) { hashed = true; }
 
 static __thread bool registering;
 
-bool kvo_observation_is_registering(void) { return registering; }
-
 void kvo_observation_set_registering(bool is_registering) { registering = is_registering; }
 
-const void *kvo_observation_thread(void) { return &hashed; }
+const void *kvo_observation_thread(void) { return &registering; }
 
-// MARK: The thread's probe
+static __thread size_t read_keys;
 
-static __thread void *probe;
-static pthread_key_t thread_end;
-static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+void kvo_observation_count_read_key(bool is_read) { read_keys += is_read ? 1 : (size_t)-1; }
 
-// Other code that runs at the end of the thread may still read properties. It then uses another probe.
-static void end_thread(void *kept) {
-  probe = NULL;
-  kvo_observation_end_probe(kept);
+bool kvo_observation_may_wait(void) { return read_keys && !is_tracking(); }
+
+// Asked by the core.
+bool kvo_observation_tracks(kvo_object *object) {
+  (void)object;
+  return !registering && is_tracking();
 }
 
-static void make_thread_end(void) {
-  // Without a key, probes of threads that end later are leaked.
-  (void)pthread_key_create(&thread_end, end_thread);
+// MARK: Thread-local variables
+
+typedef struct search {
+  uintptr_t address;
+  kvo_thread_locals found;
+} search;
+
+static int look_into(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  search *searched = context;
+  bool contains = false;
+  size_t variables = 0;
+  for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type == PT_TLS) variables = segment->p_memsz;
+    if (segment->p_type == PT_LOAD &&
+        searched->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+      contains = true;
+  }
+  if (!contains) return 0;
+  if (info->dlpi_tls_data)
+    searched->found = (kvo_thread_locals){.start = info->dlpi_tls_data, .size = variables};
+  return 1;
 }
 
-void *kvo_observation_probe(void) { return probe; }
-
-void kvo_observation_keep_probe(void *kept) {
-  probe = kept;
-  pthread_once(&thread_end_once, make_thread_end);
-  pthread_setspecific(thread_end, kept);
+kvo_thread_locals kvo_observation_thread_locals(const void *address) {
+  search searched = {.address = (uintptr_t)address};
+  dl_iterate_phdr(look_into, &searched);
+  return searched.found;
 }

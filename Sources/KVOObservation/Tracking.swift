@@ -4,138 +4,119 @@ public import KVORuntime
 public import Observation
 
 // Makes Swift's Observation track reads of `@Observed` properties (O1, O2, O3). Linking this library is all
-// that is needed: the core reports every read to it (`CKVOObservation`). A key that is read while Observation
-// tracks gets a registrar. The registrar is notified of the key's next change through an ordinary
-// registration.
-//
-// Observation does not reveal whether it is tracking. But it hashes the key path that it gets only if it is.
-// So a key path with an argument that records when it is hashed shows it (`Probe`). Each thread has a probe
-// ready. The probe becomes that of the next object that is read during tracking, and the thread then makes
-// another one.
+// that is needed: while Observation tracks, the core reports each read (`CKVOObservation`). A key that is read gets
+// a registrar, which is notified of the key's changes through an ordinary registration.
 
 /// Makes `@Observed` properties observable by `withObservationTracking`, and by everything that is built on
 /// it.
 extension KVOObject: Observable {}
 
-/// The root of the key paths that are passed to registrars. All use the same object.
-private final class Subject: Observable, Sendable {
-  static let shared = Subject()
-  // Made once, never changed.
-  nonisolated(unsafe) static let keyPath: KeyPath<Subject, Int> = \Subject[Hashed(nil)]
+// MARK: Whether Observation tracks
 
-  subscript(_ argument: Hashed) -> Int { 0 }
-}
-
-/// An argument that records on its thread that it was hashed.
-private struct Hashed: Hashable, Sendable {
-  let readers: Readers?
-
-  init(_ readers: Readers?) { self.readers = readers }
-
-  static func == (one: Hashed, other: Hashed) -> Bool { one.readers === other.readers }
-
-  func hash(into hasher: inout Hasher) {
-    readers?.hashed()
-    kvo_observation_set_hashed()
-  }
-}
-
-extension ObservationRegistrar {
-  /// Makes whatever tracks on this thread wait for this registrar. Returns false if nothing tracks.
-  fileprivate func isAccessed(_ keyPath: KeyPath<Subject, Int> = Subject.keyPath) -> Bool {
-    // Clears the mark first: Observation also hashes the key path when it begins to wait for a change, and at
-    // a change.
-    _ = kvo_observation_take_hashed()
-    access(Subject.shared, keyPath: keyPath)
-    return kvo_observation_take_hashed()
-  }
-}
-
-/// A registrar that shows whether Observation is tracking, and never reports a change. Observation retains
-/// what it waits for as long as the registrar lives. Therefore the probe is kept with the first object for
-/// which it detected tracking.
-private final class Probe: Sendable {
-  let registrar = ObservationRegistrar()
-
-  /// This thread's probe, made if there is none.
-  static var ofThread: Probe {
-    if let kept = kvo_observation_probe() {
-      return Unmanaged<Probe>.fromOpaque(kept).takeUnretainedValue()
+/// The thread-local variable in which Observation keeps the list of what the current tracked body has read. It is nil
+/// outside of such bodies. Observation does not export it, so it is found by its changes.
+private enum Tracker {
+  /// Where it is among the thread-local variables of Observation's library or, if that is linked statically, of the
+  /// program; in words.
+  static let index: Int = {
+    let object = OpenAccess()
+    var (inside, beside): ([UInt], [UInt]) = ([], [])
+    let before = words
+    withObservationTracking {
+      inside = words
+      // Swift notes open accesses in a thread-local variable as well.
+      object.during { beside = words }
+    } onChange: {
     }
-    let made = Probe()
-    kvo_observation_keep_probe(Unmanaged.passRetained(made).toOpaque())
-    return made
+    let after = words
+    let found = before.indices.filter {
+      inside[$0] != 0 && inside[$0] != before[$0] && inside[$0] == beside[$0]
+        && before[$0] == after[$0]
+    }
+    guard found.count == 1 else {
+      fatalError(
+        """
+        KVORuntime: KVOObservation can't find out whether this version of Swift's Observation tracks. Use the version of \
+        Swift that Package.swift names, or do not link KVOObservation.
+        """)
+    }
+    return found[0]
+  }()
+
+  /// The thread-local variables of this thread.
+  private static var words: [UInt] {
+    let block = block
+    guard let start = block.start else { return [] }
+    return (0..<block.size / MemoryLayout<UInt>.stride).map {
+      start.load(fromByteOffset: $0 * MemoryLayout<UInt>.stride, as: UInt.self)
+    }
   }
 
-  /// Removes and returns this thread's probe.
-  static func take() -> Probe? {
-    guard let kept = kvo_observation_probe() else { return nil }
-    kvo_observation_keep_probe(nil)
-    return Unmanaged<Probe>.fromOpaque(kept).takeRetainedValue()
+  static var block: kvo_thread_locals {
+    let metadata: Any.Type = ObservationRegistrar.self
+    return kvo_observation_thread_locals(unsafeBitCast(metadata, to: UnsafeRawPointer.self))
+  }
+
+  private final class OpenAccess {
+    private var value = 0
+    @inline(never) func during(_ body: () -> Void) { modify(&value, body) }
+    @inline(never) private func modify(_ value: inout Int, _ body: () -> Void) { body() }
   }
 }
 
-@_cdecl("kvo_observation_end_probe")
-func endProbe(_ probe: UnsafeMutableRawPointer) { Unmanaged<Probe>.fromOpaque(probe).release() }
-
-// MARK: Functions called by the core
-
-/// Whether Observation is tracking on this thread, which is about to read an object.
-@_cdecl("kvo_observation_tracks")
-func tracks(_ object: UnsafeMutablePointer<kvo_object>) -> Bool {
-  guard !kvo_observation_is_registering() else { return false }
-  if let known = TrackedObject.known(object) { return known.probe.registrar.isAccessed() }
-  guard Probe.ofThread.registrar.isAccessed() else { return false }
-  TrackedObject.make(object, Probe.take()!)
-  return true
-}
-
-/// Notes that a key of such an object is read.
-@_cdecl("kvo_observation_read")
-func read(_ object: UnsafeMutablePointer<kvo_object>, _ key: UnsafePointer<CChar>) {
-  TrackedObject.known(object)?.key(key).read(object)
+@_cdecl("kvo_observation_find_tracker")
+func findTracker() -> UnsafePointer<UnsafeMutableRawPointer?> {
+  let index = Tracker.index
+  guard let start = Tracker.block.start else {
+    fatalError("KVORuntime: a thread has no thread-local variables of Swift's Observation.")
+  }
+  return UnsafePointer(start.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) + index)
 }
 
 // MARK: Tracked objects and keys
 
+/// Notes that a key is read while Observation tracks. Called by the core.
+@_cdecl("kvo_observation_read")
+func read(_ object: UnsafeMutablePointer<kvo_object>, _ key: UnsafePointer<CChar>) {
+  TrackedObject.of(object)?.key(key).read(object)
+}
+
 /// Kept with an object that was read during tracking, as an associated value.
 private final class TrackedObject: Sendable {
-  let probe: Probe
   // Keys are interned, so addresses identify them.
   private let keys = Mutexed<[UnsafePointer<CChar>: TrackedKey]>([:])
-
-  private init(_ probe: Probe) { self.probe = probe }
 
   // An address that nothing else uses.
   private nonisolated(unsafe) static let address = UnsafeRawPointer(
     UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
-  static func known(_ object: UnsafeMutablePointer<kvo_object>) -> TrackedObject? {
+  // Outer, since the runtime is called while it is held.
+  private static let making = Lock(isOuter: true)
+
+  /// The object's, made if there is none. Nil if there is no memory.
+  static func of(_ object: UnsafeMutablePointer<kvo_object>) -> TrackedObject? {
+    if let known = known(object) { return known }
+    let made = TrackedObject()
+    making.withLock { if known(object) == nil { made.keep(with: object) } }
+    return known(object)
+  }
+
+  private static func known(_ object: UnsafeMutablePointer<kvo_object>) -> TrackedObject? {
     kvo_object_associated(object, address) { _ = Unmanaged<TrackedObject>.fromOpaque($0).retain() }
       .map { Unmanaged<TrackedObject>.fromOpaque($0).takeRetainedValue() }
   }
 
-  // Outer, since the runtime is called while it is held.
-  private static let making = Lock(isOuter: true)
-
-  /// - Parameter probe: the one that detected tracking. If another thread was first, its probe is kept and
-  ///   this one is released.
-  static func make(_ object: UnsafeMutablePointer<kvo_object>, _ probe: Probe) {
-    let made = TrackedObject(probe)
-    making.withLock { if known(object) == nil { keep(made, object) } }
-  }
-
-  private static func keep(_ tracked: TrackedObject, _ object: UnsafeMutablePointer<kvo_object>) {
-    let made = Unmanaged.passRetained(tracked).toOpaque()
+  private func keep(with object: UnsafeMutablePointer<kvo_object>) {
+    let kept = Unmanaged.passRetained(self).toOpaque()
     let status = kvo_object_associate(
-      object, address, made, { Unmanaged<TrackedObject>.fromOpaque($0).release() }, nil)
-    if status != .KVO_OK { Unmanaged<TrackedObject>.fromOpaque(made).release() }
+      object, Self.address, kept, { Unmanaged<TrackedObject>.fromOpaque($0).release() }, nil)
+    if status != .KVO_OK { Unmanaged<TrackedObject>.fromOpaque(kept).release() }
   }
 
   func key(_ key: UnsafePointer<CChar>) -> TrackedKey {
     if let known = keys.withLock({ $0[key] }) { return known }
     // Created and released without holding the lock, since it has its own.
-    let made = TrackedKey(key, probe)
+    let made = TrackedKey(key)
     return withExtendedLifetime(made) {
       keys.withLock { keys in
         if let known = keys[key] { return known }
@@ -146,162 +127,190 @@ private final class TrackedObject: Sendable {
   }
 }
 
-/// The threads that have read a key but are not yet waiting for its next change. Observation waits from the
-/// end of the tracked body; until then it reports no change. When it begins to wait, it hashes the key path
-/// on the thread of the body.
-private final class Readers: @unchecked Sendable {
-  private let threads = Mutexed<[UnsafeRawPointer]>([])
-  // The object's probe. Weak, since Observation retains this object, and would thereby retain the probe.
-  private weak var probe: Probe?
+/// The root of the key paths that are passed to registrars. All use the same object.
+private final class Subject: Observable, Sendable {
+  static let shared = Subject()
 
-  init(_ probe: Probe) { self.probe = probe }
-
-  var areThere: Bool { threads.withLock { !$0.isEmpty } }
-
-  func note() {
-    let thread = kvo_observation_thread()
-    threads.withLock { if !$0.contains(thread) { $0.append(thread) } }
-  }
-
-  /// A listed thread that is no longer tracking now waits, and is removed. One that is still tracking has
-  /// only ended an inner body.
-  func hashed() {
-    let thread = kvo_observation_thread()
-    // Without gates, since Observation holds a lock of its own here.
-    guard threads.withLock(isGate: false, { $0.contains(thread) }),
-      probe?.registrar.isAccessed() != true
-    else { return }
-    threads.withLock(isGate: false) { $0.removeAll { $0 == thread } }
-  }
+  subscript(_ argument: Hashed) -> Int { 0 }
 }
 
-/// A key with its registrar. It is observed while something may wait for its next change, until that change.
-private final class TrackedKey: @unchecked Sendable {
-  private let name: UnsafePointer<CChar>
-  private let registrar = ObservationRegistrar()
-  private let readers: Readers
-  private let keyPath: KeyPath<Subject, Int>
-  private let registration = Mutexed<Registration?>(nil)
+/// The argument of a key's key path. Observation hashes it when a body reads the key, when it begins to wait for the
+/// key's next change, and at changes.
+private struct Hashed: Hashable, Sendable {
+  let interest: Interest
 
-  init(_ name: UnsafePointer<CChar>, _ probe: Probe) {
-    self.name = name
-    readers = Readers(probe)
-    keyPath = \Subject[Hashed(readers)]
-  }
+  static func == (one: Hashed, other: Hashed) -> Bool { one.interest === other.interest }
 
-  // Registers before the access, so that a change after the read is always reported. Another thread may
-  // change the key between the two. That ends the registration, and is reported only to earlier accesses, so
-  // try again.
-  func read(_ object: UnsafeMutablePointer<kvo_object>) {
-    readers.note()
-    while true {
-      let observed = observed(object)
-      _ = registrar.isAccessed(keyPath)
-      guard let observed, !observed.waits else { return }
-    }
-  }
-
-  /// The registration that waits for the next change, or a new one. Nil if the key can't be observed.
-  private func observed(_ object: UnsafeMutablePointer<kvo_object>) -> Registration? {
-    if let known = registration.withLock({ $0 }), known.waits { return known }
-    // Replaces a registration that another thread is still making, which may begin too late for this read.
-    let made = Registration(self)
-    var last: Registration? = made
-    registration.withLock { swap(&$0, &last) }
-    kvo_observation_set_registering(true)
-    defer { kvo_observation_set_registering(false) }
-    return withExtendedLifetime(last) { made.begin(object, name) ? made : nil }
-  }
-
-  fileprivate func receive(_ registration: Registration, isPrior: Bool) {
-    // From now on, a read waits for the change after this one.
-    if registration.isFirstReport() || isPrior {
-      // Threads that have read the key but are not waiting yet will be notified of the next change.
-      if readers.areThere { registration.isAwaited = true }
-      registrar.willSet(Subject.shared, keyPath: keyPath)
-    }
-    guard !isPrior else { return }
-    registrar.didSet(Subject.shared, keyPath: keyPath)
-    if registration.isAwaited { registration.waitAgain() } else { registration.end() }
-  }
-
-  // Another reference keeps the registration, so it is not released under the lock.
-  fileprivate func leave(_ left: Registration) {
-    registration.withLock { if $0 === left { $0 = nil } }
-  }
+  func hash(into hasher: inout Hasher) { interest.hashed() }
 }
 
-/// A registration with the core, until the key's first change.
-private final class Registration: @unchecked Sendable {
-  private let key: TrackedKey
+/// Who is interested in the next change of a key, and the registrations that report it.
+private final class Interest: Sendable {
   private struct State {
-    var handle: OpaquePointer?
-    var isBegun = false
-    var isTold = false
+    /// The threads that have read the key, but do not wait yet: Observation waits from the end of the tracked body.
+    var readers: [UnsafeRawPointer] = []
+    /// Whether the next change is of interest: since the last one, the key has been read, or there are readers.
     var isAwaited = false
-    var isOver = false
+    /// Whether the last change was of no interest when it began.
+    var isIdle = false
+    /// The thread that began the last change.
+    var changer: UnsafeRawPointer?
+    /// Whether another thread has read the key since then. It may have read the old value.
+    var isReadMeanwhile = false
+    /// The registrations of the key, of which there may be several if several threads read it first. The handle is nil
+    /// until one has been made.
+    var registrations: [(number: Int, handle: OpaquePointer?)] = []
+    var lastNumber = 0
+
+    /// Whether a change has to be reported. Threads that do not wait yet remain interested in the next one.
+    mutating func takeAwaited() -> Bool {
+      defer { isAwaited = !readers.isEmpty }
+      return isAwaited
+    }
+
+    func index(of number: Int) -> Int? { registrations.firstIndex { $0.number == number } }
   }
 
   private let state = Mutexed(State())
 
-  init(_ key: TrackedKey) { self.key = key }
+  /// Notes that this thread reads the key. Returns the number of the registration to make, if there is none.
+  func read() -> Int? {
+    let thread = kvo_observation_thread()
+    return state.withLock { state in
+      if !state.readers.contains(thread) {
+        state.readers.append(thread)
+        kvo_observation_count_read_key(true)
+      }
+      state.isAwaited = true
+      if thread != state.changer { state.isReadMeanwhile = true }
+      // A registration that another thread is still making may begin too late for this read.
+      guard !state.registrations.contains(where: { $0.handle != nil }) else { return nil }
+      state.lastNumber += 1
+      state.registrations.append((state.lastNumber, nil))
+      return state.lastNumber
+    }
+  }
 
-  /// Whether the registration is in place and has not reported a change.
-  var waits: Bool { state.withLock { $0.isBegun && !$0.isTold && !$0.isOver } }
+  /// Called when Observation hashes the key path. A thread that has read the key and is not tracking any more begins to
+  /// wait. One that is still tracking has only ended an inner body, or reads the key.
+  func hashed() {
+    guard kvo_observation_may_wait() else { return }
+    let thread = kvo_observation_thread()
+    // Without gates, since Observation holds a lock of its own here.
+    state.withLock(isGate: false) { state in
+      guard let index = state.readers.firstIndex(of: thread) else { return }
+      state.readers.remove(at: index)
+      kvo_observation_count_read_key(false)
+    }
+  }
 
-  /// Marks the registration as having reported a change. Returns whether it had reported none before.
-  func isFirstReport() -> Bool {
+  /// Notes that this thread begins a change. Returns whether Observation has to be notified.
+  func changeBegins() -> Bool {
+    let thread = kvo_observation_thread()
+    return state.withLock { state in
+      (state.changer, state.isReadMeanwhile) = (thread, false)
+      state.isIdle = !state.isAwaited
+      return state.takeAwaited()
+    }
+  }
+
+  /// Notes that a change has been made. Returns whether Observation has to be notified now, of reads by other threads
+  /// since the change began; and the registrations to end, if the change was of no interest.
+  func changeEnds() -> (isLate: Bool, ended: [OpaquePointer]) {
     state.withLock { state in
-      defer { state.isTold = true }
-      return !state.isTold
+      state.changer = nil
+      if state.isReadMeanwhile {
+        state.isReadMeanwhile = false
+        return (state.takeAwaited(), [])
+      }
+      guard state.isIdle, !state.isAwaited else { return (false, []) }
+      let made = state.registrations.compactMap(\.handle)
+      state.registrations.removeAll { $0.handle != nil }
+      return (false, made)
     }
   }
 
-  /// Whether the registration remains for the change after the present one.
-  var isAwaited: Bool {
-    get { state.withLock { $0.isAwaited } }
-    set { state.withLock { $0.isAwaited = newValue } }
+  /// Keeps the handle of a registration. Returns false if the registration has ended already.
+  func keep(_ number: Int, _ handle: OpaquePointer?) -> Bool {
+    state.withLock { state in
+      guard let index = state.index(of: number) else { return false }
+      state.registrations[index].handle = handle
+      return true
+    }
   }
 
-  func waitAgain() { state.withLock { ($0.isTold, $0.isAwaited) = (false, false) } }
+  /// Forgets a registration that has ended, and returns its handle.
+  func forget(_ number: Int) -> OpaquePointer? {
+    state.withLock { state in
+      state.index(of: number).flatMap { state.registrations.remove(at: $0).handle }
+    }
+  }
+}
 
-  /// Registers with the core. Returns false if that fails.
-  func begin(_ object: UnsafeMutablePointer<kvo_object>, _ name: UnsafePointer<CChar>) -> Bool {
+/// A key with its registrar. It is observed from its first read until a change in which nothing is interested.
+private final class TrackedKey: Sendable {
+  // Interned.
+  private nonisolated(unsafe) let name: UnsafePointer<CChar>
+  private let registrar = ObservationRegistrar()
+  private let interest: Interest
+  private nonisolated(unsafe) let keyPath: KeyPath<Subject, Int>
+
+  init(_ name: UnsafePointer<CChar>) {
+    self.name = name
+    interest = Interest()
+    keyPath = \Subject[Hashed(interest: interest)]
+  }
+
+  // Registers before the access, so that a change after the read is always reported.
+  func read(_ object: UnsafeMutablePointer<kvo_object>) {
+    if let number = interest.read() { observe(object, number) }
+    registrar.access(Subject.shared, keyPath: keyPath)
+  }
+
+  /// What the callback of a registration gets.
+  private struct Words {
+    let key: Unmanaged<TrackedKey>
+    let number: Int
+
+  }
+
+  private func observe(_ object: UnsafeMutablePointer<kvo_object>, _ number: Int) {
+    kvo_observation_set_registering(true)
+    defer { kvo_observation_set_registering(false) }
     var handle: OpaquePointer?
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let status = kvo_add_callback_of_key(
-      object, name, .KVO_PRIOR, Self.call, context, Self.ended, &handle, nil)
-    guard status == .KVO_OK else {
-      key.leave(self)
-      Unmanaged<Registration>.fromOpaque(context).release()
-      return false
+    var words = Words(key: .passRetained(self), number: number)
+    let status = kvo_add_callback_of_key_with_words(
+      object, name, .KVO_PRIOR, Self.call, &words, MemoryLayout<Words>.size, Self.ended, &handle,
+      nil)
+    if status != .KVO_OK {
+      _ = interest.forget(number)
+      words.key.release()
+    } else if !interest.keep(number, handle) {
+      kvo_handle_release(handle)
     }
-    let isOver = state.withLock { state in
-      if !state.isOver { (state.handle, state.isBegun) = (handle, true) }
-      return state.isOver
-    }
-    if isOver { kvo_handle_release(handle) }
-    return true
   }
 
-  func end() {
-    let handle = state.withLock { state in
-      defer { (state.handle, state.isOver) = (nil, true) }
-      return state.handle
-    }
-    kvo_handle_release(handle)
-  }
-
-  private static let call: kvo_callback = { context, _, _, change in
-    let registration = Unmanaged<Registration>.fromOpaque(context!).takeUnretainedValue()
-    registration.key.receive(registration, isPrior: kvo_change_is_prior(change))
+  private static let call: kvo_callback = { words, _, _, change in
+    let key = words!.load(as: Words.self).key.takeUnretainedValue()
+    if kvo_change_is_prior(change) { key.changeBegins() } else { key.changeEnds() }
   }
 
   // If the registration was ended by `removeAllObservers()`, for instance, the next read registers anew.
-  private static let ended: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
-    let registration = Unmanaged<Registration>.fromOpaque($0!).takeRetainedValue()
-    registration.key.leave(registration)
-    registration.end()
+  private static let ended: @convention(c) (UnsafeMutableRawPointer) -> Void = {
+    let words = $0.load(as: Words.self)
+    let key = words.key.takeRetainedValue()
+    kvo_handle_release(key.interest.forget(words.number))
+  }
+
+  private func changeBegins() {
+    if interest.changeBegins() { registrar.willSet(Subject.shared, keyPath: keyPath) }
+  }
+
+  private func changeEnds() {
+    let (isLate, ended) = interest.changeEnds()
+    if isLate { registrar.willSet(Subject.shared, keyPath: keyPath) }
+    registrar.didSet(Subject.shared, keyPath: keyPath)
+    ended.forEach { kvo_handle_release($0) }
   }
 }
 
@@ -309,7 +318,8 @@ private final class Registration: @unchecked Sendable {
 /// module so that the compiler specialises it.
 private final class Mutexed<Value>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<kvo_binding_lock>
-  private var value: Value
+  // The lock ensures that accesses are exclusive, so Swift need not check it.
+  @exclusivity(unchecked) private var value: Value
 
   init(_ value: Value) {
     self.value = value

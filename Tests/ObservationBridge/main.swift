@@ -78,6 +78,15 @@ func expect(_ holds: Bool, _ line: Int = #line) {
   }
 }
 
+/// Expects that a property which is not read any more stays observed for one more change.
+func expectUnobserved(
+  _ person: Person, _ key: String, after change: (Person) -> Void, _ line: Int = #line
+) {
+  expect(person.isObserved(forKey: key), line)
+  change(person)
+  expect(!person.isObserved(forKey: key), line)
+}
+
 func expectNone(_ failure: String?, _ line: Int = #line) {
   if let failure {
     print("line \(line): \(failure)")
@@ -234,6 +243,52 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     expect(notified.count == 1)
     withExtendedLifetime((token, inside)) {}
   },
+  "again": {
+    // A property that is read again before each change stays observed, and each change notifies.
+    let (person, notified) = (Person(), Notified())
+    for age in 1...3 {
+      track(notified) { person.age }
+      person.age = age
+      expect(notified.count == age && person.isObserved(forKey: "age"))
+    }
+    expectUnobserved(person, "age", after: { $0.age = 9 })
+    track(notified) { person.age }
+    person.age = 10
+    expect(notified.count == 4)
+  },
+  "idle": {
+    // An observer reads the property during a change that nothing waited for.
+    let (person, notified) = (Person(), Notified())
+    var reads = false
+    let token = person.observe(\.age) { person, _ in
+      if reads { track(notified) { person.age } }
+    }
+    track(notified) { person.age }
+    person.age = 1
+    reads = true
+    person.age = 2
+    reads = false
+    expect(notified.count == 1)
+    person.age = 3
+    expect(notified.count == 2)
+    withExtendedLifetime(token) {}
+  },
+  "prior": {
+    // Before a change, an observer reads what is about to be replaced. As with an @Observable class, that is notified
+    // of the next change.
+    let (person, notified) = (Person(), Notified())
+    var isRead = false
+    let token = person.observe(\.age, options: .prior) { person, change in
+      guard change.isPrior, !isRead else { return }
+      isRead = true
+      track(notified) { person.age }
+    }
+    person.age = 1
+    expect(isRead && notified.count == 0)
+    person.age = 2
+    expect(notified.count == 1)
+    withExtendedLifetime(token) {}
+  },
   "deaths": {
     let notified = Notified()
     weak var gone: Person?
@@ -252,7 +307,8 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     track(notified) { person.name }
     person.name = "seen"
     // The tracking that waited before is notified as well.
-    expect(notified.count == 2 && !person.isObserved(forKey: "name"))
+    expect(notified.count == 2)
+    expectUnobserved(person, "name", after: { $0.name = "unread" })
   },
   "threads": {
     let person = Person()
@@ -294,14 +350,16 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     }
     expect(inner.count == 0 && person.isObserved(forKey: "age"))
     person.age = 3
-    expect(inner.count == 1 && !person.isObserved(forKey: "age"))
+    expect(inner.count == 1)
+    expectUnobserved(person, "age", after: { $0.age += 1 })
     track(outer) {
       track(inner) { person.age }
       person.age = 4
     }
     expect(inner.count == 2 && outer.count == 0)
     person.age = 5
-    expect(outer.count == 1 && !person.isObserved(forKey: "age"))
+    expect(outer.count == 1)
+    expectUnobserved(person, "age", after: { $0.age += 1 })
     // Tracking is over.
     _ = person.name
     expect(!person.isObserved(forKey: "name"))

@@ -34,8 +34,9 @@ KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_reader_field(const kvo_reader *
   const kvo_accessors *accessors = reader->accessors;
   bool reads = KVO_LIKELY(accessors != NULL) && kvo_field_answers(accessors, KVO_KIND_VOID) &&
                accessors->field_kind != KVO_KIND_BINDING;
-  return KVO_LIKELY(reads) && KVO_LIKELY(!kvo_recorder) && KVO_LIKELY(!kvo_log_flags) ? accessors
-                                                                                      : NULL;
+  return KVO_LIKELY(reads) && KVO_LIKELY(!kvo_is_recording()) && KVO_LIKELY(!kvo_log_flags)
+             ? accessors
+             : NULL;
 }
 
 /// Reads as `kvo_walk_read` does, for one of many values, which the caller keeps alive. If a single key is left of

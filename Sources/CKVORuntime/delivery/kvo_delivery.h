@@ -76,9 +76,8 @@ void kvo_change_cancel(kvo_frame *frame);
 // A getter may set a property while its reads are recorded. The reads made for that change, and those of its
 // observers, do not count as the getter's.
 KVO_INLINE void *KVO_NULLABLE kvo_suspend_recording(void) {
-  if (KVO_LIKELY(!kvo_recorder)) return NULL;
-  void *recorder = kvo_current_recorder();
-  if (recorder) kvo_set_recorder(NULL);
+  void *recorder = kvo_recorder;
+  if (KVO_UNLIKELY(recorder != NULL)) kvo_set_recorder(NULL);
   return recorder;
 }
 KVO_INLINE void kvo_resume_recording(void *KVO_NULLABLE recorder) {

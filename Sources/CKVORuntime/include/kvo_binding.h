@@ -540,16 +540,18 @@ bool kvo_binding_is_within(kvo_calling_change change);
 bool kvo_binding_is_collecting(void);
 
 /// The binding's recorder of reads on this thread, or NULL if none is recording. Only read it; `kvo_set_recorder`
-/// sets it. Weak: another library may define it as `&kvo_asking` on each thread. That library is then asked about
-/// every read while none is recording.
+/// sets it.
 extern __thread void *KVO_NULLABLE kvo_recorder __attribute__((tls_model("initial-exec")));
-/// A mark: `kvo_recorder` has its address on threads whose reads another library wants to be asked about.
-extern const char kvo_asking;
-/// The value of `kvo_recorder` when no recorder is set: NULL, or `&kvo_asking` if another library defines the
-/// variable so. Weak: that library defines this function too.
-const void *KVO_NULLABLE kvo_idle_recorder(void);
+/// Points to a word that is NULL while reads on this thread are neither recorded nor tracked: to `kvo_recorder` while a
+/// recorder is set, otherwise to `kvo_idle_recording_word()`. Weak: a library that tracks reads, such as KVOObservation,
+/// defines it with another value at the start of each thread.
+extern __thread void *KVO_NULLABLE const *KVO_NONNULL kvo_recording_word
+    __attribute__((tls_model("initial-exec")));
+/// The word of this thread while no recorder is set: a constant NULL, or the word of a library that tracks reads. Weak:
+/// that library defines this function too.
+void *KVO_NULLABLE const *KVO_NONNULL kvo_idle_recording_word(void);
 /// Whether a library such as KVOObservation tracks reads of an object on this thread, by its function
-/// `kvo_observation_tracks`. False without such a library. Any thread.
+/// `kvo_observation_tracks`. Called while no recorder is set. False without such a library. Any thread.
 bool kvo_tracks_reads(kvo_object *object);
 /// Announces to that library that a key of a tracked object is about to be read: calls `kvo_observation_read`. Any
 /// thread.
@@ -563,9 +565,7 @@ void kvo_set_read_listener(void (*KVO_NULLABLE listener)(void *recorder, kvo_obj
 
 /// The recorder of reads on this thread, for languages that can't name the variable `kvo_recorder`. NULL if none is
 /// recording.
-KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) {
-  return kvo_recorder == &kvo_asking ? NULL : kvo_recorder;
-}
+KVO_INLINE void *KVO_NULLABLE kvo_current_recorder(void) { return kvo_recorder; }
 /// Sets the binding's recorder of reads on this thread. NULL: none is recording.
 void kvo_set_recorder(void *KVO_NULLABLE recorder);
 
@@ -578,8 +578,8 @@ KVO_INLINE kvo_reads *KVO_NULLABLE kvo_current_tracked_reads(void) { return kvo_
 /// Sets the tracked key that alone receives this thread's reads; NULL if they go elsewhere.
 KVO_INLINE void kvo_set_tracked_reads(kvo_reads *KVO_NULLABLE sink) { kvo_tracked_reads = sink; }
 
-/// Whether reads on this thread are recorded or asked about. `pure`, so that a loop may test it once.
-__attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return kvo_recorder != NULL; }
+/// Whether reads on this thread are recorded or may be tracked. `pure`, so that a loop may test it once.
+__attribute__((pure)) KVO_INLINE bool kvo_is_recording(void) { return *kvo_recording_word != NULL; }
 
 /// Writes the name that a binding gives a callback with that context, for dumps and logs. Returns the length as
 /// snprintf does, or 0 if the callback is not the binding's. Called with no lock held, while the registration is held.

@@ -1,12 +1,13 @@
 // Per-thread state of bindings, including the recorder, by which they learn what a computed key reads.
 
 // Declared before the headers' inline functions use it, because gcc refuses it otherwise.
-extern __thread void *kvo_recorder __attribute__((weak, tls_model("initial-exec")));
+extern __thread void *const *kvo_recording_word __attribute__((weak, tls_model("initial-exec")));
 
 #include "threads/kvo_read_recorder.h"
 
+static void *const no_recorder = NULL;
+__thread void *const *kvo_recording_word = &no_recorder;
 __thread void *kvo_recorder;
-const char kvo_asking;
 __thread kvo_reads *kvo_tracked_reads;
 static void (*read_listener)(void *recorder, kvo_object *object, const char *interned_key);
 __thread void *kvo_errors;
@@ -17,9 +18,9 @@ void kvo_set_read_listener(void (*listener)(void *recorder, kvo_object *object,
   __atomic_store_n(&read_listener, listener, __ATOMIC_RELEASE);
 }
 
-__attribute__((weak)) const void *kvo_idle_recorder(void) { return NULL; }
+__attribute__((weak)) void *const *kvo_idle_recording_word(void) { return &no_recorder; }
 
-// Defined by a library that wants to be asked about reads.
+// Defined by a library that tracks reads.
 bool kvo_observation_tracks(kvo_object *object) __attribute__((weak));
 void kvo_observation_read(kvo_object *object, const char *interned_key) __attribute__((weak));
 
@@ -32,7 +33,7 @@ void kvo_notify_tracker(kvo_object *object, const char *interned_key) {
 }
 
 void kvo_report_read(kvo_object *object, const char *interned_key) {
-  if (kvo_recorder == &kvo_asking) {
+  if (!kvo_recorder) {
     if (kvo_tracks_reads(object)) kvo_notify_tracker(object, interned_key);
     return;
   }

@@ -39,12 +39,13 @@ __attribute__((used)) static void (*const covers_forks)(void) = kvo_cover_forks;
 kvo_thread *kvo_thread_first(void) { return __atomic_load_n(&threads, __ATOMIC_SEQ_CST); }
 
 static void choose_fast_path_thread(void) {
-  bool may_use_fast_path = kvo_this_thread && !kvo_current_recorder();
+  bool may_use_fast_path = kvo_this_thread && !kvo_recorder;
   kvo_fast_path_thread = may_use_fast_path ? kvo_this_thread : &always_busy_thread;
 }
 
 void kvo_set_recorder(void *recorder) {
-  kvo_recorder = recorder ? recorder : (void *)kvo_idle_recorder();
+  kvo_recorder = recorder;
+  kvo_recording_word = recorder ? &kvo_recorder : kvo_idle_recording_word();
   choose_fast_path_thread();
 }
 

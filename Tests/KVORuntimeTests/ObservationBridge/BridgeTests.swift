@@ -9,7 +9,8 @@ import Testing
     "O1 O2 O3: a read tracked by Observation notifies it of the next change",
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
-      "sequence", "log", "threadend", "body", "orders", "kept", "lock", "defaults",
+      "sequence", "log", "threadend", "body", "orders", "kept", "lock", "defaults", "again",
+      "prior", "idle",
     ])
   func runs(_ name: String) throws { try run(name) }
 
