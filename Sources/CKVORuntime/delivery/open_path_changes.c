@@ -120,11 +120,13 @@ static bool affects_on_path(const kvo_general_delivery *open, const kvo_dependen
   const kvo_last_reads *known = path->last_reads;
   size_t place = 0;
   while (known && place < known->count && !is_at(node, &known->reads[place])) place++;
+  // A key without a token was added after the reading, so what was read before it is not known.
+  bool is_in_order = known && place < known->count && known->reads[place].token;
   bool has_left = false;
   while (place--) {
     const kvo_read *property = &known->reads[place];
     if (affects_property(open, path, property, node, has_left)) return true;
-    has_left |= property->object != node->entry.object;
+    has_left |= is_in_order && property->object != node->entry.object;
   }
   return false;
 }

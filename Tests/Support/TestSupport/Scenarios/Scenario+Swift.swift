@@ -46,6 +46,15 @@ extension Scenario {
       set b.value 2  => x new 2
       """#, .swift),
     Scenario(
+      "G5", "a declared computed link is beside a property that its getter reads",
+      #"""
+      on x a.\heir?.value
+      will a.next
+      set a.next d  => x
+      set a.other a => x
+      did a.next    => x
+      """#, .swift),
+    Scenario(
       "F5", "a change that is read twice notifies once; removed members do not notify",
       #"""
       set a.tags b
