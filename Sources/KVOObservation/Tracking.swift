@@ -310,7 +310,7 @@ private final class TrackedKey: Sendable {
     let (isLate, ended) = interest.changeEnds()
     if isLate { registrar.willSet(Subject.shared, keyPath: keyPath) }
     registrar.didSet(Subject.shared, keyPath: keyPath)
-    ended.forEach { kvo_handle_release($0) }
+    for handle in ended { kvo_handle_release(handle) }
   }
 }
 
