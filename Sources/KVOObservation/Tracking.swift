@@ -19,6 +19,7 @@ private enum Tracker {
   /// Where it is among the thread-local variables of Observation's library or, if that is linked statically, of the
   /// program; in words.
   static let index: Int = {
+    touch()
     let object = OpenAccess()
     var (inside, beside): ([UInt], [UInt]) = ([], [])
     let before = words
@@ -48,11 +49,26 @@ private enum Tracker {
     let block = block
     guard let start = block.start else { return [] }
     return (0..<block.size / MemoryLayout<UInt>.stride).map {
-      start.load(fromByteOffset: $0 * MemoryLayout<UInt>.stride, as: UInt.self)
+      start.loadUnaligned(fromByteOffset: $0 * MemoryLayout<UInt>.stride, as: UInt.self)
     }
   }
 
-  static var block: kvo_thread_locals {
+  /// The variables of this thread, after Observation has used them. Those of a library that was loaded while the
+  /// program runs are created when they are used.
+  static var usedBlock: kvo_thread_locals {
+    let block = block
+    if block.start != nil { return block }
+    touch()
+    return self.block
+  }
+
+  private static func touch() {
+    withObservationTracking {
+    } onChange: {
+    }
+  }
+
+  private static var block: kvo_thread_locals {
     let metadata: Any.Type = ObservationRegistrar.self
     return kvo_observation_thread_locals(unsafeBitCast(metadata, to: UnsafeRawPointer.self))
   }
@@ -67,7 +83,7 @@ private enum Tracker {
 @_cdecl("kvo_observation_find_tracker")
 func findTracker() -> UnsafePointer<UnsafeMutableRawPointer?> {
   let index = Tracker.index
-  guard let start = Tracker.block.start else {
+  guard let start = Tracker.usedBlock.start else {
     fatalError("KVORuntime: a thread has no thread-local variables of Swift's Observation.")
   }
   return UnsafePointer(start.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) + index)
@@ -153,9 +169,9 @@ private final class Interest: Sendable {
     var isAwaited = false
     /// Whether the last change was of no interest when it began.
     var isIdle = false
-    /// The thread that began the last change.
+    /// The thread that is changing the key; of several, the one that began last.
     var changer: UnsafeRawPointer?
-    /// Whether another thread has read the key since then. It may have read the old value.
+    /// Whether the key has been read since the change began, perhaps before it was stored.
     var isReadMeanwhile = false
     /// The registrations of the key, of which there may be several if several threads read it first. The handle is nil
     /// until one has been made.
@@ -166,6 +182,12 @@ private final class Interest: Sendable {
     mutating func takeAwaited() -> Bool {
       defer { isAwaited = !readers.isEmpty }
       return isAwaited
+    }
+
+    /// Whether a registration reports each change that begins from now on. One that another thread is still making may
+    /// begin too late, and one that is being ended has stopped.
+    var isRegistered: Bool {
+      registrations.contains { $0.handle.map(kvo_handle_is_valid) ?? false }
     }
 
     func index(of number: Int) -> Int? { registrations.firstIndex { $0.number == number } }
@@ -182,9 +204,10 @@ private final class Interest: Sendable {
         kvo_observation_count_read_key(true)
       }
       state.isAwaited = true
-      if thread != state.changer { state.isReadMeanwhile = true }
-      // A registration that another thread is still making may begin too late for this read.
-      guard !state.registrations.contains(where: { $0.handle != nil }) else { return nil }
+      // A thread that reads within its own change is notified of the next one, as by an `@Observable` class. In a batch
+      // that may belong to the same change.
+      if thread != state.changer || kvo_binding_is_collecting() { state.isReadMeanwhile = true }
+      guard !state.isRegistered else { return nil }
       state.lastNumber += 1
       state.registrations.append((state.lastNumber, nil))
       return state.lastNumber
@@ -208,19 +231,25 @@ private final class Interest: Sendable {
   func changeBegins() -> Bool {
     let thread = kvo_observation_thread()
     return state.withLock { state in
-      (state.changer, state.isReadMeanwhile) = (thread, false)
+      state.changer = thread
+      // A reader that does not wait yet may have read within another change, which has not ended.
+      if state.readers.isEmpty { state.isReadMeanwhile = false }
       state.isIdle = !state.isAwaited
       return state.takeAwaited()
     }
   }
 
-  /// Notes that a change has been made. Returns whether Observation has to be notified now, of reads by other threads
-  /// since the change began; and the registrations to end, if the change was of no interest.
+  /// Notes that a change has been made. Returns whether Observation has to be notified now, of reads since the change
+  /// began; and the registrations to end, if the change was of no interest.
   func changeEnds() -> (isLate: Bool, ended: [OpaquePointer]) {
-    state.withLock { state in
-      state.changer = nil
-      if state.isReadMeanwhile {
-        state.isReadMeanwhile = false
+    let thread = kvo_observation_thread()
+    return state.withLock { state in
+      // Otherwise any read may precede its store: another change has begun since, or this one before the key was
+      // registered.
+      let isLast = thread == state.changer
+      if isLast { state.changer = nil }
+      if state.isAwaited, state.isReadMeanwhile || !isLast {
+        state.isReadMeanwhile = !state.readers.isEmpty
         return (state.takeAwaited(), [])
       }
       guard state.isIdle, !state.isAwaited else { return (false, []) }

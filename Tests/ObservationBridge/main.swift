@@ -36,6 +36,28 @@ final class Meter: KVOObject {
     set { withChange(of: \.level) { raw = newValue } }
   }
   var isLow: Bool { level < 3 }
+
+  /// Calls a body within a change, after the new level is stored.
+  func set(_ level: Int, then body: () -> Void) {
+    withChange(of: \.level) {
+      Orders.gate()
+      raw = level
+      Orders.gate()
+      body()
+      Orders.gate()
+    }
+  }
+
+  /// Changes the level in a change of the level.
+  func setTwice(_ levels: (Int, Int)) {
+    withChange(of: \.level) {
+      Orders.gate()
+      level = levels.0
+      Orders.gate()
+      raw = levels.1
+      Orders.gate()
+    }
+  }
 }
 
 /// Reports reads while it holds its lock.
@@ -104,6 +126,40 @@ func readFirst<Object: KVOObject>(
   expect(notified.count == 1)
 }
 
+/// Tries all orders of a thread that tracks a property, and one that changes it.
+func tryOrders<Object: KVOObject>(
+  _ make: () -> Object, _ key: ReferenceWritableKeyPath<Object, Int>,
+  after prepare: (Object) -> Void = { _ in }, _ line: Int = #line,
+  isolation: isolated (any Actor)? = #isolation, changes: @escaping (Object) -> Void
+) async {
+  nonisolated(unsafe) let (key, changes) = (key, changes)
+  for isSlow in [false, true] {
+    let tried = await inAllOrders(ofSwitches: 3) { orders in
+      nonisolated(unsafe) let object = make()
+      let (notified, seen) = (Count(), Count())
+      prepare(object)
+      // A gate between the bridge's call and the store.
+      let token = object.observe(key, options: .prior) { _, _ in Orders.gate() }
+      orders.run {
+        let read = withObservationTracking {
+          defer { if isSlow { Orders.gate() } }
+          return object[keyPath: key]
+        } onChange: {
+          notified.add()
+        }
+        // A change before Observation waits does not notify; the next one does.
+        seen.add(isSlow ? object[keyPath: key] : read)
+      } and: {
+        changes(object)
+      }
+      guard seen.value == object[keyPath: key] || notified.value == 1 else { return false }
+      if notified.value == 0 { object[keyPath: key] += 1 }
+      return withExtendedLifetime(token) { notified.value == 1 }
+    }
+    expectNone(tried.failure, line)
+  }
+}
+
 nonisolated(unsafe) let cases: [String: () async -> Void] = [
   "first-didset": { readFirst(Diary(), { _ = $0.title }, { $0.title = "a" }) },
   "first-function": { readFirst(Diary(), { _ = $0.greeting() }, { $0.greeting = { "a" } }) },
@@ -111,6 +167,15 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   "first-announced": { readFirst(Diary(), { _ = $0.level }, { $0.level = 1 }) },
   "first-reported": { readFirst(Diary(), { _ = $0.size }, { $0.size = 1 }) },
   "first-observed": { readFirst(Person(), { _ = $0.name }, { $0.name = "a" }) },
+  "first-untracked": {
+    // Both threads use the library before they use Observation.
+    let read: @Sendable () -> Void = {
+      _ = Person().name
+      readFirst(Person(), { _ = $0.name }, { $0.name = "a" })
+    }
+    read()
+    onThreads(1) { _ in read() }
+  },
   "first-hidden": { readFirst(Journal(), { _ = $0.readPages() }, { $0.setPages(2) }) },
   "fires": {
     let (person, notified) = (Person(), Notified())
@@ -340,6 +405,43 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
     person.name = "y"
     expect(notified.value == 1_201)
   },
+  "batch": {
+    // A read between two changes of a batch, by the same thread or by a tracked body inside it.
+    let (person, notified, inner) = (Person(), Notified(), Notified())
+    track(notified) { person.age }
+    person.coalescingNotifications {
+      person.age = 1
+      track(inner) { person.age }
+      person.age = 2
+    }
+    expect(notified.count == 1 && inner.count == 1)
+    track(notified) { person.age }
+    person.age = 3
+    expect(notified.count == 2 && inner.count == 1)
+  },
+  "removed": {
+    // What is tracked while `removeAllObservers()` ends the registration of a change that goes on.
+    let (person, notified, late) = (Person(), Notified(), Notified())
+    nonisolated(unsafe) let changed = person
+    _ = withObservationTracking {
+      person.age
+    } onChange: {
+      changed.removeAllObservers()
+      track(late) { changed.age }
+    }
+    person.age = 1
+    person.age = 2
+    expect(late.count == 1)
+    let token = person.observe(\.age) { person, _ in
+      person.removeAllObservers()
+      track(notified) { person.age }
+    }
+    track(notified) { person.age }
+    person.age = 3
+    person.age = 4
+    expect(notified.count == 2)
+    withExtendedLifetime(token) {}
+  },
   "body": {
     // A change before Observation waits, which begins at the end of the body, does not notify; the next change does.
     let (person, inner, outer) = (Person(), Notified(), Notified())
@@ -367,30 +469,57 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   "orders": {
     LibraryLocks.areGates()
     for wasRead in [false, true] {
-      for isSlow in [false, true] {
-        let tried = await inAllOrders(ofSwitches: 3) { orders in
-          nonisolated(unsafe) let person = Person()
-          let (notified, seen) = (Count(), Count())
-          if wasRead { track(Notified()) { person.age } }
-          // A gate between the bridge's call and the store.
-          let token = person.observe(\.age, options: .prior) { _, _ in Orders.gate() }
-          orders.run {
+      await tryOrders(Person.init, \.age) { person in
+        if wasRead { track(Notified()) { person.age } }
+      } changes: {
+        $0.age = 1
+      }
+    }
+    await tryOrders(Meter.init, \.level) { $0.setTwice((1, 2)) }
+    await tryOrders(Person.init, \.age) { person in
+      person.coalescingNotifications {
+        person.age = 1
+        Orders.gate()
+        person.age = 2
+      }
+    }
+  },
+  "within": {
+    // A thread reads within its own change, during which another thread changes the property, too.
+    LibraryLocks.areGates()
+    for wasRead in [false, true] {
+      let tried = await inAllOrders(ofSwitches: 4) { orders in
+        nonisolated(unsafe) let meter = Meter()
+        let (notified, seen) = (Count(), Count())
+        if wasRead { track(Notified()) { meter.level } }
+        orders.run {
+          meter.set(1) {
             withObservationTracking {
-              seen.add(person.age)
-              if isSlow { Orders.gate() }
+              seen.add(meter.level)
             } onChange: {
               notified.add()
             }
-          } and: {
-            person.age = 1
           }
-          // A change before Observation waits does not notify; the next one does.
-          guard isSlow || seen.value == 1 || notified.value == 1 else { return false }
-          if notified.value == 0 { person.age = 2 }
-          return withExtendedLifetime(token) { notified.value == 1 }
+        } and: {
+          meter.set(2) {}
         }
-        expectNone(tried.failure)
+        return meter.level == seen.value || notified.value == 1
       }
+      expectNone(tried.failure)
+    }
+  },
+  "twice": {
+    // Two threads read a property first, so that two registrations report its changes.
+    for moment in 1... {
+      var moments = 0
+      await tryOrders(Person.init, \.age) { person in
+        nonisolated(unsafe) let person = person
+        let read: @Sendable () -> Void = { track(Notified()) { _ = person.age } }
+        moments = run(read, interruptedAt: moment, by: read)
+      } changes: {
+        $0.age = 1
+      }
+      if moments < moment { return expect(moments > 2 || !LockGates.areAvailable) }
     }
   },
   "defaults": {

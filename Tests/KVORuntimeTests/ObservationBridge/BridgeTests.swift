@@ -10,7 +10,7 @@ import Testing
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
       "sequence", "log", "threadend", "body", "orders", "kept", "lock", "defaults", "again",
-      "prior", "idle",
+      "prior", "idle", "batch", "removed", "twice", "within",
     ])
   func runs(_ name: String) throws { try run(name) }
 
@@ -18,7 +18,7 @@ import Testing
     "O1: a read that is the program's first use of the library is tracked",
     arguments: [
       "first-didset", "first-function", "first-weak", "first-announced", "first-reported",
-      "first-observed",
+      "first-observed", "first-untracked",
     ])
   func firstReads(_ name: String) throws { try run(name) }
 
