@@ -257,19 +257,28 @@ static kvo_status read_from_object(const kvo_walk *walk, kvo_object *object, kvo
 
 // MARK: One of many values
 
+static bool may_read_field(const kvo_accessors *accessors) {
+  bool is_scalar =
+      accessors->field_kind != KVO_KIND_VOID && accessors->field_kind != KVO_KIND_BINDING;
+  return is_scalar && !kvo_is_recording() && !kvo_log_flags;
+}
+
+static void reader_look_up(kvo_reader *reader, const kvo_class *cls, const char *key) {
+  const kvo_accessors *found = kvo_class_accessors(cls, key, NULL);
+  *reader = (kvo_reader){.cls = cls};
+  if (!found || !found->getter || found->overrides_get_value) return;
+  reader->accessors = found;
+  if (may_read_field(found)) reader->field = found;
+}
+
 // NULL if the key has to be read by the full search, as after a change of the class.
 static const kvo_accessors *known_accessors(kvo_reader *reader, const kvo_class *cls,
     const char *key) {
-  if (KVO_UNLIKELY(reader->cls != cls)) {
-    const kvo_accessors *found = kvo_class_accessors(cls, key, NULL);
-    bool reads = found && found->getter && !found->overrides_get_value;
-    *reader = (kvo_reader){cls, reads ? found : NULL};
-  }
+  if (KVO_UNLIKELY(reader->cls != cls)) reader_look_up(reader, cls, key);
   const kvo_accessors *known = reader->accessors;
   if (KVO_UNLIKELY(!known)) return NULL;
-  uint32_t generation = __atomic_load_n(&known->cls->generation, __ATOMIC_ACQUIRE);
-  if (KVO_LIKELY(known->generation == generation)) return known;
-  *reader = (kvo_reader){NULL, NULL};
+  if (kvo_field_is_current(known)) return known;
+  *reader = (kvo_reader){0};
   return NULL;
 }
 
@@ -282,7 +291,7 @@ kvo_status kvo_walk_read_each(const kvo_walk *walk, kvo_reader *reader, const kv
   const kvo_class *cls = kvo_class_of(object);
   const kvo_accessors *accessors = known_accessors(reader, cls, component->key);
   if (KVO_UNLIKELY(!accessors)) return kvo_walk_read(walk, start, from, value);
-  if (KVO_LIKELY(kvo_reader_field(reader) != NULL)) {
+  if (KVO_LIKELY(reader->field != NULL)) {
     kvo_field_read(value, accessors, object, 0);
     return KVO_OK;
   }

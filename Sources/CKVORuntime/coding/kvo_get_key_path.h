@@ -26,17 +26,16 @@ kvo_status kvo_walk_read(const kvo_walk *walk, const kvo_value *start, uint32_t 
 typedef struct kvo_reader {
   const kvo_class *KVO_NULLABLE cls;
   const kvo_accessors *KVO_NULLABLE accessors; ///< NULL: the key is read in the general way
+  /// The accessors, if the value may be read from a field: a scalar that is all the getter returns, while reads are
+  /// neither recorded nor logged. That is looked up with them, since whoever records or tracks a call does so to its
+  /// end.
+  const kvo_accessors *KVO_NULLABLE field;
 } kvo_reader;
 
-/// The cached accessors, if the value may be read directly from a field: a scalar that is all the getter returns, of
-/// a class that has not changed, and while reads are neither recorded nor logged.
+/// The cached accessors, if the value may be read from a field and the class has not changed since they were found.
 KVO_INLINE const kvo_accessors *KVO_NULLABLE kvo_reader_field(const kvo_reader *reader) {
-  const kvo_accessors *accessors = reader->accessors;
-  bool reads = KVO_LIKELY(accessors != NULL) && kvo_field_answers(accessors, KVO_KIND_VOID) &&
-               accessors->field_kind != KVO_KIND_BINDING;
-  return KVO_LIKELY(reads) && KVO_LIKELY(!kvo_is_recording()) && KVO_LIKELY(!kvo_log_flags)
-             ? accessors
-             : NULL;
+  const kvo_accessors *field = reader->field;
+  return KVO_LIKELY(field != NULL) && kvo_field_is_current(field) ? field : NULL;
 }
 
 /// Reads as `kvo_walk_read` does, for one of many values, which the caller keeps alive. If a single key is left of
