@@ -83,8 +83,8 @@ static void announced_begin(kvo_frame *frame, const kvo_mutation *mutation) {
   else kvo_change_begin_mutation(frame, mutation);
 }
 
-// Whether other changes have left recipients to this one. None can from then on.
-static bool owes(const kvo_frame *frame) {
+// From now on no other change can leave recipients to this one. Returns whether one has.
+static bool announced_end_path_changes(const kvo_frame *frame) {
   KVO_LOCKED(&kvo_graph_lock);
   if (!(frame->flags & KVO_FRAME_GENERAL_DELIVERY)) return false;
   kvo_open_path_changes_end_locked(frame->general_delivery);
@@ -94,7 +94,7 @@ static bool owes(const kvo_frame *frame) {
 static void announced_finish(kvo_frame *frame) {
   frame->flags &= ~(uint32_t)KVO_FRAME_BEGUN;
   if (frame->flags & KVO_FRAME_BATCHED) return;
-  if (frame->flags & KVO_FRAME_CANCELLED && !owes(frame)) return;
+  if (frame->flags & KVO_FRAME_CANCELLED && !announced_end_path_changes(frame)) return;
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELEASE);
   kvo_change_finish(frame);
 }

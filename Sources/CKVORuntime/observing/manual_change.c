@@ -101,23 +101,23 @@ static void free_manual_change(kvo_manual_change *manual_change) {
 
 enum { KIND_BITS = 7 };
 
-static uint64_t manual_change_mixed(uint64_t naming, uint64_t number) {
-  return kvo_hash_word(naming ^ number);
+static uint64_t manual_change_mixed(uint64_t hash, uint64_t number) {
+  return kvo_hash_word(hash ^ number);
 }
 
 // A hash of a mutation: its kind, in the low bits, and its indexes; 0 for a setting. The objects of a set mutation
 // are left out, since observers receive the elements that were actually added and removed.
-static __attribute__((noinline)) uint32_t naming_of_part(const kvo_mutation *mutation) {
-  uint64_t naming = manual_change_mixed(mutation->set_mutation, 1);
+static __attribute__((noinline)) uint32_t hash_of_part(const kvo_mutation *mutation) {
+  uint64_t hash = manual_change_mixed(mutation->set_mutation, 1);
   for (size_t i = 0; i < kvo_index_set_range_count(mutation->indexes); i++) {
     kvo_range range = kvo_index_set_range(mutation->indexes, i);
-    naming = manual_change_mixed(manual_change_mixed(naming, range.location), range.length);
+    hash = manual_change_mixed(manual_change_mixed(hash, range.location), range.length);
   }
-  return ((uint32_t)(naming >> 32) & ~(uint32_t)KIND_BITS) | (uint32_t)mutation->kind;
+  return ((uint32_t)(hash >> 32) & ~(uint32_t)KIND_BITS) | (uint32_t)mutation->kind;
 }
 
-KVO_INLINE uint32_t naming_of(const kvo_mutation *mutation) {
-  return KVO_LIKELY(!mutation) ? 0 : naming_of_part(mutation);
+KVO_INLINE uint32_t hash_of(const kvo_mutation *mutation) {
+  return KVO_LIKELY(!mutation) ? 0 : hash_of_part(mutation);
 }
 
 // The two calls of a pair, as the class's language names them.
@@ -129,8 +129,8 @@ static const char *name_of_did(const kvo_class *cls) {
   return cls->is_bound ? "didChangeValue" : "kvo_did_change";
 }
 
-static const char *kind_named(uint32_t naming) {
-  switch ((kvo_change_kind)(naming & KIND_BITS)) {
+static const char *kind_named(uint32_t hash) {
+  switch ((kvo_change_kind)(hash & KIND_BITS)) {
   case KVO_INSERTION: return "an insertion";
   case KVO_REMOVAL: return "a removal";
   case KVO_REPLACEMENT: return "a replacement";
@@ -138,13 +138,13 @@ static const char *kind_named(uint32_t naming) {
   }
 }
 
-static __attribute__((noinline)) void report_other_naming(const kvo_manual_change *manual_change,
-    uint32_t naming) {
-  bool is_same_kind = (manual_change->naming & KIND_BITS) == (naming & KIND_BITS);
+static __attribute__((noinline)) void report_other_elements(const kvo_manual_change *manual_change,
+    uint32_t hash) {
+  bool is_same_kind = (manual_change->elements_hash & KIND_BITS) == (hash & KIND_BITS);
   kvo_misuse("A change of \"%s\" of %s was announced as %s and ended as %s. Its observers are "
              "notified that all of it was set.",
-      manual_change->key, manual_change->cls->name, kind_named(manual_change->naming),
-      is_same_kind ? "one of other elements" : kind_named(naming));
+      manual_change->key, manual_change->cls->name, kind_named(manual_change->elements_hash),
+      is_same_kind ? "one of other elements" : kind_named(hash));
 }
 
 static bool has_elements(const kvo_value *elements, const kvo_mutation *mutation) {
@@ -191,7 +191,7 @@ static kvo_manual_change *make_manual_change(const kvo_frame *frame, const kvo_a
       .cls = accessors->cls,
       .id = accessors->id,
       .serial = frame->serial,
-      .naming = naming_of(mutation),
+      .elements_hash = hash_of(mutation),
       .joined = joined};
   return manual_change;
 }
@@ -205,29 +205,29 @@ typedef struct {
   bool is_held;     // the object is held: a search, or a prior call that throws, may release it
   bool is_lost;     // memory ran out
   bool is_reported; // this was reported
-} half;
+} manual_call;
 
-static void manual_change_hold(half *half) {
-  if (!half->is_held) half->is_held = kvo_object_retain_memory(half->object);
+static void manual_change_hold(manual_call *call) {
+  if (!call->is_held) call->is_held = kvo_object_retain_memory(call->object);
 }
 
 // The search may call class methods of the program.
-static const kvo_accessors *manual_change_accessors_of(half *half) {
-  const kvo_class *cls = kvo_class_of(half->object);
-  const kvo_accessors *accessors = kvo_class_known_accessors(cls, half->key);
+static const kvo_accessors *manual_change_accessors_of(manual_call *call) {
+  const kvo_class *cls = kvo_class_of(call->object);
+  const kvo_accessors *accessors = kvo_class_known_accessors(cls, call->key);
   if (KVO_LIKELY(accessors != NULL)) return accessors;
-  manual_change_hold(half);
-  accessors = kvo_class_accessors(cls, half->key, NULL);
-  return accessors ? accessors : kvo_class_undefined_accessors(cls, half->key);
+  manual_change_hold(call);
+  accessors = kvo_class_accessors(cls, call->key, NULL);
+  return accessors ? accessors : kvo_class_undefined_accessors(cls, call->key);
 }
 
-static bool manual_change_leads_on(kvo_observers observers) {
+static bool manual_change_leads_to_others(kvo_observers observers) {
   return kvo_observers_options(observers) & KVO_PATH_NODE || kvo_observers_are_tracked(observers);
 }
 
 static void manual_change_read_old(kvo_frame *frame, kvo_observers observers,
     const kvo_mutation *mutation) {
-  if (mutation || manual_change_leads_on(observers) || kvo_in_place_may_hold(observers))
+  if (mutation || manual_change_leads_to_others(observers) || kvo_in_place_may_hold(observers))
     kvo_general_delivery_begin(frame, mutation);
   else kvo_change_read_old(frame, observers);
 }
@@ -250,26 +250,26 @@ static void deliver_priors(kvo_frame *frame) {
 }
 
 // While the announced change's own frame delivers, this one must not count for the depth or the dump.
-static bool begins_announced(kvo_frame *frame, half *half) {
+static bool begin_announced(kvo_frame *frame, manual_call *call) {
   __atomic_store_n(&frame->state, KVO_FRAME_PROTECTS, __ATOMIC_RELAXED);
-  half->is_lost = !kvo_announced_begin(frame->object, frame->id);
+  call->is_lost = !kvo_announced_begin(frame->object, frame->id);
   __atomic_store_n(&frame->state, KVO_FRAME_DELIVERING, __ATOMIC_RELAXED);
-  return !half->is_lost;
+  return !call->is_lost;
 }
 
 // The pair is open while prior observers are called. It has its own copy of the old value, or shares what the frame
 // found, because a callback may close it.
 static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
-    const kvo_mutation *mutation, half *half) {
+    const kvo_mutation *mutation, manual_call *call) {
   uint64_t shortages = kvo_shortages;
   bool joined = kvo_change_join(frame->thread, frame->object, accessors->id);
-  if (KVO_UNLIKELY(joined) && begins_announced(frame, half)) return;
+  if (KVO_UNLIKELY(joined) && begin_announced(frame, call)) return;
   kvo_observers observers = joined ? 0 : kvo_object_observers(frame->object, frame->id);
   joined =
       joined || (observers && kvo_batch_record(frame->thread, frame->object, frame->id, mutation));
   if (joined) observers = 0;
   if (observers) { // a getter or a prior call may release the object
-    manual_change_hold(half);
+    manual_change_hold(call);
     manual_change_read_old(frame, observers, mutation);
     if (kvo_shortages == shortages) check_old_elements(frame, accessors->key, mutation);
   }
@@ -281,8 +281,8 @@ static void open_manual_change(kvo_frame *frame, const kvo_accessors *accessors,
     free_manual_change(manual_change);
     return;
   }
-  half->manual_change = manual_change;
-  half->is_lost = false;
+  call->manual_change = manual_change;
+  call->is_lost = false;
   kvo_change_report_shortage(frame, shortages);
   if (observers) deliver_priors(frame);
 }
@@ -300,7 +300,8 @@ static kvo_frame *push_frame(kvo_object *object, uintptr_t id) {
 static _Thread_local uint32_t lost_manual_changes;
 
 // Lack of memory is reported once, and not again at the closing call.
-static void manual_change_lose(const kvo_object *object, const char *key, bool is_reported) {
+static void manual_change_count_as_lost(const kvo_object *object, const char *key,
+    bool is_reported) {
   lost_manual_changes++;
   if (!is_reported) kvo_report_undelivered(kvo_class_of(object)->name, key);
 }
@@ -310,13 +311,13 @@ static void report_key(const kvo_class *cls, const char *key, const char *cause)
 }
 
 // The hook of a class that answers undefined keys is only called if hints are wanted.
-static void hint_at_unanswered(half *half) {
-  kvo_object *object = half->object;
-  const char *key = half->key;
+static void hint_at_unanswered_key(manual_call *call) {
+  kvo_object *object = call->object;
+  const char *key = call->key;
   const kvo_class *cls = kvo_class_of(object);
   kvo_error error = {.status = KVO_OK};
   if (kvo_isa(object) == cls || !kvo_wants_hints()) return;
-  manual_change_hold(half);
+  manual_change_hold(call);
   if (kvo_observable_accessors(object, key, &error) || error.status != KVO_UNDEFINED_KEY) return;
   kvo_fail_undefined(cls, key, &error);
   kvo_hint("A manual change of \"%s\" of %s notifies no observer: %s", key, cls->name,
@@ -324,9 +325,9 @@ static void hint_at_unanswered(half *half) {
 }
 
 // A key without a getter can't be observed unless the class answers for it, so it is probably misspelt.
-static __attribute__((noinline)) void report_unknown_key(half *half) {
-  const char *key = half->key;
-  const kvo_class *cls = kvo_class_of(half->object);
+static __attribute__((noinline)) void report_unknown_key(manual_call *call) {
+  const char *key = call->key;
+  const kvo_class *cls = kvo_class_of(call->object);
   kvo_error error;
   if (cls->is_bound) return; // the binding gives a hint of its own
   if (!*key) {
@@ -335,7 +336,7 @@ static __attribute__((noinline)) void report_unknown_key(half *half) {
     report_key(cls, key,
         "this is a key path. Announce the change of the object that has its last key.");
   } else if (kvo_class_may_answer_any_key(cls)) {
-    hint_at_unanswered(half);
+    hint_at_unanswered_key(call);
   } else {
     kvo_fail_undefined(cls, key, &error);
     report_key(cls, key, error.message);
@@ -343,13 +344,13 @@ static __attribute__((noinline)) void report_unknown_key(half *half) {
 }
 
 static void will_change(void *opaque) {
-  half *half = opaque;
-  const kvo_accessors *accessors = manual_change_accessors_of(half);
-  if (KVO_UNLIKELY(accessors && !accessors->getter)) report_unknown_key(half);
-  kvo_frame *frame = accessors ? push_frame(half->object, accessors->id) : NULL;
+  manual_call *call = opaque;
+  const kvo_accessors *accessors = manual_change_accessors_of(call);
+  if (KVO_UNLIKELY(accessors && !accessors->getter)) report_unknown_key(call);
+  kvo_frame *frame = accessors ? push_frame(call->object, accessors->id) : NULL;
   if (!frame) return;
-  open_manual_change(frame, accessors, half->mutation, half);
-  half->is_reported = frame->flags & KVO_FRAME_REPORTED;
+  open_manual_change(frame, accessors, call->mutation, call);
+  call->is_reported = frame->flags & KVO_FRAME_REPORTED;
   kvo_frame_pop(frame);
 }
 
@@ -363,31 +364,31 @@ static bool unlink_this_locked(kvo_object *object, const kvo_manual_change *manu
 }
 
 // If a prior call throws, the pair is removed, because the closing call is not going to be made.
-static void withdraw_manual_change(const half *half) {
+static void withdraw_manual_change(const manual_call *call) {
   kvo_retired *retired = NULL;
   bool taken;
   {
-    KVO_LOCKED_OBJECTS(half->object, NULL);
-    taken = unlink_this_locked(half->object, half->manual_change);
-    kvo_table_trim_locked(half->object, &retired);
+    KVO_LOCKED_OBJECTS(call->object, NULL);
+    taken = unlink_this_locked(call->object, call->manual_change);
+    kvo_table_trim_locked(call->object, &retired);
   }
   kvo_retire(retired);
   if (!taken) return;
-  unlink_from_thread(half->manual_change);
-  free_manual_change(half->manual_change);
+  unlink_from_thread(call->manual_change);
+  free_manual_change(call->manual_change);
 }
 
 static void manual_change_take_back(void *opaque) {
-  const half *half = opaque;
-  if (half->manual_change) withdraw_manual_change(half);
-  if (half->is_held) kvo_object_release(half->object);
+  const manual_call *call = opaque;
+  if (call->manual_change) withdraw_manual_change(call);
+  if (call->is_held) kvo_object_release(call->object);
 }
 
 static void will_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  half half = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
-  kvo_unwinding(will_change, manual_change_take_back, &half);
-  if (KVO_UNLIKELY(half.is_lost)) manual_change_lose(object, key, half.is_reported);
-  if (half.is_held) kvo_object_release(object);
+  manual_call call = {.object = object, .key = key, .mutation = mutation, .is_lost = true};
+  kvo_unwinding(will_change, manual_change_take_back, &call);
+  if (KVO_UNLIKELY(call.is_lost)) manual_change_count_as_lost(object, key, call.is_reported);
+  if (call.is_held) kvo_object_release(object);
 }
 
 static void move_into_frame(kvo_frame *frame, kvo_manual_change *manual_change) {
@@ -405,9 +406,9 @@ static void move_into_frame(kvo_frame *frame, kvo_manual_change *manual_change) 
 }
 
 // Prior calls may still be in progress in an outer frame, so the elements of which they are notified stay unchanged.
-static __attribute__((noinline)) void make_setting(kvo_frame *frame,
-    const kvo_manual_change *manual_change, uint32_t naming) {
-  report_other_naming(manual_change, naming);
+static __attribute__((noinline)) void turn_into_setting(kvo_frame *frame,
+    const kvo_manual_change *manual_change, uint32_t hash) {
+  report_other_elements(manual_change, hash);
   if (frame->flags & KVO_FRAME_GENERAL_DELIVERY)
     frame->general_delivery->first.mutation.kind = KVO_SETTING;
   else if (manual_change->joined)
@@ -415,10 +416,11 @@ static __attribute__((noinline)) void make_setting(kvo_frame *frame,
 }
 
 static void manual_change_finish(kvo_frame *frame, kvo_manual_change *manual_change,
-    uint32_t naming) {
+    uint32_t hash) {
   move_into_frame(frame, manual_change);
   bool joined = manual_change->joined;
-  if (KVO_UNLIKELY(manual_change->naming != naming)) make_setting(frame, manual_change, naming);
+  if (KVO_UNLIKELY(manual_change->elements_hash != hash))
+    turn_into_setting(frame, manual_change, hash);
   free_manual_change(manual_change);
   if (!joined) kvo_change_finish(frame);
 }
@@ -448,51 +450,51 @@ static void report_unmatched(kvo_object *object, const char *key) {
 }
 
 static void did_change(void *opaque) {
-  const half *half = opaque;
+  const manual_call *call = opaque;
   // The opening call made everything that is needed here, so nothing is allocated and memory can't be out.
-  uintptr_t id = kvo_class_key_id(kvo_class_of(half->object), kvo_key_find(half->key));
+  uintptr_t id = kvo_class_key_id(kvo_class_of(call->object), kvo_key_find(call->key));
   bool is_asked = kvo_this_thread && KVO_UNLIKELY(kvo_this_thread->announcing != NULL);
-  if (is_asked && kvo_announced_finish(half->object, id)) return;
-  kvo_manual_change *manual_change = id ? remove_manual_change(half->object, id) : NULL;
+  if (is_asked && kvo_announced_finish(call->object, id)) return;
+  kvo_manual_change *manual_change = id ? remove_manual_change(call->object, id) : NULL;
   if (!manual_change) {
-    report_unmatched(half->object, half->key);
+    report_unmatched(call->object, call->key);
     return;
   }
-  kvo_frame *frame = push_frame(half->object, id);
+  kvo_frame *frame = push_frame(call->object, id);
   if (!frame) {
     if (!manual_change->is_reported)
-      kvo_report_undelivered(kvo_class_of(half->object)->name, half->key);
+      kvo_report_undelivered(kvo_class_of(call->object)->name, call->key);
     free_manual_change(manual_change);
     return;
   }
   uint64_t shortages = kvo_shortages;
-  manual_change_finish(frame, manual_change, naming_of(half->mutation));
-  if (kvo_shortages == shortages) check_new_elements(frame, half->key, half->mutation);
+  manual_change_finish(frame, manual_change, hash_of(call->mutation));
+  if (kvo_shortages == shortages) check_new_elements(frame, call->key, call->mutation);
   kvo_frame_pop(frame);
 }
 
 // MARK: By name
 
 // The name could not be stored. Trying it once more gives the reason.
-static __attribute__((noinline)) void lose_name(kvo_object *object, const char *key) {
+static __attribute__((noinline)) void count_name_as_lost(kvo_object *object, const char *key) {
   kvo_error error = {.status = KVO_NO_MEMORY};
   kvo_key_keep(key, kvo_class_of(object)->name, &error);
   bool is_beyond_limit = error.status == KVO_NOT_OBSERVABLE;
   if (is_beyond_limit) kvo_misuse("A manual change notifies no observer: %s", error.message);
-  manual_change_lose(object, key, is_beyond_limit);
+  manual_change_count_as_lost(object, key, is_beyond_limit);
 }
 
 static void will_change_named(kvo_object *object, const char *key, const kvo_mutation *mutation) {
   const char *interned = kvo_key_keep(key, "", NULL);
   if (interned) will_change_by(object, interned, mutation);
-  else lose_name(object, key);
+  else count_name_as_lost(object, key);
 }
 
 void kvo_will_change(kvo_object *object, const char *key) { will_change_named(object, key, NULL); }
 
 static void did_change_by(kvo_object *object, const char *key, const kvo_mutation *mutation) {
-  half half = {.object = object, .key = key, .mutation = mutation};
-  kvo_unwinding(did_change, NULL, &half);
+  manual_call call = {.object = object, .key = key, .mutation = mutation};
+  kvo_unwinding(did_change, NULL, &call);
 }
 
 void kvo_did_change(kvo_object *object, const char *key) { did_change_by(object, key, NULL); }

@@ -250,7 +250,7 @@ typedef struct kvo_manual_change {
   struct kvo_manual_change *KVO_NULLABLE next_in_bucket;
   uint32_t
       thread; ///< the thread's number: a record may pass to another thread while the pair is open
-  uint32_t naming; ///< a hash of the elements named when it was opened (manual_change.c)
+  uint32_t elements_hash; ///< of the mutation named when it was opened (manual_change.c)
   const char *key;
   uintptr_t id;
   uint64_t serial;
