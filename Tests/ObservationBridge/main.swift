@@ -138,7 +138,7 @@ func tryOrders<Object: KVOObject>(
       nonisolated(unsafe) let object = make()
       let (notified, seen) = (Count(), Count())
       prepare(object)
-      // A gate between the bridge's call and the store.
+      // If the property was read before, this is a gate between the bridge's call and the store.
       let token = object.observe(key, options: .prior) { _, _ in Orders.gate() }
       orders.run {
         let read = withObservationTracking {
@@ -469,10 +469,12 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
   "orders": {
     LibraryLocks.areGates()
     for wasRead in [false, true] {
-      await tryOrders(Person.init, \.age) { person in
-        if wasRead { track(Notified()) { person.age } }
-      } changes: {
-        $0.age = 1
+      for changes in 1...2 {
+        await tryOrders(Person.init, \.age) { person in
+          if wasRead { track(Notified()) { person.age } }
+        } changes: { person in
+          for age in 1...changes { person.age = age }
+        }
       }
     }
     await tryOrders(Meter.init, \.level) { $0.setTwice((1, 2)) }
