@@ -121,6 +121,15 @@ extension ObservationModel {
     objects[place.node.object].places.removeAll { $0 === place }
   }
 
+  /// Removes a place at a dying object, so that nothing leads there any more.
+  func detach(_ place: Place) {
+    remove(place)
+    place.parent?.onward.removeAll { $0 === place }
+    guard place.strand.first === place else { return }
+    place.strand.first = nil
+    place.strand.dependent?.strands.removeAll { $0 === place.strand }
+  }
+
   // MARK: Derived keys
 
   func watched(_ node: Node) -> Watched? { watched.first { $0.node == node } }

@@ -93,7 +93,7 @@ package final class ObservationModel: GraphSystem {
   /// No observer is notified.
   private func die(_ object: Int) {
     end { $0.root == object || $0.observer == object }
-    for place in objects[object].places { remove(place) }
+    while let place = objects[object].places.first { detach(place) }
     pairs.removeAll { $0.node.object == object }
     adrift.removeAll { $0 == object }
     objects[object].isAlive = false
