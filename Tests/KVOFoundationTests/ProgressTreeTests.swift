@@ -130,18 +130,52 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("R7: descriptions are kept and notify, and are empty at first")
+  @Test("R7: descriptions follow the units, unless they are set")
   func descriptions() throws {
-    let (progress, lines) = (KVOProgress(totalUnitCount: 1), Locked<[String]>([]))
+    let (progress, lines) = (KVOProgress(totalUnitCount: 3), Locked<[String]>([]))
     let tokens = try ["localizedDescription", "localizedAdditionalDescription"].map { key in
       try progress.observe(keyPath: key, options: [.old, .new]) { _, change in
         lines.withLock { $0.append("\(change.oldValue!)|\(change.newValue!)") }
       }
     }
-    progress.localizedDescription = "Copying"
-    try progress.setValue("1 of 2", forKey: "localizedAdditionalDescription")
-    expectEqual(lines.withLock { $0 }, ["|Copying", "|1 of 2"])
+    func expectLines(_ expected: [String], _ line: Int = #line, _ change: () throws -> Void)
+      rethrows
+    {
+      lines.withLock { $0 = [] }
+      try change()
+      expectEqual(lines.withLock { $0.sorted() }, expected, line: line)
+    }
+    expectLines(["0 of 3|2 of 3", "0% completed|67% completed"]) { progress.completedUnitCount = 2 }
+    expectLines(["2 of 3|2 of 4", "67% completed|50% completed"]) { progress.totalUnitCount = 4 }
+    try expectLines(["2 of 4|two", "50% completed|Copying"]) {
+      progress.localizedDescription = "Copying"
+      try progress.setValue("two", forKey: "localizedAdditionalDescription")
+    }
+    expectLines(["Copying|Copying", "two|two"]) { progress.completedUnitCount = 3 }
+    expectLines(["Copying|75% completed", "two|3 of 4"]) {
+      progress.localizedDescription = nil
+      progress.localizedAdditionalDescription = nil
+    }
+    expectLines(["3 of 4|", "75% completed|"]) { progress.kind = .file }
+    expectLines(["|3 of 4", "|75% completed"]) { progress.kind = nil }
+    expectLines(["3 of 4|", "75% completed|"]) { progress.totalUnitCount = -1 }
     withExtendedLifetime(tokens) {}
+  }
+
+  @Test("R7: a description gives the work of children, and any number of units")
+  func descriptionsOfExtremes() {
+    let whole = KVOProgress(totalUnitCount: 2)
+    let part = KVOProgress(totalUnitCount: 100, parent: whole, pendingUnitCount: 1)
+    let changed = Count()
+    let token = whole.observe(\.localizedDescription) { _, _ in changed.add() }
+    part.completedUnitCount = 50
+    expectEqual(whole.localizedDescription, "25% completed")
+    expectEqual(changed.value, 1)
+    let many = KVOProgress(totalUnitCount: 1)
+    many.completedUnitCount = .max
+    expectEqual(many.localizedDescription, "\(Int64.max)% completed")
+    expectEqual(many.localizedAdditionalDescription, "\(Int64.max) of 1")
+    withExtendedLifetime(token) {}
   }
 
   private final class Halting: KVOProgress, @unchecked Sendable {

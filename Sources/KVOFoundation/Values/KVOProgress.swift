@@ -433,10 +433,10 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     set { withChange(forKey: "kind") { Self.lock.withLock { progress.kind = newValue } } }
   }
 
-  /// A description of the work for users. Empty until it is set, since Foundation makes up none on Linux.
-  /// Setting nil makes it empty.
+  /// A description of the work for users. Until it is set, and after it is set to nil, it gives the completed fraction in
+  /// English, such as `50% completed`. It is then empty if the fraction is unknown, and if the progress has a kind.
   open var localizedDescription: String! {
-    get { read("localizedDescription") { _ in texts.description ?? "" } }
+    get { read("localizedDescription") { texts.description ?? Self.describe($0) } }
     set {
       withChange(forKey: "localizedDescription") {
         Self.lock.withLock { texts.description = newValue }
@@ -444,15 +444,26 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  /// A further description for users, for instance of the number of units. Empty until it is set; setting nil
-  /// makes it empty.
+  /// A further description for users. Until it is set, and after it is set to nil, it gives the units in English, such as
+  /// `5 of 10`. It is then empty if the total is unknown, and if the progress has a kind.
   open var localizedAdditionalDescription: String! {
-    get { read("localizedAdditionalDescription") { _ in texts.additional ?? "" } }
+    get { read("localizedAdditionalDescription") { texts.additional ?? Self.describeUnits($0) } }
     set {
       withChange(forKey: "localizedAdditionalDescription") {
         Self.lock.withLock { texts.additional = newValue }
       }
     }
+  }
+
+  private static func describe(_ progress: Progress) -> String {
+    guard progress.kind == nil, !progress.isIndeterminate else { return "" }
+    let percent = (progress.fractionCompleted * 100).rounded(.toNearestOrEven)
+    return "\(Int64(exactly: percent) ?? .max)% completed"
+  }
+
+  private static func describeUnits(_ progress: Progress) -> String {
+    guard progress.kind == nil, !progress.isIndeterminate else { return "" }
+    return "\(progress.completedUnitCount) of \(progress.totalUnitCount)"
   }
 
   /// Called when the work is cancelled, on a thread of the system; immediately if it is cancelled already.
@@ -500,7 +511,9 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
       keys.stored("isPausable", \.isPausable)
       keys.stored("kind", \.kind)
       keys.stored("localizedDescription", \.localizedDescription)
+      keys.dependency("localizedDescription", on: ["fractionCompleted", "kind"])
       keys.stored("localizedAdditionalDescription", \.localizedAdditionalDescription)
+      keys.dependency("localizedAdditionalDescription", on: units.union(["kind"]))
     }
   }
 }
