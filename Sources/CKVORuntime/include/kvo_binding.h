@@ -241,11 +241,6 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
     void (*KVO_NULLABLE ended)(void *words), kvo_handle *KVO_NULLABLE *KVO_NONNULL handle,
     kvo_error *KVO_NULLABLE error);
 
-/// As `kvo_add_callback`, for a key of a binding. The key may contain dots, which don't make it a key path.
-kvo_status kvo_add_callback_of_key(kvo_object *object, const char *interned_key,
-    kvo_options options, kvo_callback callback, void *KVO_NULLABLE context,
-    void (*KVO_NULLABLE ended)(void *KVO_NULLABLE context),
-    kvo_handle *KVO_NULLABLE *KVO_NULLABLE handle, kvo_error *KVO_NULLABLE error);
 /// As `kvo_add_callback_with_words`, for a key of a binding. The key may contain dots, which don't make it a key path.
 kvo_status kvo_add_callback_of_key_with_words(kvo_object *object, const char *interned_key,
     kvo_options options, kvo_callback callback, const void *words, size_t size,

@@ -364,19 +364,6 @@ kvo_status kvo_add_callback_with_words(kvo_object *object, const char *key_path,
   return registration_add(&request, handle, error);
 }
 
-kvo_status kvo_add_callback_of_key(kvo_object *object, const char *key, kvo_options options,
-    kvo_callback callback, void *context, void (*ended)(void *context), kvo_handle **handle,
-    kvo_error *error) {
-  request request = {.object = object,
-      .key_path = key,
-      .options = options,
-      .callback = callback,
-      .context = context,
-      .ended = ended};
-  if (handle) *handle = NULL;
-  return add_of_key(&request, handle, error);
-}
-
 kvo_status kvo_add_callback_of_key_with_words(kvo_object *object, const char *key,
     kvo_options options, kvo_callback callback, const void *words, size_t size,
     void (*ended)(void *words), kvo_handle **handle, kvo_error *error) {
