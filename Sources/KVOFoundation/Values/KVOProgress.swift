@@ -12,7 +12,8 @@ public import KVORuntime
 /// An observable replacement for `Progress`.
 ///
 /// These keys can be observed: `totalUnitCount`, `completedUnitCount`, `fractionCompleted`,
-/// `isIndeterminate`, `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, and `kind`.
+/// `isIndeterminate`, `isFinished`, `isCancelled`, `isPaused`, `isCancellable`, `isPausable`, `kind`,
+/// `localizedDescription`, and `localizedAdditionalDescription`.
 /// `indeterminate`, `finished`, `cancelled`, `paused`, `cancellable` and `pausable` are other names.
 ///
 /// ```swift
@@ -31,24 +32,11 @@ public import KVORuntime
 /// of its descendants. All members may be used on any thread.
 // Unchecked `Sendable`: all mutable state is under the lock.
 open class KVOProgress: KVOObject, @unchecked Sendable {
-  private struct Family {
-    weak var parent: KVOProgress?
-    /// The units of the parent that this progress stands for.
-    var portion: Int64 = 0
-    /// Children that have not finished.
-    var children: [KVOProgress] = []
-    /// The index in the parent's `children`.
-    var place = 0
-    /// Whether something below has gone back or was in excess, or may have, since it is a plain progress. While the
-    /// total is unknown, Foundation counts that in a way that it does not show.
-    var isUneven = false
-  }
-
   // All progresses share a lock, since a change of a child changes its ancestors.
-  private static let lock = Lock(isOuter: true)
+  static let lock = Lock(isOuter: true)
 
-  private let progress: Progress
-  private var family = Family()
+  final let progress: Progress
+  final var family = Family()
   private var texts: (description: String?, additional: String?)
 
   /// Creates a progress without units: a child of `parent`, or without a parent if that is nil.
@@ -248,141 +236,6 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
     }
   }
 
-  // MARK: Computing the keys that change
-  // Everything here is called under the lock.
-
-  /// A change of one progress: the completed fraction before and after it, including children, and whether it
-  /// finishes the progress, so that the parent counts its portion. This is an estimate, since Foundation
-  /// calculates with fractions: a value close to 1 counts as finished.
-  private struct Step {
-    let before: Double
-    let after: Double
-    let finishes: Bool
-
-    init(from before: Double, to after: Double, hasFinished: Bool) {
-      (self.before, self.after) = (before, after)
-      finishes = hasFinished || after > 1 - 1e-9
-    }
-
-    init(none fraction: Double) { (before, after, finishes) = (fraction, fraction, false) }
-  }
-
-  /// The change of this progress if its counts change.
-  private func step(to counts: (completed: Int64, total: Int64)) -> Step {
-    let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
-    let before = progress.fractionCompleted
-    // Foundation counts a finished progress again if its counts change and it is still finished.
-    guard counts != (completed, total) else { return Step(none: before) }
-    // The completed units of unfinished children.
-    let units = total > 0 ? before * Double(total) - Double(completed) : 0
-    // Once the total is known, it may turn out to be finished.
-    let mayFinish = total <= 0 && counts.total > 0 && family.isUneven
-    return Step(
-      from: before,
-      to: counts.total > 0 ? (Double(counts.completed) + units) / Double(counts.total) : 0,
-      hasFinished: Self.isFinished(counts) || mayFinish)
-  }
-
-  /// Notes that this progress has gone back or was in excess.
-  private func noteUnevenAncestors() {
-    for ancestor in sequence(first: self, next: \.family.parent).dropFirst() {
-      ancestor.family.isUneven = true
-    }
-  }
-
-  /// The change of this progress if a child changes that stands for `portion` units.
-  private func step(by child: Step, _ portion: Int64) -> Step {
-    let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
-    let before = progress.fractionCompleted
-    let gained = (child.finishes ? 1 : child.after) - child.before
-    return Step(
-      from: before, to: total > 0 ? before + gained * Double(portion) / Double(total) : 0,
-      hasFinished: Self.isFinished((completed + (child.finishes ? portion : 0), total)))
-  }
-
-  /// The keys of ancestors that change if this progress changes.
-  private func keysAbove(_ step: Step) -> [ChangedKey] {
-    var (keys, child, step) = ([ChangedKey](), self, step)
-    while let parent = child.family.parent {
-      keys.append(parent.key(finishing: step.finishes))
-      step = parent.step(by: step, child.family.portion)
-      child = parent
-    }
-    return keys
-  }
-
-  /// The keys that change if a child is added. Those of ancestors change only if the child has completed
-  /// something.
-  private func keys(adding child: Progress, _ portion: Int64) -> [ChangedKey] {
-    let added = Step(from: 0, to: child.fractionCompleted, hasFinished: child.isFinished)
-    let own = [key(finishing: added.finishes)]
-    return Self.hasProgressed(child) ? own + keysAbove(step(by: added, portion)) : own
-  }
-
-  private static func hasProgressed(_ child: Progress) -> Bool {
-    child.isFinished || child.fractionCompleted != 0
-  }
-
-  /// The key of this progress that changes if a child changes.
-  private func key(finishing: Bool) -> ChangedKey {
-    ChangedKey(self, finishing ? "completedUnitCount" : "fractionCompleted")
-  }
-
-  /// A key of this progress and of all its descendants that are not completed.
-  private func keysBelow(_ key: String) -> [ChangedKey] {
-    var descendants = [self]
-    var next = 0
-    while next < descendants.count {
-      let children = descendants[next].family.children
-      // A plain child may have completed one.
-      descendants += children.filter { !Self.isCompleted($0.progress) }
-      next += 1
-    }
-    return descendants.map { ChangedKey($0, key) }
-  }
-
-  private func join(_ parent: KVOProgress, _ portion: Int64) {
-    family.parent = parent
-    family.portion = portion
-    guard !Self.isCompleted(progress) else { return }
-    family.place = parent.family.children.count
-    parent.family.children.append(self)
-  }
-
-  // A finished child need not be kept: its parent's changes don't affect it any more, and a parent may have
-  // many children.
-  private func leave() {
-    guard let parent = family.parent, family.place < parent.family.children.count,
-      parent.family.children[family.place] === self
-    else { return }
-    let last = parent.family.children.removeLast()
-    guard last !== self else { return }
-    parent.family.children[family.place] = last
-    last.family.place = family.place
-  }
-
-  // A change may complete ancestors, even if it does not complete the changed progress, since units may be counted in
-  // excess. The changed keys retain the ancestors, so none is released under the lock.
-  private static func removeCompleted(from first: KVOProgress?) {
-    var next = first
-    while let ancestor = next {
-      if isCompleted(ancestor.progress) { ancestor.leave() }
-      next = ancestor.family.parent
-    }
-  }
-
-  /// Whether Foundation's parent has dropped it as a child, because all work is completed, including that of its
-  /// children. A finished child without units is kept, because its fraction has not changed.
-  private static func isCompleted(_ progress: Progress) -> Bool {
-    progress.totalUnitCount > 0 && progress.fractionCompleted >= 1
-  }
-
-  // Foundation's definition.
-  private static func isFinished(_ counts: (completed: Int64, total: Int64)) -> Bool {
-    let (completed, total) = counts
-    return (completed >= total && completed > 0 && total > 0) || (completed > 0 && total == 0)
-  }
-
   // MARK: Cancelling and pausing
 
   /// Whether the work was asked to stop.
@@ -520,58 +373,6 @@ open class KVOProgress: KVOObject, @unchecked Sendable {
 
 extension KVOProgress: OpaqueStorage {
   package static var opaqueClasses: [KVOObject.Type] { [KVOProgress.self] }
-}
-
-/// A progress that is current on a thread, and the one that was current before.
-private final class CurrentProgress {
-  let progress: KVOProgress
-  let units: Int64
-  let outer: CurrentProgress?
-  var hasChild = false
-
-  private init(_ progress: KVOProgress, _ units: Int64, inside outer: CurrentProgress?) {
-    self.progress = progress
-    self.units = units
-    self.outer = outer
-  }
-
-  // `Thread.current` would create an object for each thread that creates a progress.
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    let status = pthread_key_create(&key) { Unmanaged<CurrentProgress>.fromOpaque($0!).release() }
-    if status != 0 {
-      KVODiagnostics.stop("The process has no thread-local key left for KVOProgress.")
-    }
-    return key
-  }()
-
-  /// Whether a progress is current on this thread, here or in an outer call.
-  func includes(_ progress: KVOProgress) -> Bool {
-    var at: CurrentProgress? = self
-    while let current = at, current.progress !== progress { at = current.outer }
-    return at != nil
-  }
-
-  /// The innermost one on this thread.
-  static var innermost: CurrentProgress? {
-    guard let address = pthread_getspecific(key) else { return nil }
-    return Unmanaged<CurrentProgress>.fromOpaque(address).takeUnretainedValue()
-  }
-
-  static func begin(_ progress: KVOProgress, _ units: Int64) {
-    set(CurrentProgress(progress, units, inside: innermost))
-  }
-
-  static func end(_ current: CurrentProgress) { set(current.outer) }
-
-  private static func set(_ current: CurrentProgress?) {
-    let old = innermost
-    let status = pthread_setspecific(key, current.map { Unmanaged.passRetained($0).toOpaque() })
-    if status != 0 {
-      KVODiagnostics.stop("No memory for the progress that is current on a thread.")
-    }
-    if let old { Unmanaged.passUnretained(old).release() }
-  }
 }
 
 extension Progress {
