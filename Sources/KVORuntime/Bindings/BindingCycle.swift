@@ -5,7 +5,7 @@ internal import Synchronization
 // Circles of bindings (L4): two opposite bindings, or a ring of several. If two threads forwarded changes in
 // a circle at once, their changes would cross. Each would stop at the property where the other began, and the
 // properties would stay unequal. So one thread at a time forwards in a circle, and others leave their changes
-// to it, as with a single binding. Each change is carried all the way round, so the last one makes all
+// to it, as with a single binding. Each change is forwarded all the way round, so the last one makes all
 // properties equal.
 //
 // The binding that closes a circle finds it, when it is made. Properties are the nodes of a graph
@@ -79,14 +79,14 @@ final class BindingCycle: Sendable {
     let delivery = chain?.delivery ?? kvo_binding_delivery_stamp()
     let origin = chain?.origin ?? BindingHop.origin(of: direction.source)
     if !direction.isOvertaken(since: delivery, origin) {
-      binding.carryInCircle(direction, in: chain)
+      binding.forwardInCircle(direction, in: chain)
     }
     end()
   }
 
   /// Ends one of this thread's calls. The last call forwards the changes that other threads have left.
   func end() {
-    while let next = goesOn() { next.binding.carryInCircle(next.direction, in: next.chain) }
+    while let next = goesOn() { next.binding.forwardInCircle(next.direction, in: next.chain) }
   }
 
   private func begins(

@@ -22,62 +22,6 @@ internal import Synchronization
 // | `state` | its own lock; no user code is called and no object is destroyed while it is held |
 // | `edges` | `BindingGraph.lock` |
 
-/// The property at one end of a binding.
-struct BoundProperty {
-  enum Key {
-    /// A property of a Swift object, and its key, which is found once: the same property may have several key paths,
-    /// and key paths with arguments only lease their keys. Nil if the property can't be observed.
-    case keyPath(AnyKeyPath, ObservedKey?)
-    /// A key of a C object. The memory of Swift objects is kept by their `BindingPlace`.
-    case name(String, WeakForeignObject)
-  }
-
-  /// The object's header. A binding retains neither end.
-  let header: UnsafeMutablePointer<kvo_object>
-  let key: Key
-
-  /// A property to observe. Stops the program if it can't be observed.
-  init(source: KVOObject, _ keyPath: AnyKeyPath, _ caller: Caller?) {
-    header = source.boundHeader
-    key = .keyPath(keyPath, source.observedKey(of: keyPath, caller))
-  }
-
-  /// A property to set. Evaluates the key path on its first use with the class, as for the key of any key path.
-  init(target: KVOObject, _ keyPath: AnyKeyPath) {
-    header = target.boundHeader
-    key = .keyPath(keyPath, target.knownKey(of: keyPath))
-  }
-
-  init(_ object: WeakForeignObject, at header: UnsafeMutablePointer<kvo_object>, _ name: String) {
-    self.header = header
-    key = .name(name, object)
-  }
-
-  /// The address of the object.
-  var address: UnsafeRawPointer { UnsafeRawPointer(header) }
-
-  /// The object as a Swift one; nil if it is a C object.
-  var swiftObject: UnsafeMutableRawPointer? {
-    if case .keyPath = key { ObjectHeader.object(of: header) } else { nil }
-  }
-
-  /// Whether both are the same property. If the addresses are equal, an object lives there. Calls no code of the
-  /// program.
-  func isSame(as other: BoundProperty) -> Bool {
-    guard header == other.header else { return false }
-    switch (key, other.key) {
-    case (.keyPath(let mine, let key), .keyPath(let theirs, let otherKey)):
-      if let key, let otherKey { return key.name === otherKey.name }
-      // A key path without arguments may have got its key only since the other end was bound.
-      return !mine.mayHaveArguments && !theirs.mayHaveArguments && mine == theirs
-    case (.name(let mine, let object), .name(let theirs, let other)):
-      // Another object may be at the address of a C object that has died.
-      return mine == theirs && object.isAlive && other.isAlive
-    default: return false
-    }
-  }
-}
-
 /// One direction of a binding.
 final class BindingDirection {
   let source, target: BindingPlace
@@ -95,7 +39,8 @@ final class BindingDirection {
     self.transfer = transfer
   }
 
-  fileprivate func carry() throws { try transfer(source, target) }
+  /// Reads the source and sets the target.
+  func forward() throws { try transfer(source, target) }
 
   /// The caller holds the graph's lock.
   func joinCircle() { inCircle.store(true, ordering: .relaxed) }
@@ -111,122 +56,6 @@ final class BindingDirection {
 
 extension BindingDirection: HandlerNaming {
   var handlerName: String? { "a binding of \(target.property.phrase)" }
-}
-
-extension BoundProperty {
-  fileprivate var phrase: String {
-    switch key {
-    case .keyPath(let keyPath, _): "\(keyPath.text) of \(ObjectHeader.object(of: header))"
-    case .name(let name, _): "\(quoted(name)) of \(address)"
-    }
-  }
-}
-
-/// The directions that led to a change, for a thread that forwards it in place of another. Immutable.
-final class BindingChain {
-  let directions: [BindingDirection]
-  /// The stamp of the change's delivery (`kvo_binding_delivery_stamp`), and its origin (`BindingHop.origin(of:)`).
-  let delivery, origin: UInt64
-
-  init(directions: [BindingDirection], delivery: UInt64, origin: UInt64) {
-    self.directions = directions
-    self.delivery = delivery
-    self.origin = origin
-  }
-}
-
-/// An entry in the list of directions that a thread is forwarding, from the innermost set outward. It is on the
-/// thread's stack.
-struct BindingHop {
-  // The caller of `run` holds both.
-  unowned(unsafe) let binding: PropertyBinding
-  unowned(unsafe) let direction: BindingDirection
-  let outer: UnsafeMutablePointer<BindingHop>?
-  /// The chain of a change that another thread left to this one. It replaces an outer entry.
-  let inherited: BindingChain?
-  /// In a circle, the origin of the change (`origin(of:)`). Otherwise 0.
-  let origin: UInt64
-  /// A stamp of the time when it began (`kvo_binding_stamp`).
-  let began: UInt64
-
-  private static var innermost: UnsafeMutablePointer<BindingHop>? {
-    kvo_current_forwarding()?.assumingMemoryBound(to: BindingHop.self)
-  }
-
-  /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
-  ///   thread's chain.
-  static func run(
-    _ binding: PropertyBinding, _ direction: BindingDirection, in chain: BindingChain?
-  ) throws {
-    let current = innermost
-    let origin = direction.isInCircle ? chain?.origin ?? Self.origin(of: direction.source) : 0
-    var passage = BindingHop(
-      binding: binding, direction: direction, outer: chain == nil ? current : nil, inherited: chain,
-      origin: origin, began: kvo_binding_stamp())
-    direction.source.beginForwarding()
-    if let chain { for direction in chain.directions { direction.source.beginForwarding() } }
-    defer {
-      direction.source.endForwarding()
-      if let chain { for direction in chain.directions { direction.source.endForwarding() } }
-    }
-    if direction.isInCircle { direction.target.enter(from: origin, at: passage.began) }
-    try withUnsafeMutablePointer(to: &passage) {
-      kvo_set_forwarding($0)
-      defer { kvo_set_forwarding(current) }
-      try direction.carry()
-    }
-  }
-
-  static func contains(_ binding: PropertyBinding) -> Bool {
-    var passage = innermost
-    while let one = passage {
-      if one.pointee.binding === binding { return true }
-      passage = one.pointee.outer
-    }
-    return false
-  }
-
-  /// A number for what began the change of a property that this thread delivers: the stamp of a change that no binding
-  /// in a circle has made. What bindings set because of that change has the same origin.
-  static func origin(of source: BindingPlace) -> UInt64 {
-    if let outer = innermost?.pointee, outer.direction.target === source, outer.origin != 0 {
-      return outer.origin
-    }
-    return kvo_binding_delivery_stamp()
-  }
-
-  /// The directions that this thread is forwarding, which led to the change of a property that it delivers.
-  static func chain(of source: BindingPlace) -> BindingChain {
-    var directions: [BindingDirection] = []
-    var passage = innermost
-    while let one = passage {
-      directions.append(one.pointee.direction)
-      directions += one.pointee.inherited?.directions ?? []
-      passage = one.pointee.outer
-    }
-    return BindingChain(
-      directions: directions, delivery: kvo_binding_delivery_stamp(), origin: origin(of: source))
-  }
-
-  /// Whether the change of a property that this thread delivers was made by an observer of the property that the
-  /// thread is setting, or of one that depends on it, and not by setting that property.
-  static func isMadeByObserver(of property: BindingPlace) -> Bool {
-    guard let hop = innermost?.pointee, hop.direction.target !== property else { return false }
-    return kvo_binding_is_made_by_observer(hop.began)
-  }
-
-  /// Whether a change that this thread is forwarding came from a property.
-  static func comes(from property: BindingPlace) -> Bool {
-    var passage = innermost
-    while let one = passage {
-      if property === one.pointee.direction.source { return true }
-      if one.pointee.inherited?.directions.contains(where: { property === $0.source }) == true {
-        return true
-      }
-      passage = one.pointee.outer
-    }
-    return false
-  }
 }
 
 /// A binding of one property to another, or of two to each other.
@@ -279,14 +108,14 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   /// The actor that sets the targets; nil to do it on the thread of a change.
   private let actor: CallingActor?
-  /// The directions, one or two; none once the binding has ended. A token of it then keeps no property.
+  /// The directions, one or two. None once the binding has ended, so that its token does not keep the properties.
   var edges: [BindingGraph.Edge] = []
   private let state = LockedValue(State())
 
   private init(on actor: CallingActor?) { self.actor = actor }
 
   /// - Parameters:
-  ///   - directions: The directions. The first is carried at once.
+  ///   - directions: The directions. It forwards in the first one at once.
   ///   - register: Registers with both ends. The binding ends the returned tokens.
   static func make(
     _ directions: BindingDirection..., on actor: CallingActor?,
@@ -317,10 +146,10 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
       binding.keep(try register(binding))
     } catch {
       binding.end()
-      binding.carryWaiting()
+      binding.forwardWaiting()
       throw error
     }
-    return (token, binding.carry(first: directions[0]))
+    return (token, binding.forward(first: directions[0]))
   }
 
   // An object may have died during registration.
@@ -344,13 +173,13 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   override var isValid: Bool { !state.withLock { $0.isOver } }
 
-  // MARK: Carrying
+  // MARK: Forwarding
 
-  // Returns only the error of the first carry; later ones are not part of making the binding.
-  private func carry(first direction: BindingDirection) -> (any Error)? {
+  // Returns only the error of the first time. Later ones are not part of making the binding.
+  private func forward(first direction: BindingDirection) -> (any Error)? {
     var error: (any Error)?
     run(direction, nil) { error = $0 }
-    carryWaiting()
+    forwardWaiting()
     return error
   }
 
@@ -360,30 +189,30 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     pass(on: direction, in: nil)
   }
 
-  /// Carries a change, or leaves it to the thread that is forwarding.
+  /// Forwards a change, or leaves it to the thread that is forwarding.
   /// - Parameter chain: The chain of a change that another thread has passed to the actor; nil if the change
   ///   belongs to this thread's chain.
   private func pass(on direction: BindingDirection, in chain: BindingChain?) {
     switch begins(direction, chain, isInCircle: false) {
-    case .begun: carry(direction, chain)
+    case .begun: forward(direction, chain)
     case .ofCircle(let circle): circle.pass(on: direction, of: self, in: chain)
     case .left: break
     }
   }
 
-  /// Carries a change in the binding's circle. This thread is the one that forwards there.
+  /// Forwards a change in the binding's circle. This thread is the one that forwards there.
   /// - Parameter chain: The chain of a change that another thread left; nil if the change belongs to this
   ///   thread's chain.
-  func carryInCircle(_ direction: BindingDirection, in chain: BindingChain? = nil) {
-    if case .begun = begins(direction, chain, isInCircle: true) { carry(direction, chain) }
+  func forwardInCircle(_ direction: BindingDirection, in chain: BindingChain? = nil) {
+    if case .begun = begins(direction, chain, isInCircle: true) { forward(direction, chain) }
   }
 
-  private func carry(_ direction: BindingDirection, _ chain: BindingChain?) {
+  private func forward(_ direction: BindingDirection, _ chain: BindingChain?) {
     run(direction, chain, failed: Self.report)
-    carryWaiting()
+    forwardWaiting()
   }
 
-  private func carryWaiting() {
+  private func forwardWaiting() {
     while let next = goOn() { run(next.direction, next.chain, failed: Self.report) }
   }
 
