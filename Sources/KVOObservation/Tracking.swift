@@ -232,8 +232,8 @@ private final class Interest: Sendable {
     let thread = kvo_observation_thread()
     return state.withLock { state in
       state.changer = thread
-      // A reader that does not wait yet may have read within another change, which has not ended.
-      if state.readers.isEmpty { state.isReadMeanwhile = false }
+      // A reader that does not wait yet may begin to wait before this change is stored.
+      state.isReadMeanwhile = !state.readers.isEmpty
       state.isIdle = !state.isAwaited
       return state.takeAwaited()
     }
@@ -249,6 +249,7 @@ private final class Interest: Sendable {
       let isLast = thread == state.changer
       if isLast { state.changer = nil }
       if state.isAwaited, state.isReadMeanwhile || !isLast {
+        // They may wait before an outer change, which has begun already, is stored.
         state.isReadMeanwhile = !state.readers.isEmpty
         return (state.takeAwaited(), [])
       }

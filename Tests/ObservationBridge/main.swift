@@ -510,6 +510,29 @@ nonisolated(unsafe) let cases: [String: () async -> Void] = [
       expectNone(tried.failure)
     }
   },
+  "unended": {
+    // A thread reads after a change of its own whose end was not reported: its observers had been removed.
+    LibraryLocks.areGates()
+    let tried = await inAllOrders(ofSwitches: 3) { orders in
+      nonisolated(unsafe) let meter = Meter()
+      let (notified, seen) = (Count(), Count())
+      track(Notified()) { meter.level }
+      orders.run {
+        meter.set(1) { meter.removeAllObservers() }
+        withObservationTracking {
+          _ = meter.level
+          Orders.gate()
+        } onChange: {
+          notified.add()
+        }
+        seen.add(meter.level)
+      } and: {
+        meter.set(2) {}
+      }
+      return meter.level == seen.value || notified.value == 1
+    }
+    expectNone(tried.failure)
+  },
   "twice": {
     // Two threads read a property first, so that two registrations report its changes.
     for moment in 1... {

@@ -10,7 +10,7 @@ import Testing
     arguments: [
       "fires", "old", "across", "ways", "keys", "nested", "observers", "deaths", "threads",
       "sequence", "log", "threadend", "body", "orders", "kept", "lock", "defaults", "again",
-      "prior", "idle", "batch", "removed", "twice", "within",
+      "prior", "idle", "batch", "removed", "twice", "within", "unended",
     ])
   func runs(_ name: String) throws { try run(name) }
 
