@@ -53,8 +53,8 @@ extension DeclaredKeys {
   private func notObserved(_ member: Member, _ name: Token) -> String? {
     if let wrapper = ObservableMember.wrapper(of: member) {
       return """
-        @KVO: "\(name.name)" is not observed, since @\(wrapper.name) stands before it, beside which \
-        no other wrapper can; mark it @KVOIgnored if that is meant.
+        @KVO: "\(name.name)" is not observed, since it has the wrapper @\(wrapper.name), and @KVO \
+        can't add a second one; mark it @KVOIgnored if that is intended.
         """
     }
     guard let reason = ObservableMember.reasonNotObserved(member) else { return nil }
@@ -143,6 +143,8 @@ extension DeclaredKeys {
       """)
   }
 
+  // Warns if another getter reads this property, and tracking can't see that this one changes: its changes are announced
+  // manually, what affects it is declared, or it returns a cached value.
   private mutating func warnOfUnawareReaders(of member: Member, _ methods: ConventionMethods) {
     guard case .variable(_, let bindings) = member.kind, let name = bindings.first?.name,
       ObservableMember.form(of: member) == .known, !member.has("KVOTracked"),

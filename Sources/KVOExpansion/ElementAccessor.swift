@@ -1,9 +1,8 @@
 internal import SwiftSource
 
-/// The methods by which Apple's key-value coding reaches a key's elements (Q4): how each is called, what it takes and
-/// what it returns. A method of another shape merely shares the name. A method of that shape with the wrong types or
-/// effects is reported.
-
+/// A method by which Apple's key-value coding reads or changes a key's elements (Q4): its name, what it takes and what it
+/// returns. A method of this name with other parameters is no accessor. One with these parameters, but wrong types or
+/// effects, is reported.
 struct ElementAccessor {
   enum Parameter { case element, elements, set, index, indexes }
   /// The result of a method that reads.
@@ -86,6 +85,7 @@ extension ElementAccessor.Parameter {
     let own: WrittenType? =
       switch self {
       case .index: type.mayBe("Int") ? type : nil
+      // An accessor by its parameters, so it is reported.
       case .indexes where type == "NSIndexSet": nil
       case .indexes: type == "IndexSet" || type.mayBe("RangeSet<Int>") ? type : nil
       case .element: type

@@ -569,7 +569,7 @@ import Testing
       ("var (a, b) = (1, 2)", "error at 18: @KVO: a declaration of several variables"),
       (
         "@Clamped var a = 1",
-        "warning at 18: @KVO: \"a\" is not observed, since @Clamped stands before it"
+        "warning at 18: @KVO: \"a\" is not observed, since it has the wrapper @Clamped"
       ),
       (
         "lazy var a = 1",

@@ -30,10 +30,9 @@ static void *collection_call_make_room(room *room, const kvo_type *type) {
   return type->size > sizeof room->bytes ? room->heap : room->bytes;
 }
 
-static void ask_method(const kvo_method *method, kvo_object *owner, void *result, const void *first,
-    const void *second, const void *third) {
-  void *arguments[] = {&owner, &method, (void *)(uintptr_t)first, (void *)(uintptr_t)second,
-      (void *)(uintptr_t)third};
+static void ask_method(const kvo_method *method, kvo_object *owner, void *result,
+    const void *argument) {
+  void *arguments[] = {&owner, &method, (void *)(uintptr_t)argument};
   kvo_call_invoke(method->call, kvo_method_lookup(owner, method), result, arguments);
 }
 
@@ -71,7 +70,7 @@ static void call_for_element(void *opaque) {
   void *result = collection_call_make_room(&call->room, type);
   call->status = result ? KVO_OK : KVO_NO_MEMORY;
   if (!result) return;
-  ask_method(call->method, call->owner, result, argument.bytes, NULL, NULL);
+  ask_method(call->method, call->owner, result, argument.bytes);
   call->status = kvo_value_init(&call->value, type, result);
 }
 
@@ -122,14 +121,14 @@ static kvo_status get_objects(const kvo_collection_accessors *accessors, kvo_obj
     const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error) {
   kvo_object *owned[2] = {NULL};
   size_t expected = elements->count + kvo_index_set_count(indexes);
-  ask_method(accessors->read.objects, owner, owned, &indexes, NULL, NULL);
+  ask_method(accessors->read.objects, owner, owned, &indexes);
   kvo_status status = collection_call_take_collection(owned[0], elements, error);
   if (status || elements->count == expected) return status;
   return kvo_fail_index(error, kvo_class_name(kvo_class_of(owner)), accessors->key,
       kvo_index_set_last(indexes), kvo_collection_accessors_count(accessors, owner));
 }
 
-// Reads the elements of a range by a function that takes indexes.
+// A function that appends the elements at some indexes.
 typedef kvo_status (*reader)(const kvo_collection_accessors *accessors, kvo_object *owner,
     const kvo_index_set *indexes, kvo_elements *elements, kvo_error *error);
 
@@ -153,6 +152,7 @@ static void end_range_reading(void *opaque) {
   kvo_index_set_destroy(((range_reading *)opaque)->indexes);
 }
 
+// Reads the elements of a range by a function that takes indexes.
 static kvo_status with_range(const kvo_collection_accessors *accessors, kvo_object *owner,
     kvo_range range, reader read, kvo_elements *elements, kvo_error *error) {
   kvo_index_set *indexes = kvo_index_set_create_range(range.location, range.length);
@@ -282,8 +282,7 @@ static void call_for_member(void *opaque) {
   member_call *call = opaque;
   const void *none = NULL, *bytes = kvo_value_bytes(&call->converted);
   call->exact = kvo_value_equal(&call->converted, call->element);
-  if (call->exact)
-    ask_method(call->method, call->owner, call->result, bytes ? bytes : &none, NULL, NULL);
+  if (call->exact) ask_method(call->method, call->owner, call->result, bytes ? bytes : &none);
 }
 
 static void end_member_call(void *opaque) {

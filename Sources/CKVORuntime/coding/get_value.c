@@ -88,6 +88,7 @@ static kvo_status value_for_undefined_key(const kvo_class *cls, kvo_object *obje
 
 static bool has_getter(const kvo_accessors *accessors) { return accessors && accessors->getter; }
 
+// The root class's `valueForKey:`; `method` is its `_cmd`. Also called directly for classes without that hook.
 kvo_status kvo_search_value(kvo_object *object, const kvo_method *method, const char *key,
     kvo_value *value, kvo_error *error) {
   (void)method;

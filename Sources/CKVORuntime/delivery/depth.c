@@ -4,7 +4,7 @@
 // Without this check the recursion would end in a stack overflow without any message. It is checked whenever the
 // frames fill a block, that is, at least at every sixteenth level, so a change that does not nest pays nothing. The
 // program is stopped at one of two limits: too many changes are being delivered, or so little of the stack is left that
-// the next sixteen levels may not fit. Only changes that are being delivered count as levels. These frames do not
+// the next two blocks may not fit. Only changes that are being delivered count as levels. These frames do not
 // count: changes that are merely open, such as suspended accesses; and the further frames of a change that protect
 // objects along a key path, or for derived keys.
 #include "delivery/kvo_depth.h"
@@ -186,8 +186,8 @@ void kvo_depth_warn_of_deep_stack(const kvo_registration *registration) {
   if (!kvo_stack_is_short(&stack, kvo_stack_reserve(&stack))) return;
   if (__atomic_exchange_n(&is_reported, true, __ATOMIC_RELAXED)) return;
   kvo_misuse(
-      "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that belongs to setting it, "
-      "as a didSet, and sets it again and again. Such code has to stop at some value.",
+      "\"%s\" of %s is set where %zu KB are left of the stack's %zu: by code that runs when it is set, "
+      "such as a didSet, and that sets it again and again. Such code has to stop at some value.",
       kvo_registration_key_path(registration), kvo_class_of(registration->object)->name,
       stack.left / 1024, stack.size / 1024);
 }

@@ -33,7 +33,7 @@ const void *kvo_in_place_find_task(void) {
   return find ? find() : NULL;
 }
 
-// Without memory it is not known what the change reaches.
+// Whether the change has only observers of its own key. If memory ran out, it may have others.
 static bool reaches_no_other_key(const kvo_frame *frame) {
   const uint32_t reaching =
       KVO_FRAME_GENERAL_DELIVERY | KVO_FRAME_SINGLE_RECIPIENT | KVO_FRAME_REPORTED;
@@ -147,7 +147,9 @@ static kvo_general_delivery *delivery_of(kvo_frame *mutation) {
   return frame->flags & KVO_FRAME_GENERAL_DELIVERY ? frame->general_delivery : NULL;
 }
 
-static bool hold_of(kvo_frame *mutation) {
+// Finds the delivery of the mutation's change, and adds the keys that depend on the property by now to its recipients.
+// False if out of memory.
+static bool extend_recipients_of(kvo_frame *mutation) {
   kvo_general_delivery *delivery = mutation->in_place_delivery = delivery_of(mutation);
   if (delivery) return kvo_recipients_extend_locked(delivery, mutation->object, mutation->id);
   bool is_unknown = mutation->flags & KVO_FRAME_REPORTED || change_of(mutation);
@@ -160,7 +162,7 @@ bool kvo_in_place_hold_locked(bool *is_open) {
   kvo_frame *mutation = NULL;
   bool ok = true;
   while ((mutation = next_mutation(mutation, task))) {
-    ok = hold_of(mutation) && ok;
+    ok = extend_recipients_of(mutation) && ok;
     *is_open = true;
   }
   return ok;

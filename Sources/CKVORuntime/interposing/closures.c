@@ -78,11 +78,12 @@ void kvo_ffi_set_closures_refused(bool refused) {
 
 static void *refuse_closure(kvo_error *error, const char *what, const char *cause) {
   kvo_fail(error, KVO_CLOSURES_UNAVAILABLE, NULL, NULL,
-      "a setter made while the program runs is needed, but %s: %s", what, cause);
+      "its setter needs code that libffi makes at run time, but %s: %s", what, cause);
   return NULL;
 }
 
-// The system's reason. libffi's allocator reports a lack of memory, whatever the reason was.
+// Why the system refuses executable memory. libffi reports a lack of memory for every reason, so this asks for a page
+// itself and reads errno.
 static const char *closure_refusal(void) {
   void *page =
       mmap(NULL, 1, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -13,12 +13,14 @@
 #include "delivery/kvo_delivery.h"
 #include "objects/kvo_class_internal.h"
 
-static bool was_interposed(const kvo_object *object, const kvo_method *method, kvo_imp imp) {
+// Whether a call of a function may have missed observers: the object has some now, and its class dispatches to another
+// function by now, the interposed one. A different object may have been allocated at the address.
+static bool may_have_missed_observers(const kvo_object *object, const kvo_method *method,
+    kvo_imp imp) {
   const kvo_class *isa = kvo_isa(object);
-  if (!isa || !isa->is_dynamic) return true;
-  // A different object may have been allocated at the address.
-  if (kvo_class_find_method(isa, method->selector) != method) return true;
-  return kvo_class_slot(isa, kvo_slot_of(method)) == imp;
+  if (!isa || !isa->is_dynamic) return false;
+  if (kvo_class_find_method(isa, method->selector) != method) return false;
+  return kvo_class_slot(isa, kvo_slot_of(method)) != imp;
 }
 
 // State of a late delivery, whose observers may throw.
@@ -52,7 +54,7 @@ void kvo_setter_ran_unobserved(kvo_object *address, const kvo_method *method, kv
     return;
   kvo_object *object = kvo_table_owner_at(address);
   if (!object) return;
-  uint32_t keys = was_interposed(object, method, imp) ? 0 : UINT32_MAX;
+  uint32_t keys = may_have_missed_observers(object, method, imp) ? UINT32_MAX : 0;
   notify_late(&(late_notification){object, method, keys});
 }
 

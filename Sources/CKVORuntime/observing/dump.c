@@ -26,7 +26,7 @@ typedef struct {
   kvo_object *observer; // retained; NULL for a callback or an object that is being destroyed
   const kvo_class_operations *operations;
   kvo_callback callback;
-  kvo_registration *registration; // held, for its key path
+  kvo_registration *registration; // a reference, which keeps the text of its key path
   char description[KVO_RECIPIENT_NAME];
 } entry;
 

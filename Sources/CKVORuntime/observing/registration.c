@@ -135,7 +135,7 @@ typedef struct {
   kvo_handle **handle;
   kvo_error *error;
   kvo_frame *frame; // protects the object, if the current value is read or delivered
-  bool is_held;
+  bool is_inserted; // the object refers to the registration
   kvo_status status;
 } insertion;
 
@@ -150,11 +150,11 @@ static bool registration_insert_entry(insertion *insertion, kvo_path_node *node)
   bool in_graph = node || insertion->prepared->dependent_key;
   kvo_registration_retain(insertion->registration); // another thread may remove it at once
   if (in_graph) pthread_mutex_lock(&kvo_graph_lock);
-  insertion->is_held = kvo_entry_insert(insertion->registration, insertion->prepared, &retired);
+  insertion->is_inserted = kvo_entry_insert(insertion->registration, insertion->prepared, &retired);
   if (in_graph) pthread_mutex_unlock(&kvo_graph_lock);
   kvo_retire(retired);
-  if (!insertion->is_held) kvo_registration_release(insertion->registration);
-  return insertion->is_held;
+  if (!insertion->is_inserted) kvo_registration_release(insertion->registration);
+  return insertion->is_inserted;
 }
 
 static void registration_attach(insertion *insertion, kvo_path_node *node) {
@@ -195,7 +195,7 @@ static void registration_insert(void *opaque) {
 static void end_insertion(void *opaque) {
   const insertion *insertion = opaque;
   if (insertion->prepared->dependent_key) kvo_prepared_registration_discard(insertion->prepared);
-  if (insertion->is_held) kvo_registration_release(insertion->registration);
+  if (insertion->is_inserted) kvo_registration_release(insertion->registration);
   if (insertion->frame) kvo_frame_pop(insertion->frame);
 }
 

@@ -177,8 +177,8 @@ static bool insert_in_word_locked(kvo_registration *registration,
   return table && insert_locked(table, registration, prepared, retired);
 }
 
-// Whether a setter of the property may be running that began without an observer, and that notifies the registration:
-// on another thread, or one that has led a path here itself.
+// Whether a setter that began without an observer may still have to notify the registration: one on another thread or,
+// for a node, the setter of this thread that has led the path here.
 static bool may_run_unobserved(kvo_registration *registration) {
   const kvo_path_node *node = kvo_path_node_of(registration);
   return (node && node->is_led) || kvo_process_has_threads();

@@ -16,15 +16,15 @@ static bool numbers_are_equal(const kvo_value *a, const kvo_value *b) {
   return kvo_value_number(a, &left) && kvo_value_number(b, &right) && kvo_number_equal(left, right);
 }
 
-static bool of_one_type_are_equal(const kvo_value *a, const kvo_value *b) {
+static bool are_equal_within_type(const kvo_value *a, const kvo_value *b) {
   const kvo_type *type = a->type;
   return type->equal && type->equal(type, kvo_value_bytes(a), kvo_value_bytes(b));
 }
 
-// A binding's type may have several nils: in Swift's `Int??`, nil and `.some(nil)` differ.
+// Nils are equal, unless they are of one type that tells them apart: in Swift's `Int??`, nil and `.some(nil)` differ.
 static bool nils_are_equal(const kvo_value *a, const kvo_value *b) {
   bool are_same_type = a->type && a->type == b->type;
-  return !are_same_type || !a->type->equal || of_one_type_are_equal(a, b);
+  return !are_same_type || !a->type->equal || are_equal_within_type(a, b);
 }
 
 // The value that a value is equivalent to (B6); nil if there is none.
@@ -36,8 +36,8 @@ static kvo_value equivalent_of(const kvo_value *value) {
   return has_one ? equivalent : KVO_VALUE_NIL;
 }
 
-// If one equivalent has the other value's type, the other value stays as it is: a decimal number has more digits than
-// the number that it is equivalent to.
+// Compares the equivalents of two values. If one has the type of the other value, it is compared with that value itself: a
+// decimal number has more digits than its own equivalent. False if neither value has an equivalent.
 static bool equivalents_are_equal(const kvo_value *a, const kvo_value *b) {
   kvo_value left = equivalent_of(a), right = equivalent_of(b);
   bool takes_left = left.type && right.type != a->type;
@@ -52,11 +52,11 @@ static bool equivalents_are_equal(const kvo_value *a, const kvo_value *b) {
 bool kvo_value_equal(const kvo_value *a, const kvo_value *b) {
   const kvo_type *type = a->type;
   bool is_plain = type && type == b->type && !type->operations && type->kind != KVO_KIND_OBJECT;
-  if (KVO_LIKELY(is_plain)) return of_one_type_are_equal(a, b);
+  if (KVO_LIKELY(is_plain)) return are_equal_within_type(a, b);
   bool is_nil = kvo_value_is_nil(a);
   if (is_nil || kvo_value_is_nil(b)) return is_nil && kvo_value_is_nil(b) && nils_are_equal(a, b);
   if (a->type == b->type) {
-    bool are_equal = of_one_type_are_equal(a, b);
+    bool are_equal = are_equal_within_type(a, b);
     // Unequal objects may still be equal as numbers, collections or equivalents.
     if (are_equal || a->type->kind != KVO_KIND_OBJECT) return are_equal;
   }
@@ -114,7 +114,8 @@ static int sign_in_type(const kvo_value *value) {
 
 // The order of two values of a type, the second of which was converted from a number. A number that is too large for
 // the type becomes NaN there, which is below every number; one that is too small becomes 0.
-static int order_beside(const kvo_value *a, const kvo_value *converted, kvo_number number) {
+static int order_after_conversion(const kvo_value *a, const kvo_value *converted,
+    kvo_number number) {
   const kvo_type_operations *operations = a->type->operations;
   int order = operations->compare(a->type, kvo_value_bytes(a), kvo_value_bytes(converted));
   int sign = kvo_number_compare(number, (kvo_number){.form = KVO_NUMBER_SIGNED});
@@ -129,11 +130,12 @@ static int order_beside(const kvo_value *a, const kvo_value *converted, kvo_numb
 static bool compare_with_number(const kvo_value *a, const kvo_value *b, int *order) {
   const kvo_type_operations *operations = a->type->operations;
   kvo_number number;
-  bool fits = operations && operations->add && operations->compare && operations->convert &&
-              kvo_value_number(b, &number);
+  // Only the number types of a binding have `add`.
+  bool are_numbers = operations && operations->add && operations->compare && operations->convert &&
+                     kvo_value_number(b, &number);
   kvo_value converted;
-  if (!fits || !convert_number(&converted, a->type, b)) return false;
-  *order = order_beside(a, &converted, number);
+  if (!are_numbers || !convert_number(&converted, a->type, b)) return false;
+  *order = order_after_conversion(a, &converted, number);
   kvo_value_destroy(&converted);
   return true;
 }

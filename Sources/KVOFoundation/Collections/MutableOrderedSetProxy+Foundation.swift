@@ -57,7 +57,7 @@ extension MutableOrderedSetProxy {
 // MARK: Mutation
 
 extension MutableOrderedSetProxy {
-  /// Inserts those members that are not yet contained at the end, as one insertion. If there are none,
+  /// Appends the members that are not contained yet, as one insertion. If there are none,
   /// nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func addObjects(from members: [AnyHashable]) throws {
@@ -139,7 +139,7 @@ extension MutableOrderedSetProxy {
     try contents.rearrange { try $0.sort(by: areInIncreasingOrder) }
   }
 
-  /// Inserts those members of another ordered set that are not yet contained at the end, as one insertion. If
+  /// Appends the members of another ordered set that are not contained yet, as one insertion. If
   /// there are none, nothing changes.
   /// - Complexity: O(*n*) in the members of both.
   public func union(_ other: some Sequence<AnyHashable>) throws {
@@ -161,7 +161,7 @@ extension MutableOrderedSetProxy {
     try contents.remove { !kept.contains($0) }
   }
 
-  /// Inserts those members of a set that are not yet contained at the end, as one insertion. The name is
+  /// Appends the members of a set that are not contained yet, as one insertion. The name is
   /// `NSMutableOrderedSet`'s.
   public func unionSet(_ other: Set<AnyHashable>) throws { try union(other) }
 

@@ -7,6 +7,7 @@ internal import KVORuntime
 
 /// Stands for a `KVOOperation` where Foundation needs an `Operation`, and retains it.
 final class ScheduledOperation: Operation, @unchecked Sendable {
+  /// The operation that this object represents.
   private let target: KVOOperation
   private let tokens = LockedValue<[KeyValueObservation]>([])
 
@@ -64,9 +65,6 @@ final class ScheduledOperation: Operation, @unchecked Sendable {
     get { target.name }
     set { target.name = newValue }
   }
-
-  /// The operation that this object represents.
-  var keyed: KVOOperation { target }
 }
 
 extension KVOOperation {

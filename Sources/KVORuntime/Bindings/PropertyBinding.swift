@@ -14,7 +14,7 @@ internal import Synchronization
 //   keeps its own chain, because it has nothing to do with the active thread's. If an observer of the target
 //   sets the source on the active thread, that is handled likewise, but only once, so that it can't go on for
 //   ever.
-// * If several bindings form a circle, one thread at a time forwards in it (`BindingCycle`). A change is not passed on
+// * If several bindings form a circle, one thread at a time forwards in it (`BindingCircle`). A change is not passed on
 //   to a property that it has come to by another way round the circle.
 //
 // | state | protection |
@@ -71,7 +71,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     var isRepeating = false
     /// The next change to forward.
     var next: Waiting?
-    var circle: BindingCycle?
+    var circle: BindingCircle?
     /// Whether the thread that is forwarding began before the binding joined a circle. The circle then waits
     /// for it.
     var isAwaited = false
@@ -103,7 +103,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
     /// The change is left to the thread that is forwarding, or the binding is over.
     case left
     /// The circle forwards it, with one thread at a time.
-    case ofCircle(BindingCycle)
+    case ofCircle(BindingCircle)
   }
 
   /// The actor that sets the targets; nil to do it on the thread of a change.
@@ -254,7 +254,7 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
 
   private func goOn() -> Waiting? {
     var waiting: Waiting?
-    var awaiting: BindingCycle?
+    var awaiting: BindingCircle?
     let goesOn = state.withLock { state in
       state.isRepeating = state.next?.isNested ?? false
       if state.next != nil {
@@ -271,12 +271,12 @@ final class PropertyBinding: ObservationEnd, @unchecked Sendable {
   }
 
   /// The circle that the binding is in. The caller holds the graph's lock.
-  var circle: BindingCycle? { state.withLock { $0.circle } }
+  var circle: BindingCircle? { state.withLock { $0.circle } }
 
   /// Puts the binding into a circle. The caller holds the graph's lock.
   /// - Returns: The circle that it was in before; or, if none, the thread that is forwarding, for which the
   ///   new circle waits.
-  func join(_ circle: BindingCycle) -> (circle: BindingCycle?, worker: BindingThread?) {
+  func join(_ circle: BindingCircle) -> (circle: BindingCircle?, worker: BindingThread?) {
     state.withLock { state in
       defer { state.circle = circle }
       guard state.circle == nil else { return (state.circle, nil) }

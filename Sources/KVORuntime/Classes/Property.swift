@@ -47,14 +47,14 @@ package final class Property: @unchecked Sendable {
   }
 
   /// The type of the values that key-value coding reads.
-  var type: ValueType { (readToMany?.type ?? valueType)! }
+  var type: ValueType { (toManyReader?.type ?? valueType)! }
 
   /// The type of the values that can be set, of the accessors or the storage. It is nil for a key with
   /// neither.
   var valueType: ValueType? { accessors?.type ?? storage?.type }
 
   /// The accessors of a to-many key, if the key is read by them.
-  fileprivate var readToMany: (any ToManyDeclaration)? {
+  fileprivate var toManyReader: (any ToManyDeclaration)? {
     accessors == nil && storage?.isObserved != true ? toMany : nil
   }
 
@@ -70,8 +70,8 @@ package final class Property: @unchecked Sendable {
   package var observedType: ValueType { observedStorage?.type ?? type }
 
   /// Whether the C core calls `readHere` for the value instead of copying it from the storage. It does so if
-  /// the core knows no storage. It also does if accessors of the storage's type are declared, unless they are known to
-  /// return the stored value.
+  /// the core knows no storage, if a key path has shown that a subclass overrides the property, and if accessors of the
+  /// storage's type are declared that are not known to return the stored value.
   private func isReadHere(in type: KVOObject.Type) -> Bool {
     guard let observedStorage, override == nil else { return true }
     guard let accessors, accessors.type === observedStorage.type else { return false }
@@ -80,12 +80,12 @@ package final class Property: @unchecked Sendable {
 
   /// Whether the C core calls `pickHere` for some elements: those of accessors, and those of an array in an
   /// `Any`, whose type does not describe the elements.
-  private var isPickedHere: Bool { readToMany != nil || observedType.holdsAnything }
+  private var isPickedHere: Bool { toManyReader != nil || observedType.holdsAnything }
 
   fileprivate func pick(
     _ object: KVOObject, _ ranges: [Range<Int>], into value: UnsafeMutablePointer<kvo_value>
   ) {
-    if let readToMany { return readToMany.pick(object, ranges, into: value) }
+    if let toManyReader { return toManyReader.pick(object, ranges, into: value) }
     // Nil if there are no elements, also since the getter throws.
     guard let elements = (try? self.value(of: object)).flatMap({ $0.flatMap(anyArray) }) else {
       return value.initialize(to: kvo_value())
@@ -112,7 +112,7 @@ extension Property {
   func value(of object: KVOObject) throws -> Any? {
     if kvo_is_recording() { object.reportRead(name.interned) }
     if let accessors { return flattened(try accessors.value(of: object)) }
-    if let readToMany { return readToMany.value(of: ToManyKey(object: object, name: name)) }
+    if let toManyReader { return toManyReader.value(of: ToManyKey(object: object, name: name)) }
     return storage!.value(in: object)
   }
 
@@ -235,7 +235,7 @@ extension Property {
     if let observedStorage { description.offset = observedStorage.offset - ObjectHeader.offset }
     if isReadHere(in: type) { description.get = readHere }
     if isWritable { description.set = setHere }
-    if readToMany != nil || override != nil { description.show = showHere }
+    if toManyReader != nil || override != nil { description.show = showHere }
     if case .tracked(let kind) = accessors?.use {
       description.track = trackHere
       description.is_path = kind == .path
@@ -259,7 +259,7 @@ extension Property {
 
   fileprivate func read(_ object: KVOObject, into value: UnsafeMutablePointer<kvo_value>) throws {
     if let accessor = accessors ?? override { return try accessor.read(object, into: value) }
-    if let readToMany { return readToMany.read(object, into: value) }
+    if let toManyReader { return toManyReader.read(object, into: value) }
     storage!.read(object, into: value)
   }
 }

@@ -51,7 +51,7 @@ extension KVOObject {
     }
     guard keyPath.plainProperty(in: known) == nil else { return nil }
     let reads = KeyPathReadRecorder(of: keyPath, in: self)
-    if let property = stored(keyPath, reads, in: known) {
+    if let property = findStored(keyPath, reads, in: known) {
       guard property.suits(keyPath) else { return nil }
       return cache.name(for: keyPath) { known.observedName(of: property) }
     }
@@ -60,9 +60,9 @@ extension KVOObject {
     return cache.name(for: keyPath) { known.track(keyPath, reads) }
   }
 
-  /// Reads the property and returns it if it is an `@Observed` one; nil for any other key path.
+  /// The `@Observed` property that a key path names, found by evaluating the key path; nil for any other key path.
   func storedProperty(of keyPath: AnyKeyPath) -> Property? {
-    stored(keyPath, KeyPathReadRecorder(of: keyPath, in: self), in: KVOClass.of(self))
+    findStored(keyPath, KeyPathReadRecorder(of: keyPath, in: self), in: KVOClass.of(self))
   }
 
   private func declared(_ keyPath: AnyKeyPath, in known: KVOClass) -> Property? {
@@ -72,7 +72,8 @@ extension KVOObject {
     return declaration.flatMap { known.property($0.key) }.map { observable($0, in: known) }
   }
 
-  private func stored(
+  // Also notes the accessor of the property, and its override, with the class.
+  private func findStored(
     _ keyPath: AnyKeyPath, _ reads: KeyPathReadRecorder, in known: KVOClass
   ) -> Property? {
     guard let read = reads.named else { return nil }
@@ -93,8 +94,8 @@ extension KVOObject {
 }
 
 extension KVOClass {
-  // Whether the key path of a declaration means the declared key. That of a stored property does not if the key is spelled
-  // as a key path: assigning to the property is a change of its own key.
+  // Whether a key path with which a key was declared stands for that key. If the key is spelled as a key path, only that of
+  // a computed property does: a stored property has a key of its own, which an assignment changes.
   fileprivate func isKey(_ declared: String) -> Bool {
     !KeyPathCoding.isPath(declared) || property(declared)?.accessors?.isComputed == true
   }
@@ -125,20 +126,21 @@ final class KeyPathReadRecorder: ReadRecorder {
   private let header: UnsafeMutableRawPointer
   private let keyPath: AnyKeyPath
   /// The property that the key path names directly: read by no other getter than the key path's own.
-  private(set) var named: Property?
+  private(set) var named: StoredRead?
   /// The names of the first properties that were read, at most `mostNames`.
   private(set) var names: [String] = []
   /// The key path of the first property that was read, if that is a property of the object itself.
   private(set) var first: AnyKeyPath?
   private var reported: [RecordedRead] = []
-  private var endsAtHidden = false
+  // Whether the walk ended at a plain property that has no key.
+  private var endsAtKeyless = false
   // Whether a link that the key path forces is nil.
   private var isBroken = false
   /// Whether the key path goes through a plain property that is not declared.
   private(set) var hasPlainLink = false
 
   /// The recorded read of a stored property.
-  struct Property {
+  struct StoredRead {
     /// The storage's offset from the object's header.
     let storageOffset: Int
     /// Whether the object's class overrides the property, so that its getter may return something else than
@@ -172,7 +174,7 @@ final class KeyPathReadRecorder: ReadRecorder {
       isWalking = true
       let walk = KeyPathWalk(keyRead: reported.key) { _, key in
         self.hasPlainLink = true
-        self.endsAtHidden = key == nil
+        self.endsAtKeyless = key == nil
       }
       walk.go(along: keyPath, from: object)
     }
@@ -194,7 +196,7 @@ final class KeyPathReadRecorder: ReadRecorder {
       reported.append(RecordedRead(header, accessor().firstGetter, key))
     }
     guard isNamed else { return }
-    named = Property(
+    named = StoredRead(
       storageOffset: offset,
       isOverridden: accessor().isOverridden(in: type(of: object)), accessor: accessor())
   }
@@ -244,6 +246,6 @@ final class KeyPathReadRecorder: ReadRecorder {
   /// there may have something to read; not if it ended at a link without a key.
   var isObservable: Bool {
     !names.isEmpty || reportsOwnRead
-      || !endsAtHidden && (isBroken || keyPath.debugDescription.contains("?"))
+      || !endsAtKeyless && (isBroken || keyPath.debugDescription.contains("?"))
   }
 }

@@ -97,7 +97,7 @@ class TypedValueType<T>: ValueType, @unchecked Sendable {
   ) -> Bool {
     let value = address.assumingMemoryBound(to: T.self).pointee
     let taken = ValueConversion.rawValue(of: value) ?? ValueConversion.operand(value)
-    // One of the same type is the value itself.
+    // An operand of the value's own type would be the value itself.
     guard type(of: taken) != type(of: value as Any) else { return false }
     CoreValue.make(of: taken, into: operand)
     return true
@@ -220,7 +220,7 @@ class WrapperValueType<T>: TypedValueType<T>, @unchecked Sendable {
     guard let first = any(at: a), let second = any(at: b) else {
       return any(at: a) == nil && any(at: b) == nil
     }
-    // A value of the type `T` would be compared inside by this method again.
+    // For a value of type `T`, `areEqualInside` would call this method again, without end.
     return areEqualInEitherDirection(first, second)
       || (type(of: first) != T.self && areEqualInside(first, second))
   }

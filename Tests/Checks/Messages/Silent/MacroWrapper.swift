@@ -1,4 +1,4 @@
-// warns: MacroWrapper.swift:6:31: warning: @KVO: "width" is not observed, since @Clamped stands before it, beside which no other wrapper can; mark it @KVOIgnored if that is meant.
+// warns: MacroWrapper.swift:6:31: warning: @KVO: "width" is not observed, since it has the wrapper @Clamped, and @KVO can't add a second one; mark it @KVOIgnored if that is intended.
 import KVORuntime
 
 @propertyWrapper struct Clamped { var wrappedValue = 0 }

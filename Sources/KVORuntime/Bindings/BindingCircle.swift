@@ -43,14 +43,14 @@ struct LeftChange {
 }
 
 /// Several bindings that form a circle.
-final class BindingCycle: Sendable {
+final class BindingCircle: Sendable {
   fileprivate struct State {
     /// The forwarding threads, with the number of their active calls. There are two or more only if they
     /// began before their bindings became one circle.
     var workers: [BindingThread: Int] = [:]
     var left: [LeftChange] = []
     /// The circle into which this one was merged.
-    var successor: BindingCycle?
+    var successor: BindingCircle?
   }
 
   // Protected by the graph's lock.
@@ -58,7 +58,7 @@ final class BindingCycle: Sendable {
 
   // Compresses the path: each circle on the way gets the root as its successor, so that chains stay short and
   // are not destroyed recursively.
-  private var root: BindingCycle {
+  private var root: BindingCircle {
     var root = self
     while let successor = root.state.successor { root = successor }
     var circle = self
@@ -75,7 +75,7 @@ final class BindingCycle: Sendable {
   func pass(
     on direction: BindingDirection, of binding: PropertyBinding, in chain: BindingChain?
   ) {
-    guard begins(direction, of: binding, in: chain) else { return }
+    guard beginOrLeave(direction, of: binding, in: chain) else { return }
     let delivery = chain?.delivery ?? kvo_binding_delivery_stamp()
     let origin = chain?.origin ?? BindingHop.origin(of: direction.source)
     if !direction.isOvertaken(since: delivery, origin) {
@@ -86,15 +86,17 @@ final class BindingCycle: Sendable {
 
   /// Ends one of this thread's calls. The last call forwards the changes that other threads have left.
   func end() {
-    while let next = goesOn() { next.binding.forwardInCircle(next.direction, in: next.chain) }
+    while let next = endOrTakeLeft() {
+      next.binding.forwardInCircle(next.direction, in: next.chain)
+    }
   }
 
-  private func begins(
+  private func beginOrLeave(
     _ direction: BindingDirection, of binding: PropertyBinding, in chain: BindingChain?
   ) -> Bool {
     var dropped: [LeftChange] = []
     let begins = BindingGraph.lock.withLock {
-      if root.state.begins() { return true }
+      if root.state.begin() { return true }
       dropped = root.state.leave(
         LeftChange(
           binding: binding, direction: direction,
@@ -105,8 +107,8 @@ final class BindingCycle: Sendable {
     return begins
   }
 
-  private func goesOn() -> LeftChange? {
-    BindingGraph.lock.withLock { root.state.goesOn() }
+  private func endOrTakeLeft() -> LeftChange? {
+    BindingGraph.lock.withLock { root.state.endOrTakeLeft() }
   }
 
   // MARK: Joining
@@ -116,7 +118,7 @@ final class BindingCycle: Sendable {
   /// - Parameter edge: The edge that closes the circle, of a binding which this thread is making.
   static func join(_ bindings: [PropertyBinding], closedBy edge: BindingGraph.Edge) {
     // A circle is reused, so that one that is closed repeatedly stays the same object.
-    let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCycle()
+    let whole = bindings.lazy.compactMap(\.circle).first?.root ?? BindingCircle()
     for binding in bindings {
       for edge in binding.edges { edge.direction.joinCircle() }
       let joined = binding.join(whole)
@@ -133,7 +135,7 @@ final class BindingCycle: Sendable {
     }
   }
 
-  private func absorb(_ other: BindingCycle) {
+  private func absorb(_ other: BindingCircle) {
     guard other !== self else { return }
     state.workers.merge(other.state.workers, uniquingKeysWith: +)
     state.left += other.state.left
@@ -141,16 +143,16 @@ final class BindingCycle: Sendable {
   }
 }
 
-extension BindingCycle.State {
+extension BindingCircle.State {
   // Returns false if another thread is forwarding.
-  fileprivate mutating func begins() -> Bool {
+  fileprivate mutating func begin() -> Bool {
     let thread = BindingThread.current
     guard workers.isEmpty || workers[thread] != nil else { return false }
     workers[thread, default: 0] += 1
     return true
   }
 
-  // One change for each direction is enough, because carrying it reads the current value. Returns the older
+  // One change for each direction is enough, because forwarding it reads the current value. Returns the older
   // ones.
   fileprivate mutating func leave(_ change: LeftChange) -> [LeftChange] {
     defer {
@@ -160,7 +162,7 @@ extension BindingCycle.State {
     return left.filter { $0.direction === change.direction }
   }
 
-  fileprivate mutating func goesOn() -> LeftChange? {
+  fileprivate mutating func endOrTakeLeft() -> LeftChange? {
     let thread = BindingThread.current
     let calls = workers[thread, default: 1] - 1
     workers[thread] = calls > 0 ? calls : nil
@@ -270,7 +272,7 @@ enum BindingGraph {
       }
       binding.edges = edges
       let circle = circle(through: edges[0])
-      if circle.count > 1 { BindingCycle.join(circle, closedBy: edges[0]) }
+      if circle.count > 1 { BindingCircle.join(circle, closedBy: edges[0]) }
     }
   }
 
